@@ -1,0 +1,35 @@
+"""deskcheck records what Python programs really do, asks language models about it, and marks the answers.
+
+>>> import deskcheck
+>>> def double(x):
+...     y = x + x
+...     return y
+>>> recording = deskcheck.record(double, 4)
+>>> recording.trace[2].locals
+{'x': 4, 'y': 8}
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = ["Recordings", "record"]
+
+if TYPE_CHECKING:
+    from deskcheck.recording.file import Recordings
+    from deskcheck.tracer.call import record
+
+_HOMES = {"record": "deskcheck.tracer.call", "Recordings": "deskcheck.recording.file"}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported on first use: the process that a program runs in imports this package too.
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,275 @@
+"""What a prompt shows of a program, and which statement a line belongs to."""
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from deskcheck.recording import Kind, Mode, Program, Recording
+
+MAX_LINES = 300
+"""A program of which more must be shown than this is not asked about."""
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+_NO_EVENT = (ast.Global, ast.Nonlocal)
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """Lines of a source, by the statements that begin on them.
+
+    first: line -> first line of the statement, or of the header of a compound one, that covers it.
+    plain: lines where exactly one statement begins, which has no comprehension, generator
+    expression, lambda, decorator or ``with``: the interpreter visits such a line exactly when the
+    statement is run, which is what a reader means by it.
+    silent: docstrings, ``global``, ``nonlocal``, bare annotations: whether they count as run differs
+    between Python versions and between module, class and function.
+    leaves: lines of ``return`` statements.
+    """
+
+    first: dict[int, int]
+    plain: frozenset[int]
+    silent: frozenset[int]
+    leaves: frozenset[int]
+
+
+def statements(source: str) -> Statements | None:
+    """The statements of a source text; None if it cannot be parsed."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    first: dict[int, int] = {}
+    begins: dict[int, int] = {}
+    odd: set[int] = set()
+    silent: set[int] = set()
+    leaves: set[int] = set()
+    for start, end, header, node in _headers(tree.body):
+        begins[start] = begins.get(start, 0) + 1
+        for line in range(start, end + 1):
+            first[line] = start
+        if any(isinstance(sub, _COMPREHENSIONS) for part in header for sub in ast.walk(part)):
+            odd.add(start)
+        if isinstance(node, (ast.With, ast.AsyncWith, ast.expr)) or _decorators(node):
+            odd.add(start)
+        if isinstance(node, ast.Return):
+            leaves.add(start)
+        if isinstance(node, _NO_EVENT) or (isinstance(node, ast.AnnAssign) and node.value is None):
+            silent.add(start)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            silent.add(start)
+    plain = frozenset(line for line, count in begins.items() if count == 1) - odd - silent
+    return Statements(first, plain, frozenset(silent), frozenset(leaves))
+
+
+def _headers(body: Iterable[ast.stmt]) -> Iterator[tuple[int, int, list[ast.AST], ast.AST]]:
+    """(first line, last line, its expressions, node) of every statement: of a compound one, of its header."""
+    for node in body:
+        blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+        inner = [stmt for block in blocks for stmt in block]
+        if not inner and not isinstance(node, ast.Match):
+            yield node.lineno, node.end_lineno or node.lineno, [node], node
+            continue
+        for decorator in _decorators(node):
+            yield decorator.lineno, decorator.end_lineno or decorator.lineno, [decorator], decorator
+        header: list[ast.AST] = [
+            child
+            for child in ast.iter_child_nodes(node)
+            if isinstance(child, (ast.expr, ast.arguments, ast.withitem))
+        ]
+        yield node.lineno, _header_end(node.lineno, inner), header, node
+        yield from _headers(inner)
+        for handler in getattr(node, "handlers", []):
+            caught = [handler.type] if handler.type else []
+            yield handler.lineno, _header_end(handler.lineno, handler.body), caught, handler
+            yield from _headers(handler.body)
+        for case in getattr(node, "cases", []):
+            guard = [case.guard] if case.guard else []
+            start = case.pattern.lineno
+            yield start, _header_end(start, case.body), [case.pattern, *guard], case
+            yield from _headers(case.body)
+
+
+def _header_end(start: int, body: list[ast.stmt]) -> int:
+    return max(start, _begin(body[0]) - 1) if body else start
+
+
+def _begin(node: ast.stmt) -> int:
+    """First line of a statement with its decorators, which `lineno` leaves out."""
+    return min([node.lineno, *(decorator.lineno for decorator in _decorators(node))])
+
+
+def _decorators(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return node.decorator_list
+    return []
+
+
+def with_lines(source: str) -> bool:
+    """Whether the source has a ``with`` statement, whose line Python visits again when it is left."""
+    return any(isinstance(node, (ast.With, ast.AsyncWith)) for node in ast.walk(ast.parse(source)))
+
+
+def asserted_call(program: Program) -> str | None:
+    """Text of the one call of `extra["entry"]` in `extra["assert"]`; None if there is not exactly one."""
+    test, entry = program.extra.get("assert"), program.extra.get("entry")
+    if not isinstance(test, str) or not isinstance(entry, str):
+        return None
+    try:
+        tree = ast.parse(test.strip())
+    except (SyntaxError, ValueError):
+        return None
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry
+    ]
+    return ast.get_source_segment(test.strip(), calls[0]) if len(calls) == 1 else None
+
+
+def without_answer(program: Program) -> Program | None:
+    """The program as a prompt may show it: an assert that tells the answer gives way to its call.
+
+    The lines keep their numbers. None if that cannot be done: the assert is not the last line, or
+    does not hold exactly one call of the function, or the two spread over several lines.
+    """
+    test = program.extra.get("assert")
+    if program.mode is not Mode.MODULE or test is None:
+        return program
+    call, code = asserted_call(program), program.code.rstrip()
+    if call is None or "\n" in test.strip() or not code.endswith("\n" + test.strip()):
+        return None
+    return replace(program, code=code.removesuffix(test.strip()) + call + "\n")
+
+
+def returns_values(recording: Recording) -> bool:
+    """Whether the called function has a ``return`` with something behind it; True if it is not found."""
+    program = recording.program
+    name = (program.entry or "").rpartition(".")[2]
+    for source in [program.code, *recording.ending.sources.values()]:
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
+                return any(isinstance(sub, ast.Return) and sub.value is not None for sub in ast.walk(node))
+    return True
+
+
+def cluster_of(program: Program) -> str:
+    """What programs that differ only in what they are called with have in common: a digest of the code."""
+    code = program.code.rstrip().removesuffix(str(program.extra.get("assert", "")).strip())
+    text = "\n".join([code.rstrip(), program.module or "", program.entry or ""])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The text of a file as a prompt shows it: lines by number; ``...`` and None for lines left out."""
+
+    file: str
+    lines: tuple[tuple[int | None, str], ...]
+    whole: bool
+
+    def text(self, *, numbered: bool) -> str:
+        """The lines, each after its number if asked for."""
+        if not numbered:
+            return "\n".join(line for _, line in self.lines)
+        width = max((len(str(number)) for number, _ in self.lines if number is not None), default=1)
+        return "\n".join(f"{number or '':>{width}} | {line}".rstrip() for number, line in self.lines)
+
+
+def shown_files(recording: Recording) -> tuple[Shown, ...] | str:
+    """The sources that a prompt shows: the program, and what ran of the other recorded files.
+
+    A long file is cut down to the top-level definitions that ran and the other top-level statements
+    that bind a name that is used there. Docstrings with doctests are left out: they tell what calls return.
+    A text, the reason, if that cannot be done.
+    """
+    program = without_answer(recording.program)
+    if program is None:
+        return "the assert does not hold exactly one call"
+    ran: dict[str, set[str]] = {program.filename: set()}
+    for row in recording.trace.rows:
+        if row.kind == Kind.CALL:
+            ran.setdefault(row.file, set()).add(row.function.partition(".")[0])
+    entry = (program.entry or "").partition(".")[0]
+    shown = []
+    for file, functions in ran.items():
+        source = program.code if file == program.filename else recording.source(file)
+        if source is None:
+            return "a source was not kept"
+        if source.strip():
+            shown.append(shown_file(file, source, functions | {entry}, own=file == program.filename))
+    if sum(len(one.lines) for one in shown) > MAX_LINES:
+        return "the source is long"
+    return tuple(shown)
+
+
+def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> Shown:
+    """What a prompt shows of a source of which the top-level definitions `ran` were run."""
+    lines = source.splitlines()
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return Shown(file, tuple(enumerate(lines, 1)), True)
+    kept = set(range(1, len(lines) + 1))
+    cut_down = len(lines) > (MAX_LINES if own else MAX_LINES // 3)
+    if cut_down:
+        kept = _kept(tree, ran)
+    kept -= _doctests(tree)
+    shown: list[tuple[int | None, str]] = []
+    gap: str | None = None
+    for number, line in enumerate(lines, 1):
+        if number in kept:
+            if gap is not None:
+                shown.append((None, gap))
+            shown.append((number, line))
+            gap = None
+        elif line.strip() and gap is None:
+            gap = line[: len(line) - len(line.lstrip())] + "..."
+    return Shown(file, tuple(shown), not cut_down)
+
+
+def _kept(tree: ast.Module, ran: set[str]) -> set[int]:
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    nodes: list[ast.stmt] = [n for n in tree.body if isinstance(n, definitions) and n.name in ran]
+    used = {sub.id for node in nodes for sub in ast.walk(node) if isinstance(sub, ast.Name)}
+    for node in tree.body:
+        if not isinstance(node, definitions) and not used.isdisjoint(_binds(node)):
+            nodes.append(node)
+    return {line for n in nodes for line in range(_begin(n), (n.end_lineno or n.lineno) + 1)}
+
+
+def _binds(node: ast.stmt) -> set[str]:
+    names = set()
+    for sub in ast.walk(node):
+        if isinstance(sub, ast.alias):
+            names.add((sub.asname or sub.name).partition(".")[0])
+        elif isinstance(sub, ast.Name) and isinstance(sub.ctx, ast.Store):
+            names.add(sub.id)
+    return names
+
+
+def _doctests(tree: ast.Module) -> set[int]:
+    """Lines of docstrings that hold a doctest."""
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.body:
+            first = node.body[0]
+            docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+            if docstring and ">>>" in (ast.get_docstring(node, clean=False) or ""):
+                found.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+    return found
+
+
+def names_used(source: str, line: int) -> frozenset[str]:
+    """Names that stand in the innermost function, class or module that covers a line."""
+    scope: ast.AST = ast.parse(source)
+    for node in ast.walk(scope):  # outer ones come first
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        if _begin(node) <= line <= (node.end_lineno or node.lineno):
+            scope = node
+    return frozenset(sub.id for sub in ast.walk(scope) if isinstance(sub, ast.Name))

@@ -1,0 +1,103 @@
+"""Marking: from a sample and a completion to a mark. Never raises for anything that a model wrote.
+
+An answer that cannot be read is wrong, and is marked, not dropped. Values are compared as values
+(`values.same`), never by running the answer, except for ``input``: there the arguments pass a gate
+(`_allowed`) and the program is run with them by whatever `run` the caller gives, in deskcheck the
+sandbox. What decides is the rendering of the result that the watcher of the process took, never
+anything that the program printed or an object's own opinion of equality.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from deskcheck.ask._allowed import Refused, arguments_in, names_of
+from deskcheck.ask.parsing import answer_in, line_in, lines_in, value_in
+from deskcheck.ask.questions import path_of
+from deskcheck.ask.sample import Sample
+from deskcheck.ask.values import same
+from deskcheck.recording import Ending, Outcome, Program
+
+Run = Callable[[Program], Ending]
+"""Runs a program that nobody trusts and says how that ended."""
+
+KEPT_ANSWER_CHARS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """score: 1.0 or 0.0. answer: what was read from the completion, None if nothing could be; long ones
+    are cut. reason: why the score is 0; empty for 1.
+    """
+
+    score: float
+    answer: str | None
+    reason: str = ""
+
+    @property
+    def readable(self) -> bool:
+        return self.answer is not None
+
+
+def mark(sample: Sample, completion: str, *, run: Run | None = None) -> Mark:
+    """The mark of one completion. `run` is needed for ``input`` questions only.
+
+    Raises:
+        ValueError: an ``input`` sample without `run`, or a sample of an unknown form.
+        SandboxError: the place where answers are run failed, which says nothing about the answer.
+    """
+    answer = answer_in(completion)
+    if answer is None:
+        return Mark(0.0, None, "no answer between [ANSWER] and [/ANSWER]")
+    kept = answer[:KEPT_ANSWER_CHARS]
+    match sample.data["form"]:
+        case "value":
+            right = same(value_in(answer), sample.answer, strict=sample.data["strict"])
+            return Mark(float(right), kept, "" if right else "another value")
+        case "stdout":
+            right = _printed(answer) == _printed(sample.answer)
+            return Mark(float(right), kept, "" if right else "another text")
+        case "line":
+            line = line_in(answer)
+            if line is None:
+                return Mark(0.0, None, "no line number, return or raise")
+            return Mark(float(line == sample.answer), line, "" if line == sample.answer else "another line")
+        case "lines":
+            return _mark_path(sample, answer)
+        case "arguments":
+            if run is None:
+                raise ValueError(f"{sample.id}: marking an answer to an input question runs it; give run=...")
+            return _mark_input(sample, answer, kept, run)
+    raise ValueError(f"{sample.id}: unknown form of answer {sample.data['form']!r}")
+
+
+def _printed(text: str) -> list[str]:
+    """Printed text by lines; white space at the ends of lines and of the text does not count."""
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def _mark_path(sample: Sample, answer: str) -> Mark:
+    lines = lines_in(answer)
+    if lines is None:
+        return Mark(0.0, None, "no list of line numbers")
+    first = {int(line): start for line, start in sample.data["first"].items()}
+    path = path_of(lines, first, frozenset(sample.data["silent"]))
+    expected = lines_in(sample.answer)
+    return Mark(float(path == expected), str(lines), "" if path == expected else "another path")
+
+
+def _mark_input(sample: Sample, answer: str, kept: str, run: Run) -> Mark:
+    program = Program.from_dict(sample.data["program"])
+    try:
+        names = names_of(program.code, *sample.data["sources"])
+        arguments = arguments_in(answer, sample.data["entry"], names)
+    except Refused as reason:
+        return Mark(0.0, None if str(reason) == "no argument list" else kept, str(reason))
+    except (RecursionError, MemoryError):
+        return Mark(0.0, kept, "too deep")
+    ending = run(replace(program, arguments=arguments, id=f"{program.id}:answer"))
+    if ending.outcome is not Outcome.RETURNED:
+        return Mark(0.0, kept, f"the call did not return: {ending.outcome}")
+    if ending.result is None or not ending.result_builtin:
+        return Mark(0.0, kept, "the result is no plain data")
+    right = same(ending.result, sample.data["expected"], strict=sample.data["strict"])
+    return Mark(float(right), kept, "" if right else "another result")

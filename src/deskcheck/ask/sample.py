@@ -1,0 +1,46 @@
+"""A sample: one question put to a model, with everything that is needed to mark the answer."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One question, made from a recording and independent of it from then on.
+
+    id: recording, question and place, so that the same question has the same id in every run.
+    question: its kind, a name in `QUESTIONS`. program: id of the program. cluster: equal for samples of
+    the same code, whatever it is called with: they are no independent observations. parts: the prompt in
+    named parts, in order; `prompt` joins them. answer: the reference answer, in the form a model is asked
+    for. data: what marking needs besides, JSON-able:
+
+    - every kind: ``form`` of the answer; of lines and variables also ``file``;
+    - ``output``: ``form`` is ``value`` or ``stdout``; ``strict`` (see `values.same`) of a value;
+    - ``input``: ``program`` (to run an answer), ``sources`` (what else is shown), ``entry``, ``expected``
+      (the result), ``strict``;
+    - ``next_line``: ``line``, ``event``, ``frame``, ``function``, ``falls_through``;
+    - ``state``: ``line``, ``k``, ``variable``, ``event``, ``strict``;
+    - ``path``: ``first`` (line -> first line of its statement) and ``silent`` (lines not counted).
+    """
+
+    id: str
+    question: str
+    program: str
+    cluster: str
+    parts: dict[str, str]
+    answer: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def prompt(self) -> str:
+        """What a model sees, and all that it sees."""
+        return "\n\n".join(self.parts.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON-able values; `Sample.from_dict` reads them back."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> "Sample":
+        """Inverse of `to_dict`."""
+        return cls(**row)

@@ -1,0 +1,169 @@
+"""What can be said from scores: a mean with its interval, a paired difference with its interval.
+
+Samples that share a program are no independent observations: a program is a cluster (Miller 2024,
+"Adding Error Bars to Evals", arXiv:2411.00640, section 2.2). Not covered: more than two models at a
+time (intervals here are not adjusted for many comparisons), and scores outside 0 to 1.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """An estimate with its interval. n: samples. clusters: programs they come from."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    clusters: int
+
+
+def mean_interval(scores: Sequence[float], clusters: Sequence[str], *, confidence: float = 0.95) -> Interval:
+    """The mean of scores between 0 and 1 with a confidence interval that allows for clusters.
+
+    Wilson's interval (Wilson 1927, J. Am. Stat. Assoc. 22, 209) for the effective sample size
+    n* = p(1-p) / V, with V the cluster-robust variance of the mean: what Korn and Graubard (1998, Survey
+    Methodology 24, 193) do for proportions of clustered surveys with Clopper and Pearson's. With one sample a
+    cluster n* is n, and this is Wilson's interval exactly. Where all scores are equal V says nothing,
+    and n* is the number of clusters. With real clusters the quantile is Student's t with clusters - 1
+    degrees of freedom; few clusters give a wide interval, a single one counts as one observation.
+
+    Raises:
+        ValueError: no scores (the mean of nothing does not exist), a score outside 0 to 1, or not one cluster
+            for each score.
+    """
+    n = len(scores)
+    if n == 0:
+        raise ValueError("no scores: the mean of nothing does not exist")
+    if len(clusters) != n:
+        raise ValueError(f"{n} scores but {len(clusters)} clusters: give one cluster per score")
+    if not all(0 <= score <= 1 for score in scores):
+        raise ValueError("a score lies outside 0 to 1")
+    mean = math.fsum(scores) / n
+    groups = len(set(clusters))
+    size = _effective_size(scores, clusters, mean * (1 - mean))
+    # With one cluster the size is one observation, which Student's t cannot describe.
+    z = _quantile(confidence, groups - 1 if 1 < groups < n else None)
+    spread = z * math.sqrt(mean * (1 - mean) / size + z * z / (4 * size * size))
+    middle = mean + z * z / (2 * size)
+    scale = 1 + z * z / size
+    low, high = (middle - spread) / scale, (middle + spread) / scale
+    # At 0 and 1 the bound is the mean itself; rounding must not move it past.
+    return Interval(
+        value=mean, low=max(0.0, min(low, mean)), high=min(1.0, max(high, mean)), n=n, clusters=groups
+    )
+
+
+def _effective_size(values: Sequence[float], clusters: Sequence[str], variance: float) -> float:
+    """How many independent values of this variance would give the mean the variance that it has."""
+    n, groups = len(values), len(set(clusters))
+    if groups == n:
+        return float(n)
+    if groups == 1:
+        return 1.0
+    robust = _variance_of_mean(values, clusters)
+    if variance <= 0 or robust <= variance * 1e-12:
+        return float(groups)
+    return min(float(n), max(1.0, variance / robust))
+
+
+def _variance_of_mean(values: Sequence[float], clusters: Sequence[str]) -> float:
+    """Cluster-robust variance of a mean: sum over clusters of (sum of deviations)^2, over n^2.
+
+    Miller 2024, equation 4, times G/(G-1) (n-1)/n: unbiased enough for few clusters, and for singletons
+    the plain p(1-p)/n.
+    """
+    n = len(values)
+    mean = math.fsum(values) / n
+    sums: dict[str, list[float]] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        sums.setdefault(cluster, []).append(value - mean)
+    groups = len(sums)
+    total = math.fsum(math.fsum(deviations) ** 2 for deviations in sums.values())
+    return total / n**2 * groups / (groups - 1) * (n - 1) / n
+
+
+def paired_difference(
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+    clusters: Mapping[str, str],
+    *,
+    confidence: float = 0.95,
+) -> Interval:
+    """Mean of second minus first over the same samples, with an interval that allows for clusters.
+
+    first and second: sample id -> score between 0 and 1. clusters: sample id -> cluster.
+
+    Agresti and Min's interval for matched pairs (2005, Statistics in Medicine 24, 729: half an
+    observation added to each cell of the two-by-two table), with the counts scaled to the effective
+    sample size, as in `mean_interval`. It has a width even where the two never differ, and always holds the
+    difference that was observed.
+
+    Raises:
+        ValueError: no samples, or the two were not asked the same samples.
+    """
+    if first.keys() != second.keys():
+        odd = sorted(first.keys() ^ second.keys())
+        raise ValueError(f"not the same samples: {len(odd)} are in one only, such as {odd[0]!r}")
+    if not first:
+        raise ValueError("no samples: the difference of nothing does not exist")
+    ids = sorted(first)
+    differences = [second[id_] - first[id_] for id_ in ids]
+    groups_of = [clusters[id_] for id_ in ids]
+    n, groups = len(ids), len(set(groups_of))
+    mean = math.fsum(differences) / n
+    square = math.fsum(d * d for d in differences) / n
+    size = _effective_size(differences, groups_of, square - mean * mean)
+    z = _quantile(confidence, groups - 1 if 1 < groups < n else None)
+    middle = mean * size / (size + 2)
+    variance = ((square * size + 1) / (size + 2) - middle * middle) / (size + 2)
+    spread = z * math.sqrt(max(variance, 0.0))
+    return Interval(
+        value=mean,
+        low=max(-1.0, min(middle - spread, mean)),
+        high=min(1.0, max(middle + spread, mean)),
+        n=n,
+        clusters=groups,
+    )
+
+
+def _quantile(confidence: float, degrees: int | None) -> float:
+    """Two-sided quantile: of the normal distribution, or of Student's t with that many degrees of freedom."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence={confidence} must lie between 0 and 1, as 0.95 does")
+    if degrees is None or degrees > 10_000:
+        return NormalDist().inv_cdf(0.5 + confidence / 2)
+    low, high = 0.0, 1.0
+    while student_t_within(high, degrees) < confidence:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if student_t_within(middle, degrees) < confidence:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def student_t_within(t: float, degrees: int) -> float:
+    """Chance that Student's t with a whole number of degrees of freedom lies between -t and t.
+
+    The finite series of Abramowitz and Stegun, 26.7.3 (odd) and 26.7.4 (even).
+    """
+    theta = math.atan(t / math.sqrt(degrees))
+    cos2 = math.cos(theta) ** 2
+    term, total = 1.0, 0.0
+    if degrees % 2:
+        term = math.cos(theta)
+        for k in range(3, degrees + 1, 2):
+            total += term
+            term *= cos2 * (k - 1) / k
+        return 2 / math.pi * (theta + math.sin(theta) * total)
+    for k in range(2, degrees + 1, 2):
+        total += term
+        term *= cos2 * (k - 1) / k
+    return math.sin(theta) * total

@@ -1,0 +1,190 @@
+"""Values written as text: reading them without running anything, and telling whether two are the same.
+
+Covers what `recording.render` writes for values made of builtins: literals, ``set()``,
+``frozenset({...})``, ``range``, ``slice``, ``bytearray``, ``nan``, ``inf``, ``complex``, ``Ellipsis``. Not
+covered: any other call or name, arithmetic (``2 ** 10`` is no value), f-strings.
+"""
+
+import ast
+import math
+import warnings
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+MAX_CHARS = 20_000
+"""Longer texts are compared as text: the parser's time and memory grow with what a model wrote."""
+
+_NUMBERS = (int, float, complex)
+_EMPTY: dict[str, Any] = {
+    "list": [],
+    "tuple": (),
+    "dict": {},
+    "str": "",
+    "bytes": b"",
+    "int": 0,
+    "float": 0.0,
+}
+_NAMES = {
+    "nan": math.nan,
+    "inf": math.inf,
+    "nanj": complex(0, math.nan),
+    "infj": complex(0, math.inf),
+    "Ellipsis": ...,
+}
+
+
+def parse_expression(text: str, *, max_chars: int = MAX_CHARS) -> ast.expr | None:
+    """The text as one Python expression; None where it is none, or too long or deep to be read.
+
+    Never raises, whatever the text: CPython's parser answers excess with MemoryError or RecursionError.
+    """
+    if len(text) > max_chars:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the text's own: "invalid escape sequence", "is with a literal"
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def literal(node: ast.expr) -> Any:
+    """The value that an expression writes down. Raises ValueError for anything but plain data."""
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Tuple(elts=items):
+            return tuple([literal(item) for item in items])
+        case ast.List(elts=items):
+            return [literal(item) for item in items]
+        case ast.Set(elts=items):
+            return {_hashable(literal(item)) for item in items}
+        case ast.Dict(keys=keys, values=values):
+            return {_hashable(_given(key)): literal(value) for key, value in zip(keys, values, strict=True)}
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            number = _number(literal(operand))
+            return -number if isinstance(node.op, ast.USub) else number
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            real, imaginary = _number(literal(left)), _number(literal(right))
+            if isinstance(real, complex) or not isinstance(imaginary, complex):
+                raise ValueError("arithmetic is no value")
+            # Built from its parts: adding loses the sign of a zero.
+            sign = -1.0 if isinstance(node.op, ast.Sub) else 1.0
+            return complex(float(real), sign * imaginary.imag)
+        case ast.Name(id=name) if name in _NAMES:
+            return _NAMES[name]
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+            return _called(name, [literal(arg) for arg in args])
+    raise ValueError(f"{type(node).__name__} is no value")
+
+
+def _given(key: ast.expr | None) -> Any:
+    if key is None:
+        raise ValueError("** is no value")
+    return literal(key)
+
+
+def _number(value: Any) -> Any:
+    if type(value) not in _NUMBERS:
+        raise ValueError("a sign stands before a number only")
+    return value
+
+
+def _hashable(value: Any) -> Any:
+    try:
+        hash(value)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    return value
+
+
+def _called(name: str, args: list[Any]) -> Any:
+    integers = all(type(arg) is int for arg in args)
+    if name in ("set", "frozenset") and len(args) <= 1:
+        items = args[0] if args else ()
+        if not isinstance(items, (list, tuple, set, frozenset)):
+            raise ValueError(f"{name} of {type(items).__name__}")
+        made = {_hashable(item) for item in items}
+        return frozenset(made) if name == "frozenset" else made
+    if name == "range" and 1 <= len(args) <= 3 and integers:
+        return range(*args)
+    if name == "slice" and 1 <= len(args) <= 3:
+        return slice(*args)
+    if name == "bytearray" and (not args or (len(args) == 1 and type(args[0]) is bytes)):
+        return bytearray(*args)
+    if name == "complex" and 1 <= len(args) <= 2 and all(type(arg) in (int, float, str) for arg in args):
+        return complex(*args) if len(args) == 1 else complex(float(args[0]), float(args[1]))
+    if name == "float" and len(args) == 1 and type(args[0]) in (str, int, float):
+        return float(args[0])
+    if name in _EMPTY and not args:
+        return _EMPTY[name]
+    raise ValueError(f"{name}(...) is no value")
+
+
+def read_value(text: str, *, max_chars: int = MAX_CHARS) -> tuple[bool, Any]:
+    """(True, the value) that a text writes down, or (False, None). Nothing is run; never raises."""
+    node = parse_expression(text, max_chars=max_chars)
+    if node is None:
+        return False, None
+    try:
+        return True, literal(node)
+    except (ValueError, TypeError, OverflowError, RecursionError, MemoryError):
+        return False, None
+
+
+def _canonical(value: Any, strict: bool) -> Hashable:
+    """Something hashable that is equal for two values exactly if they count as the same."""
+    kind = type(value)
+    if kind in (bool, int, float, complex):
+        return _canonical_number(value, strict)
+    if kind in (list, tuple):
+        return (kind.__name__, *(_canonical(item, strict) for item in value))
+    if kind in (set, frozenset):
+        name = kind.__name__ if strict else "set"
+        return (name, frozenset(_canonical(item, strict) for item in value))
+    if kind is dict:
+        pairs = ((_canonical(k, strict), _canonical(v, strict)) for k, v in value.items())
+        return ("dict", frozenset(pairs))
+    if kind is range:
+        parts: Sequence[Any] = (value.start, value.stop, value.step)
+        return ("range", *parts) if strict else ("range", value)
+    if kind is slice:
+        return ("slice", *(_canonical(part, strict) for part in (value.start, value.stop, value.step)))
+    if kind is bytearray:
+        return ("bytearray" if strict else "bytes", bytes(value))
+    return (kind.__name__, value)
+
+
+def _canonical_number(value: Any, strict: bool) -> Hashable:
+    kind = type(value)
+    if kind is float and math.isnan(value):
+        return ("float", "nan")
+    if kind is complex and (math.isnan(value.real) or math.isnan(value.imag)):
+        return ("complex", repr(value))
+    if strict:
+        return (kind.__name__, repr(value) if kind in (float, complex) else value)
+    return ("number", value)
+
+
+def same(text: str, expected: str, *, strict: bool = True) -> bool:
+    """Whether two texts write down the same value; texts that are no values must be equal as text.
+
+    Strict: what `repr` tells apart is apart, so ``1``, ``1.0`` and ``True`` are three values, and ``0.0``
+    and ``-0.0`` two. Not strict: as Python's ``==``, which is how CRUXEval marks (Gu et al. 2024,
+    arXiv:2401.03065). Both ways nan is nan, the order of a dict or set does not count, that of a list
+    does. Nothing is run.
+    """
+    text, expected = text.strip(), expected.strip()
+    if text == expected:
+        return True
+    limit = max(MAX_CHARS, 2 * len(expected))
+    known, right = read_value(expected, max_chars=limit)
+    if not known:
+        return False
+    given, left = read_value(text, max_chars=limit)
+    if not given:
+        return False
+    try:
+        return _canonical(left, strict) == _canonical(right, strict)
+    except (RecursionError, MemoryError):
+        return False

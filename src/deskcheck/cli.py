@@ -1,0 +1,325 @@
+"""The command line: parse, call, print. Results go to standard output, everything else to standard error.
+
+Exit status: 0 all is well, 1 a check found something, 2 a wrong call or an error of ours, 130 interrupted.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from deskcheck import __version__
+from deskcheck.recording.errors import DeskcheckError, InputError
+
+app = typer.Typer(
+    name="deskcheck",
+    help="Records what Python programs really do, asks language models about it, and marks the answers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+_messages = Console(stderr=True, highlight=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+def _say(text: str) -> None:
+    """One message on standard error, above a progress bar if there is one."""
+    _messages.print(text, markup=False, soft_wrap=True)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"deskcheck {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def record(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="What to record: FILE.py::FUNCTION '(ARGUMENTS)', a module or a FILE.py (their doctests), "
+            "FUNCTIONS.jsonl, or a published set: cruxeval[:PATH], humaneval[:PATH], mbpp[:PATH].",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for the recordings; one call without it is shown instead."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Programs that run at once.")] = os.cpu_count() or 1,
+    repeat: Annotated[
+        bool, typer.Option(help="Run each program twice, under two hash seeds, and compare.")
+    ] = True,
+    cpu_s: Annotated[float, typer.Option("--cpu-s", min=0.1, help="CPU time a run may use.")] = 20.0,
+    max_events: Annotated[
+        int, typer.Option("--max-events", min=1, help="Events recorded of each thread.")
+    ] = 1_000_000,
+    as_json: Json = False,
+) -> None:
+    """Run programs in a sandbox and keep every line with the state of its variables."""
+    from deskcheck.sandbox.limits import Limits
+    from deskcheck.sandbox.recorder import dumps, record_all
+    from deskcheck.tracer.limits import TraceLimits
+
+    asked = _sources(sources)
+    options: dict[str, Any] = {
+        "workers": workers,
+        "repeat": repeat,
+        "limits": Limits(cpu_s=cpu_s, wall_s=max(60.0, 3 * cpu_s)),
+        "trace_limits": TraceLimits(events=max_events),
+    }
+    if out is None:
+        _record_and_show(asked, options, as_json=as_json)
+        return
+    with _progress(as_json) as advance:
+
+        def programs() -> Iterator[Any]:
+            for source, arguments in asked:
+                yield from _programs(source, arguments)
+
+        try:
+            summary = record_all(
+                programs(), out, progress=lambda program, ending: advance(program.id), **options
+            )
+        except KeyboardInterrupt:
+            _messages.print(
+                f"interrupted: what was finished is in {out}; the same command goes on from there"
+            )
+            raise
+    if as_json:
+        print(dumps(summary))
+    else:
+        ends = ", ".join(f"{n} {outcome}" for outcome, n in sorted(summary.by_outcome.items()))
+        print(f"recorded {summary.recorded} programs in {out}" + (f": {ends}" if ends else ""))
+        if summary.skipped:
+            print(f"{summary.skipped} were there already")
+        _list("not repeatable", summary.not_repeatable)
+        _list("our own failures", summary.problems)
+    if summary.problems:
+        raise typer.Exit(2)
+
+
+def _sources(texts: list[str]) -> list[tuple[str, str | None]]:
+    """Sources with their argument lists: an argument list follows the call it belongs to."""
+    asked: list[tuple[str, str | None]] = []
+    for text in texts:
+        if text.lstrip().startswith("(") and asked and "::" in asked[-1][0] and asked[-1][1] is None:
+            asked[-1] = (asked[-1][0], text)
+        else:
+            asked.append((text, None))
+    return asked
+
+
+def _programs(source: str, arguments: str | None) -> Iterator[Any]:
+    from deskcheck import corpus
+
+    yield from corpus.programs(source, arguments, note=lambda text: _say(f"note: {text}"))
+
+
+def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any], *, as_json: bool) -> None:
+    from deskcheck.recording.file import Recordings
+    from deskcheck.sandbox.recorder import dumps, record_all
+
+    if len(asked) != 1 or "::" not in asked[0][0]:
+        raise InputError(
+            "recordings of more than one call need a folder: add --out FOLDER. "
+            "(One call, FILE.py::FUNCTION '(ARGUMENTS)', is shown without it.)"
+        )
+    with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder:
+        summary = record_all(_programs(*asked[0]), folder, **options)
+        summary.files = []
+        if as_json:
+            print(dumps(summary))
+            return
+        _show(next(iter(Recordings(folder))))
+
+
+def _list(what: str, found: dict[str, str]) -> None:
+    if found:
+        print(f"{what}: {len(found)}")
+        for name, why in list(found.items())[:10]:
+            print(f"  {name}: {why}")
+        if len(found) > 10:
+            print(f"  ... and {len(found) - 10} more")
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Any]:
+    """A bar on standard error while it lasts; only where someone is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    columns = (TextColumn("{task.fields[what]:<32}"), BarColumn(pulse_style="cyan"), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=_messages, transient=True) as bar:
+        task = bar.add_task("record", total=None, what="")
+        yield lambda text: bar.update(task, advance=1, what=text[:32])
+
+
+@app.command()
+def view(
+    folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+    id_: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The recording to show; without it, all are listed.")
+    ] = None,
+    max_events: Annotated[int, typer.Option("--max-events", min=10, help="Rows to show.")] = 200,
+    as_json: Json = False,
+) -> None:
+    """Show the trace table of one recording, or list a folder."""
+    from deskcheck.recording.file import Recordings
+
+    recordings = Recordings(folder)
+    if id_ is not None:
+        recording = recordings[id_]
+        if as_json:
+            print(json.dumps(_facts(recording) | {"events": [row._asdict() for row in recording.trace.rows]}))
+        else:
+            _show(recording, max_events)
+        return
+    if as_json:
+        print(json.dumps({"recordings": [_facts(recording) for recording in recordings]}))
+        return
+    table = Table(show_edge=False, pad_edge=False)
+    for name in ("id", "outcome", "events", "result"):
+        table.add_column(name, overflow="ellipsis", no_wrap=True)
+    for recording in recordings:
+        result = recording.ending.result or recording.ending.detail
+        table.add_row(recording.id, recording.outcome.value, str(len(recording.trace)), f"{result:.60}")
+    _console().print(table)
+
+
+def _facts(recording: Any) -> dict[str, Any]:
+    ending = recording.ending
+    return {
+        "id": recording.id,
+        "outcome": ending.outcome.value,
+        "detail": ending.detail,
+        "result": ending.result,
+        "n_events": sum(len(trace) for trace in recording.traces),
+        "repeatable": recording.repeatable,
+        "difference": recording.difference,
+        "cut": ending.cut,
+    }
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else 130, highlight=False)
+
+
+def _show(recording: Any, max_events: int = 200) -> None:
+    from deskcheck.view import trace_table
+
+    _console().print(trace_table(recording, max_events=max_events))
+
+
+@app.command()
+def check(
+    folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+    as_json: Json = False,
+) -> None:
+    """Check recordings against what their source says; look for addresses and ambiguous states."""
+    from deskcheck.corpus.check import check as check_recordings
+    from deskcheck.corpus.check import summary
+    from deskcheck.recording.file import Recordings
+
+    report = check_recordings(Recordings(folder))
+    print(json.dumps(report.to_dict()) if as_json else summary(report))
+    if report.wrong or report.addresses or report.ambiguous:
+        raise typer.Exit(1)
+
+
+@app.command()
+def ask(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of recordings.")],
+    question: Annotated[
+        list[str], typer.Option("--question", "-q", help="output, input, next_line, state, path.")
+    ],
+    model: Annotated[
+        list[str],
+        typer.Option(
+            "--model", "-m", help="As Inspect AI names it; deskcheck/oracle and deskcheck/guess are built in."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the answers and logs.")] = None,
+    per_recording: Annotated[
+        int | None, typer.Option("--per-recording", min=1, help="Samples of each kind from one recording.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Samples of each kind in all.")] = None,
+    seed: Annotated[int, typer.Option(help="Which samples are drawn.")] = 0,
+    max_connections: Annotated[int | None, typer.Option("--max-connections", min=1)] = None,
+    as_json: Json = False,
+) -> None:
+    """Put questions about recordings to models and mark the answers."""
+    from deskcheck.ask.run import ask as ask_models
+
+    results = ask_models(
+        list(folders),
+        [name for text in question for name in text.split(",")],
+        [name for text in model for name in text.split(",")],
+        out=out,
+        seed=seed,
+        per_recording=per_recording,
+        limit=limit,
+        max_connections=max_connections,
+    )
+    if as_json:
+        print(json.dumps({"results": [result.to_dict() for result in results]}))
+        return
+    table = Table(show_edge=False, pad_edge=False)
+    for name in ("question", "model", "solver", "n", "programs", "score", "95 % interval", "unreadable"):
+        table.add_column(
+            name, justify="right" if name in ("n", "programs", "score", "unreadable") else "left"
+        )
+    for r in results:
+        score = "-" if r.score is None else f"{r.score:.3f}"
+        interval = "-" if r.low is None or r.high is None else f"{r.low:.3f} to {r.high:.3f}"
+        row = (r.question, r.model, r.solver, str(r.n), str(r.programs), score, interval, str(r.unreadable))
+        table.add_row(*row)
+    console = _console()
+    console.print(table)
+    for name, excluded in {r.question: r.excluded for r in results}.items():
+        if excluded:
+            why = ", ".join(f"{n} {reason}" for reason, n in excluded.items())
+            console.print(f"not asked for {name}: {why}")
+    for place in sorted({r.folder for r in results}):
+        console.print(f"answers and logs: {place}")
+
+
+def main() -> None:
+    """The console script. Turns our errors into one line on standard error and exit status 2."""
+    try:
+        app()
+    except DeskcheckError as error:
+        print(f"deskcheck: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("deskcheck: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has gone, as `| head` does: nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

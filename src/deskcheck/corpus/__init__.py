@@ -1,0 +1,11 @@
+"""Where programs come from: files, doctests, functions with inputs, published sets.
+
+Every source becomes an iterator of `Program`, each of which says where it came from and whether it
+may be trained on. Nothing of the user's is run here: that is the sandbox's work.
+"""
+
+from deskcheck.corpus import doctests
+from deskcheck.corpus.published import PUBLISHED, PublishedSet
+from deskcheck.corpus.sources import SOURCES, programs
+
+__all__ = ["PUBLISHED", "SOURCES", "PublishedSet", "doctests", "programs"]

@@ -1,0 +1,177 @@
+"""Python source as text: reading it, parsing it, saying where it is wrong, and what names it defines.
+
+Nothing here runs the code: what it defines is read from its syntax tree, so a name made at run time
+(`globals()["f"] = ...`, `from m import *`) cannot be seen.
+"""
+
+import ast
+import difflib
+import sys
+import tokenize
+import warnings
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from deskcheck.recording import InputError
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_OWN_SCOPE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+_DECLARE = "Save it as UTF-8, or declare its encoding in its first line: # -*- coding: latin-1 -*-"
+_INTERPRETER = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+def read_python(path: Path, shown: str) -> str:
+    """Text of a source file in the encoding that it declares (PEP 263), lines ended by ``\\n``.
+
+    `shown` is the path as the user wrote it, for messages.
+    """
+    try:
+        with tokenize.open(path) as file:
+            return file.read()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{shown}: is not {error.encoding} at byte {error.start}. {_DECLARE}") from error
+    except SyntaxError as error:  # its first two lines are not UTF-8, or declare an encoding that is unknown
+        raise InputError(f"{shown}: {error.msg.partition(' for ')[0]}. {_DECLARE}") from error
+    except OSError as error:
+        raise InputError(f"{shown}: cannot be read: {error.strerror or error}") from error
+
+
+def absolute(path: Path) -> Path:
+    """Absolute, without ``..``; a link as the last part keeps its own name, which is what is imported."""
+    return path.parent.resolve() / path.name
+
+
+def modified(path: Path) -> str:
+    """Date of the file's last change, in UTC, as ``2026-01-31``."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+
+
+def parse(code: str, place: str) -> ast.Module:
+    """Syntax tree of a module.
+
+    Raises:
+        InputError: the code does not parse; the message starts ``place:line:column`` and shows the line.
+    """
+    try:
+        return quiet_parse(code)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, max(error.offset or 1, 1)
+        lines = code.split("\n")
+        text = lines[line - 1] if line <= len(lines) else ""
+        raise InputError(
+            f"{place}:{line}:{column}: does not parse as {_INTERPRETER}: {error.msg}\n{pointed(text, column)}"
+        ) from error
+    except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep for the parser
+        raise InputError(
+            f"{place}: does not parse as {_INTERPRETER}: {str(error) or 'nested too deeply'}"
+        ) from error
+
+
+def quiet_parse(code: str) -> ast.Module:
+    """`ast.parse` without the SyntaxWarnings that it prints about somebody else's code."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(code)
+
+
+def pointed(line: str, column: int) -> str:
+    """The line, indented, with a caret under its column (counted from 1)."""
+    shown = line.expandtabs(1)
+    return f"    {shown}\n    {' ' * (min(column, len(shown) + 1) - 1)}^"
+
+
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of this scope, in source order: into if, for, try, ..., not into definitions."""
+    for statement in body:
+        yield statement
+        if not isinstance(statement, _Definition):
+            yield from statements(_inner(statement))
+
+
+def _inner(node: ast.AST) -> Iterator[ast.stmt]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        elif isinstance(child, (ast.excepthandler, ast.match_case)):
+            yield from _inner(child)
+
+
+def defined(body: Iterable[ast.stmt]) -> dict[str, ast.stmt]:
+    """Names that the scope binds, each with the last statement that does; ``*`` stands for a star import."""
+    names: dict[str, ast.stmt] = {}
+    for statement in statements(body):
+        if isinstance(statement, _Definition):
+            names[statement.name] = statement
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            for alias in statement.names:
+                names[alias.asname or alias.name.partition(".")[0]] = statement
+        else:
+            names.update((name, statement) for name in _stored(statement))
+    return names
+
+
+def _stored(node: ast.AST) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            yield child.id
+        elif not isinstance(child, (ast.stmt, *_OWN_SCOPE)):
+            yield from _stored(child)
+
+
+def check_entry(tree: ast.Module, entry: str, place: str) -> None:
+    """Refuse an entry that the code does not define, or that cannot be called without an instance.
+
+    Raises:
+        InputError: names what is close to `entry` and can be called.
+    """
+    scope = defined(tree.body)
+    first, *rest = entry.split(".")
+    if first not in scope:
+        if "*" not in scope:
+            raise InputError(f"{place}: defines no {entry}.{_instead(tree, entry)}")
+        return
+    found = scope[first]
+    for name in rest:
+        if not isinstance(found, ast.ClassDef):
+            if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                raise InputError(f"{place}: {found.name} is a function, not a class.{_instead(tree, entry)}")
+            return  # an assigned or imported name: what it holds is known only when the code runs
+        members = defined(found.body)
+        if name not in members:
+            if not found.bases:
+                raise InputError(f"{place}: class {found.name} defines no {name}.{_instead(tree, entry)}")
+            return  # it may be inherited
+        found = members[name]
+        if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _needs_no_instance(found):
+            raise InputError(
+                f"{place}:{found.lineno}: {entry} needs an instance to be called on. "
+                "Write a function that makes the instance and calls the method, and name that function."
+                + _instead(tree, entry)
+            )
+
+
+def _needs_no_instance(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    decorators = {node.id for node in function.decorator_list if isinstance(node, ast.Name)}
+    return bool(decorators & {"staticmethod", "classmethod"})
+
+
+def _instead(tree: ast.Module, entry: str) -> str:
+    callables = list(_callables(tree.body))
+    close = difflib.get_close_matches(entry, callables, n=3, cutoff=0.5)
+    if close:
+        return f" Did you mean {' or '.join(close)}?"
+    if callables:
+        more = f" and {len(callables) - 10} more" if len(callables) > 10 else ""
+        return f" It defines {', '.join(callables[:10])}{more}."
+    return " It defines no functions."
+
+
+def _callables(body: Iterable[ast.stmt]) -> Iterator[str]:
+    for name, statement in defined(body).items():
+        if isinstance(statement, _Definition):
+            yield name
+        if isinstance(statement, ast.ClassDef):
+            for member, function in defined(statement.body).items():
+                if isinstance(function, ast.FunctionDef) and _needs_no_instance(function):
+                    yield f"{name}.{member}"

@@ -1,0 +1,99 @@
+"""What a user may name as a source of programs, and which reader it goes to."""
+
+import difflib
+import logging
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from deskcheck.corpus._modules import is_module_name
+from deskcheck.corpus.doctests import doctests_in_file, doctests_in_folder, doctests_in_module
+from deskcheck.corpus.files import function_in_file
+from deskcheck.corpus.functions import functions_in_rows
+from deskcheck.corpus.published import PUBLISHED, published_set
+from deskcheck.recording import InputError, Program
+
+_log = logging.getLogger(__name__)
+
+SOURCES: Mapping[str, str] = {
+    "FILE.py::FUNCTION": "one call, with its arguments beside it: sort.py::bubble '([3, 1], reverse=True)'",
+    "FILE.py": "the doctests of a file",
+    "FOLDER": "the doctests of every .py file in a folder",
+    "MODULE": "the doctests of an importable module: heapq, json.decoder",
+    "FILE.jsonl": 'functions with inputs, one a row: {"code": ..., "entry": "f", "inputs": ["(3, 4)"]}',
+    **{
+        f"{name}[:PATH]": f"the set {known.title}: a file of it, or fetched once"
+        for name, known in PUBLISHED.items()
+    },
+}
+"""Form of a source -> one line of help."""
+
+
+def programs(
+    source: str, arguments: str | None = None, *, note: Callable[[str], None] = _log.warning
+) -> Iterator[Program]:
+    """The programs of a source, which is one of the forms in `SOURCES`.
+
+    A published set's name means the set, anything else that exists as a file or folder means that,
+    and what is left is a module; ``./mbpp`` is the way to a folder that has such a name. `arguments`
+    belong to ``FILE.py::FUNCTION`` and to nothing else. `note` is told, a sentence at a time, what
+    was left out or passed over.
+
+    What can be checked beforehand is, before this returns; rows of a data file are checked when they
+    are reached, so whatever comes before a bad one has been given out.
+
+    Raises:
+        InputError: the source cannot be used; says why, and what to write instead.
+        MissingExtra: a set must be fetched and huggingface_hub is not installed.
+    """
+    if "::" in source:
+        file, _, entry = source.rpartition("::")
+        return iter([function_in_file(file, entry, arguments)])
+    if arguments is not None:
+        raise InputError(f"{source}: takes no arguments ({arguments}); only FILE.py::FUNCTION does.")
+    path = Path(source)
+    if source in PUBLISHED:
+        if os.path.exists(path):
+            note(f"{source} is read as the published set; write ./{source} for what has that name here.")
+        return published_set(source, note=note)
+    scheme, colon, rest = source.partition(":")
+    if colon and scheme in PUBLISHED:
+        return published_set(scheme, rest, note=note)
+    if source and os.path.exists(path):  # not Path.exists, which raises for a name that is too long
+        return _in_path(source, path, note)
+    if colon and re.fullmatch(r"[\w+-]+", scheme):
+        known = ", ".join(f"{name}:PATH" for name in PUBLISHED)
+        raise InputError(
+            f"{source}: no set is called {scheme!r}.{_close(scheme, list(PUBLISHED))} Known are {known}."
+        )
+    if is_module_name(source) and path.suffix not in (".py", ".jsonl", ".json", ".parquet"):
+        return iter(doctests_in_module(source, [*PUBLISHED, *_names_near(path)], note))
+    if path.suffix or "/" in source:
+        raise InputError(f"{source}: no such file or folder.{_close(source, _names_near(path))}")
+    forms = "\n".join(f"    {form:18} {help_}" for form, help_ in SOURCES.items())
+    raise InputError(f"{source!r} names no source of programs. Write one of\n{forms}")
+
+
+def _in_path(source: str, path: Path, note: Callable[[str], None]) -> Iterator[Program]:
+    if path.is_dir():
+        return doctests_in_folder(source, note)
+    if path.suffix == ".py":
+        return iter(doctests_in_file(source, note))
+    if path.name.endswith((".jsonl", ".jsonl.gz")):
+        return functions_in_rows(source)
+    raise InputError(
+        f"{source}: is read neither as Python (.py) nor as functions with inputs (.jsonl, .jsonl.gz). "
+        f"A file of a published set is named with it, as cruxeval:{source}"
+    )
+
+
+def _names_near(path: Path) -> list[str]:
+    """What stands in the folder that the path points into, written as the user would write it."""
+    folder = path.parent
+    return [str(entry) for entry in folder.iterdir()] if os.path.isdir(folder) else []
+
+
+def _close(text: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(text, sorted(known), n=3, cutoff=0.7)
+    return f" Did you mean {' or '.join(close)}?" if close else ""

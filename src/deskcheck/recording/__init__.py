@@ -1,0 +1,40 @@
+"""What happened, as data: programs, values, events, traces, recordings, and the files they live in.
+
+Imports nothing else of deskcheck; `deskcheck.recording.file` needs pyarrow, the rest only the
+standard library, because the tracer brings this package into the process that it watches.
+"""
+
+from deskcheck.recording.errors import (
+    DeskcheckError,
+    InputError,
+    MissingExtra,
+    RecordingError,
+    SandboxError,
+)
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Environment, Mode, Program
+from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.trace import Event, Kind, Row, State, Trace
+from deskcheck.recording.value import Value, decode, render
+
+__all__ = [
+    "DeskcheckError",
+    "Ending",
+    "Environment",
+    "Event",
+    "InputError",
+    "Kind",
+    "MissingExtra",
+    "Mode",
+    "Outcome",
+    "Program",
+    "Recording",
+    "RecordingError",
+    "Row",
+    "SandboxError",
+    "State",
+    "Trace",
+    "Value",
+    "decode",
+    "render",
+]

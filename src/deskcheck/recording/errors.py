@@ -1,0 +1,41 @@
+"""Every error of deskcheck's own. What a program under observation does (it raised, it ran out of
+time) is data, an `Outcome`; an error here means that the caller or our machinery is at fault.
+
+    DeskcheckError
+    ├── InputError          what the user gave cannot be used: a file, a function, an argument, a row
+    ├── MissingExtra        an optional dependency is not installed
+    ├── RecordingError      a folder or file of recordings cannot be read or written
+    └── SandboxError        the place that runs programs failed; says nothing about the program
+"""
+
+
+class DeskcheckError(Exception):
+    """Base of every error that deskcheck raises on purpose."""
+
+
+class InputError(DeskcheckError):
+    """What the user gave cannot be used. The message names it, the place, and the way out."""
+
+
+class MissingExtra(DeskcheckError):
+    """An optional dependency is not installed. `extra` is its name, as in ``deskcheck[ask]``."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package}, which is not installed. "
+            f"Install it with: pip install 'deskcheck[{extra}]'"
+        )
+        self.package = package
+        self.extra = extra
+
+
+class RecordingError(DeskcheckError):
+    """A recording cannot be read or written. `path` is the file or folder, where there is one."""
+
+    def __init__(self, message: str, path: str | None = None) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class SandboxError(DeskcheckError):
+    """The sandbox itself failed. Never raised for anything that the program did."""

@@ -1,0 +1,99 @@
+"""What was run, as data: a program, where it came from, and the environment it ran in."""
+
+import platform
+import sys
+from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
+from typing import Any
+
+from deskcheck import __version__
+
+
+class Mode(StrEnum):
+    """How a program is run."""
+
+    CALL = "call"
+    """The code is executed as a module, then ``entry(arguments)`` is called; only the call is recorded."""
+    MODULE = "module"
+    """The code is executed as a module, and that is recorded."""
+    SESSION = "session"
+    """Statement by statement, as typed at the interactive prompt: values of expressions are
+    shown, an exception is shown and the next statement runs. This is how doctests run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program and where it came from.
+
+    `code` is the source text; `filename` names it in events and tracebacks. In `Mode.CALL`, `entry`
+    is a function (or a dotted path to a method) that the code defines and `arguments` the Python
+    text of an argument list with its parentheses, as ``(3, seed=1)``.
+
+    `module` is an importable module whose namespace the code starts from and whose own functions
+    are recorded with it; `path` is a folder put last on the import path. `expected` is what the
+    source of the program says will happen, as text in the source's own form.
+    """
+
+    id: str
+    code: str
+    mode: Mode = Mode.MODULE
+    filename: str = "program.py"
+    entry: str | None = None
+    arguments: str | None = None
+    module: str | None = None
+    path: str | None = None
+    expected: str | None = None
+    source: str = ""
+    licence: str | None = None
+    train_ok: bool = False
+    date: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.mode is Mode.CALL and (self.entry is None or self.arguments is None):
+            raise ValueError(f"program {self.id!r}: mode 'call' needs an entry and arguments")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON-able values; `Program.from_dict` reads them back."""
+        return {**asdict(self), "mode": self.mode.value}
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> "Program":
+        """Inverse of `to_dict`; unknown keys are ignored, so that newer files stay readable."""
+        known = {f.name for f in fields(cls)}
+        given = {key: value for key, value in row.items() if key in known}
+        return cls(**{**given, "mode": Mode(given["mode"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """Where a program ran: what a reader needs to run it again."""
+
+    python: str
+    """Version of the interpreter, as ``3.12.1``."""
+    implementation: str
+    platform: str
+    hash_seed: int | None
+    """PYTHONHASHSEED; None: whatever the process had."""
+    deskcheck: str
+    """Version of deskcheck that recorded."""
+    tracer: str
+    """Which tracer: ``reference``."""
+    packages: dict[str, str] = field(default_factory=dict)
+    """Distributions that the program imported, with versions."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def here(cls, *, tracer: str, hash_seed: int | None, packages: dict[str, str]) -> "Environment":
+        """The environment of a run with this interpreter."""
+        return cls(
+            python=platform.python_version(),
+            implementation=sys.implementation.name,
+            platform=platform.platform(),
+            hash_seed=hash_seed,
+            deskcheck=__version__,
+            tracer=tracer,
+            packages=packages,
+        )

@@ -1,0 +1,95 @@
+"""A recording: a program, how its run ended, and the trace of every thread."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Environment, Mode, Program
+from deskcheck.recording.trace import Kind, Trace
+from deskcheck.recording.value import Value, decode, loads, render
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How one run ended, as decided by whoever watched the process.
+
+    result: the rendering of what the call returned (exactly its `repr` if `result_builtin`), None
+    for a run that has no result. detail: the exception with its message, or which limit was reached.
+    exit_status: the status of the process, negative for a signal; None in this process.
+    stdout and stderr are cut at the output limit.
+    """
+
+    outcome: Outcome
+    detail: str = ""
+    exception: str | None = None
+    result: str | None = None
+    result_builtin: bool = False
+    stdout: str = ""
+    stderr: str = ""
+    exit_status: int | None = None
+    cpu_s: float | None = None
+    wall_s: float | None = None
+    cut: str | None = None
+    """Why events are missing at the end of the trace, or None."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """Text of the recorded files other than the program's own, by the name used in events."""
+    packages: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A run as it was recorded. Made once, read many times.
+
+    repeatable: whether a second run under another hash seed gave the same recording; None if that
+    was not tried. `difference` says where the two first differ.
+    """
+
+    program: Program
+    ending: Ending
+    environment: Environment
+    traces: tuple[Trace, ...]
+    repeatable: bool | None = None
+    difference: str | None = None
+
+    @property
+    def id(self) -> str:
+        return self.program.id
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.ending.outcome
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the main thread."""
+        return self.traces[0]
+
+    @property
+    def result_value(self) -> Value | None:
+        """What the call returned: the value of its frame's last event. None where that is not known:
+        for other modes and outcomes, a trace that was cut, a call whose own frame was not recorded.
+        """
+        if self.program.mode is not Mode.CALL or self.outcome is not Outcome.RETURNED or not self.trace.rows:
+            return None
+        last = self.trace.rows[-1]
+        if last.kind != Kind.RETURN or last.frame != 0 or last.value is None:
+            return None
+        try:
+            value = decode(loads(last.value), {})
+        except KeyError:  # it refers to objects: only the state, which takes the whole trace, knows those
+            value = decode(loads(last.value), self.trace.state(last.index).objects)
+        # A decorator that is not recorded can return something else than the function under it.
+        return None if value.builtin and render(value) != self.ending.result else value
+
+    def source(self, file: str) -> str | None:
+        """Text of a file that events name; None if it was not kept."""
+        if file == self.program.filename:
+            return self.program.code
+        return self.ending.sources.get(file)
+
+    def __repr__(self) -> str:
+        events = sum(len(trace) for trace in self.traces)
+        return f"<Recording {self.program.id}: {self.outcome}, {events} events>"

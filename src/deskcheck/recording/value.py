@@ -1,0 +1,348 @@
+"""What a variable held, as data: bounded, with identity, without addresses, and without the object.
+
+A `Value` is read from its encoded form (JSON, see docs/format.md) and rendered as text. This module
+does not look at live objects: taking snapshots of them is the tracer's work.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Encoded = Any
+"""A decoded JSON value in the form that docs/format.md calls an encoded value."""
+Content = dict[str, Any]
+"""The decoded JSON content of an object that has an identity: kind, type, items, fields, ..."""
+
+_CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A snapshot of one Python value.
+
+    kind: ``atom`` (the value itself stands in `atom`), ``text`` (immutable, `text` is its repr),
+    ``tuple``, ``frozenset``, ``range``, ``slice``, ``list``, ``dict``, ``set``, ``bytearray``,
+    ``object``, ``exception``, ``iterator``, ``generator``, ``function``, ``method``, ``class``,
+    ``opaque`` (only its type is known), ``ref`` (an enclosing value again: a cycle), ``unbound`` (no value).
+
+    id: identity number, given in order of first sight within a trace, for everything that can be
+    told apart by ``is`` and matters: two names with one id are aliases. None for immutable values.
+
+    items: what a container holds, in iteration order; for a dict pairs (key, value).
+    fields: attributes, or the parts of an iterator, function or generator, by name.
+    length: how many items or characters there really are.
+    cut: why something is left out here (``long``, ``deep``, ``many``), None if this value is whole.
+    `whole` asks the same of everything inside.
+    """
+
+    kind: str
+    type: str
+    atom: Any = None
+    text: str | None = None
+    id: int | None = None
+    items: tuple[Any, ...] = ()
+    fields: tuple[tuple[str, "Value"], ...] = ()
+    names: tuple[str, ...] = ()
+    length: int | None = None
+    cut: str | None = None
+
+    def __repr__(self) -> str:
+        return render(self)
+
+    def __getitem__(self, name: str) -> "Value":
+        """The field of that name. Raises KeyError if there is none."""
+        for key, value in self.fields:
+            if key == name:
+                return value
+        raise KeyError(name)
+
+    def children(self) -> list["Value"]:
+        """Everything directly inside: items (keys and values of a dict), then fields."""
+        flat: list[Value] = []
+        for item in self.items:
+            flat.extend(item if isinstance(item, tuple) else (item,))
+        flat.extend(value for _, value in self.fields)
+        return flat
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was left out of this value or of anything inside it."""
+        todo, seen = [self], set()
+        while todo:
+            value = todo.pop()
+            if value.cut is not None or value.kind == "opaque":
+                return False
+            if id(value) not in seen:
+                seen.add(id(value))
+                todo.extend(value.children())
+        return True
+
+    @property
+    def builtin(self) -> bool:
+        """Whether this is whole and made of builtin data alone, so that its rendering is its repr."""
+        todo, seen = [self], set()
+        while todo:
+            value = todo.pop()
+            plain = value.kind in ("atom", "range", "slice", "ref") or (
+                (value.kind in ("tuple", "frozenset", *_CONTAINERS) and value.type == value.kind)
+                or (value.kind == "text" and value.type in ("ellipsis", "NotImplementedType"))
+            )
+            if value.cut is not None or not plain:
+                return False
+            if id(value) not in seen:
+                seen.add(id(value))
+                todo.extend(value.children())
+        return True
+
+
+UNBOUND = Value("unbound", "unbound")
+
+
+def decode(encoded: Encoded, objects: Mapping[int, Content]) -> Value:
+    """The `Value` that an encoded value stands for; `objects` gives the content of each identity.
+
+    Raises ValueError on what is no encoded value, KeyError on an identity that `objects` lacks.
+    """
+    return _Decoder(objects).value(encoded)
+
+
+class _Decoder:
+    def __init__(self, objects: Mapping[int, Content]) -> None:
+        self.objects = objects
+        self.done: dict[int, Value] = {}
+        self.open: set[int] = set()
+
+    def value(self, encoded: Encoded) -> Value:
+        if encoded is None or isinstance(encoded, (bool, int, float, str)):
+            return Value("atom", type(encoded).__name__, atom=encoded)
+        if not isinstance(encoded, dict) or not encoded:
+            raise ValueError(f"not an encoded value: {encoded!r:.80}")
+        if "ref" in encoded:
+            return self.object(encoded["ref"])
+        for kind, read in _READERS.items():
+            if kind in encoded:
+                return read(self, encoded)
+        raise ValueError(f"not an encoded value: {encoded!r:.80}")
+
+    def object(self, number: int) -> Value:
+        if number in self.done:
+            return self.done[number]
+        content = self.objects[number]
+        kind, type_ = content["kind"], content["type"]
+        if number in self.open:
+            return Value("ref", type_, text=kind, id=number)
+        self.open.add(number)
+        items: tuple[Any, ...]
+        if kind == "dict" or content.get("base") == "dict":
+            items = tuple((self.value(k), self.value(v)) for k, v in content.get("items", ()))
+        else:
+            items = tuple(self.value(item) for item in content.get("items", ()))
+        value = Value(
+            kind,
+            type_,
+            text=content.get("text"),
+            id=number,
+            items=items,
+            fields=tuple((name, self.value(v)) for name, v in content.get("fields", {}).items()),
+            length=content.get("length"),
+            cut=content.get("cut"),
+            names=(content["base"],) if "base" in content else (),
+        )
+        self.open.discard(number)
+        self.done[number] = value
+        return value
+
+    def _int(self, encoded: Encoded) -> Value:
+        if "cut" in encoded:
+            return Value("atom", "int", text=encoded["int"], length=encoded["length"], cut=encoded["cut"])
+        return Value("atom", "int", atom=int(encoded["int"]))
+
+    def _float(self, encoded: Encoded) -> Value:
+        return Value("atom", "float", atom=float(encoded["float"]))
+
+    def _str(self, encoded: Encoded) -> Value:
+        return Value("atom", "str", atom=encoded["str"], length=encoded["length"], cut=encoded["cut"])
+
+    def _bytes(self, encoded: Encoded) -> Value:
+        atom = encoded["bytes"].encode("latin-1")
+        return Value("atom", "bytes", atom=atom, length=encoded.get("length"), cut=encoded.get("cut"))
+
+    def _complex(self, encoded: Encoded) -> Value:
+        real, imag = (float(part) for part in encoded["complex"])
+        return Value("atom", "complex", atom=complex(real, imag))
+
+    def _tuple(self, encoded: Encoded) -> Value:
+        return Value(
+            "tuple",
+            encoded.get("type", "tuple"),
+            items=tuple(self.value(item) for item in encoded["tuple"]),
+            names=tuple(encoded.get("names", ())),
+            length=encoded.get("length"),
+            cut=encoded.get("cut"),
+        )
+
+    def _frozenset(self, encoded: Encoded) -> Value:
+        items = tuple(self.value(item) for item in encoded["frozenset"])
+        return Value(
+            "frozenset",
+            encoded.get("type", "frozenset"),
+            items=items,
+            length=encoded.get("length"),
+            cut=encoded.get("cut"),
+        )
+
+    def _parts(self, encoded: Encoded) -> Value:
+        kind = "range" if "range" in encoded else "slice"
+        return Value(kind, kind, items=tuple(self.value(item) for item in encoded[kind]))
+
+    def _text(self, encoded: Encoded) -> Value:
+        return Value("text", encoded["type"], text=encoded["text"], cut=encoded.get("cut"))
+
+    def _method(self, encoded: Encoded) -> Value:
+        owner = self.value(encoded["self"])
+        return Value("method", "method", text=encoded["method"], fields=(("self", owner),))
+
+    def _cut(self, encoded: Encoded) -> Value:
+        return Value("opaque", encoded["type"], cut=encoded["cut"])
+
+    def _unbound(self, encoded: Encoded) -> Value:
+        return UNBOUND
+
+
+_READERS = {
+    "tuple": _Decoder._tuple,
+    "str": _Decoder._str,
+    "int": _Decoder._int,
+    "float": _Decoder._float,
+    "bytes": _Decoder._bytes,
+    "complex": _Decoder._complex,
+    "frozenset": _Decoder._frozenset,
+    "range": _Decoder._parts,
+    "slice": _Decoder._parts,
+    "text": _Decoder._text,
+    "method": _Decoder._method,
+    "unbound": _Decoder._unbound,
+    "cut": _Decoder._cut,
+}
+
+
+def render(value: Value, *, max_chars: int | None = None, ids: bool = False) -> str:
+    """The value as text. For a whole value made of builtins, exactly what `repr` gives.
+
+    Anything else is shown in angle brackets or as ``Type(field=...)``, with identity numbers in
+    place of addresses, and ``...`` with a count where something was left out. With `ids`, every
+    container carries its identity number too, as ``#3[1, 2]``, so that aliases show. `max_chars`
+    cuts the middle out of a longer text, visibly.
+    """
+    text = _Renderer(ids, 4 * max_chars if max_chars else None).text(value)
+    if max_chars is not None and len(text) > max_chars:
+        head = max_chars * 2 // 3
+        text = f"{text[:head]} ... {text[-(max_chars - head) :]}"
+    return text
+
+
+class _Renderer:
+    def __init__(self, ids: bool, budget: int | None) -> None:
+        self.ids = ids
+        self.budget = budget
+        self.spent = 0
+        self.open: set[int] = set()
+
+    def text(self, value: Value) -> str:
+        if self.budget is not None and self.spent > self.budget:
+            return "..."
+        text = self._text(value)
+        self.spent += len(text) if not value.items and not value.fields else 2
+        return text
+
+    def _text(self, value: Value) -> str:
+        kind = value.kind
+        if kind == "atom":
+            return _atom_text(value)
+        if kind == "text":
+            return value.text or ""
+        if kind == "unbound":
+            return "<unbound>"
+        if kind in ("range", "slice"):
+            return _range_text(value, [self.text(item) for item in value.items])
+        if kind == "ref":
+            brackets = {"list": "[...]", "dict": "{...}"}
+            again = brackets.get(value.text or "") if value.type == value.text else None
+            return again if again and not self.ids else f"<{value.type} #{value.id} again>"
+        if kind == "method":
+            return f"<method {value.text} of {self.text(value['self'])}>"
+        if kind == "opaque":
+            return f"<{value.type}{_number(value)}{' ' + value.cut if value.cut else ''}>"
+        mark = f"#{value.id}" if self.ids and value.id is not None else ""
+        if kind in ("tuple", "frozenset", *_CONTAINERS):
+            return mark + self._container(value)
+        return self._object(value)
+
+    def _items(self, value: Value) -> str:
+        if value.kind == "dict" or value.names == ("dict",):
+            shown = [f"{self.text(k)}: {self.text(v)}" for k, v in value.items]
+        else:
+            shown = [self.text(item) for item in value.items]
+        if value.cut is not None:
+            left = f" {value.length - len(value.items)} more" if value.length is not None else ""
+            shown.append(f"...{left}")
+        return ", ".join(shown)
+
+    def _container(self, value: Value) -> str:
+        inside, kind = self._items(value), value.kind
+        if value.names and kind == "tuple":
+            pairs = zip(value.names, value.items, strict=False)
+            return f"{value.type}({', '.join(f'{n}={self.text(v)}' for n, v in pairs)})"
+        if kind == "list":
+            text = f"[{inside}]"
+        elif kind == "tuple":
+            text = f"({inside},)" if len(value.items) == 1 and not value.cut else f"({inside})"
+        elif kind == "dict":
+            text = f"{{{inside}}}"
+        elif kind == "bytearray":
+            text = repr(bytearray(item.atom for item in value.items))  # quotes differ from those of bytes
+            return f"{text[:-1]}, ...)" if value.cut else text
+        elif kind == "frozenset":
+            return f"{value.type}({{{inside}}})" if inside else f"{value.type}()"
+        else:
+            text = f"{{{inside}}}" if inside else "set()"
+        return text if value.type == kind else f"{value.type}({text})"
+
+    def _object(self, value: Value) -> str:
+        parts = [self._items(value)] if value.items or value.cut else []
+        parts += [f"{name}={self.text(field)}" for name, field in value.fields]
+        if value.kind == "exception":
+            return f"{value.type}({', '.join(parts)})"
+        if value.text is not None and not parts:
+            return f"<{value.text}{_number(value)}>"
+        head = value.text if value.text is not None else value.type
+        if value.kind == "object":
+            if value.names:  # a subclass of a builtin container
+                left, right = ("{", "}") if value.names[0] in ("dict", "set") else ("[", "]")
+                parts = [f"{left}{self._items(value)}{right}", *parts[1 if value.items or value.cut else 0 :]]
+            return f"{head}{_number(value)}({', '.join(parts)})"
+        return f"<{head}{_number(value)}{' ' if parts else ''}{', '.join(parts)}>"
+
+
+def _number(value: Value) -> str:
+    return f"#{value.id}" if value.id is not None else ""
+
+
+def _atom_text(value: Value) -> str:
+    if value.cut is None:
+        return repr(value.atom)
+    if value.type == "int":
+        return f"<int of {value.length} bits>"
+    return f"<{value.type} of {value.length}: {value.atom!r}...>"
+
+
+def _range_text(value: Value, parts: list[str]) -> str:
+    if value.kind == "range" and parts[2] == "1":
+        parts = parts[:2]
+    return f"{value.kind}({', '.join(parts)})"
+
+
+def loads(text: str) -> Encoded:
+    """Decode one JSON text as the format writes it."""
+    return json.loads(text)

@@ -1,0 +1,309 @@
+"""The process that a program runs in: sets limits, runs it, reports. Started by path, once a program.
+
+Reads its job from the descriptor given as the only argument. Then it becomes the program: `__main__`
+is the program's module, and what leaves the program leaves this file, so that exit status, traceback
+and finalisation are the program's own.
+"""
+
+import sys
+
+_package_root = __file__.rsplit("/", 3)[0]
+sys.path.insert(0, _package_root)
+
+import ast
+import fcntl
+import importlib.util
+import io
+import json
+import os
+import resource
+import types
+from collections.abc import Callable
+from typing import Any
+
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Mode, Program
+from deskcheck.recording.value import decode, render
+from deskcheck.sandbox._channel import sender
+from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.reference import ReferenceTracer
+from deskcheck.tracer.result import exception_text, snapshot
+
+sys.path.remove(_package_root)
+
+_CHANNEL_AT_LEAST = 2048
+"""Programs close the descriptors they know of, up to 1023 by habit; the channel lies above."""
+
+
+def _read_job(descriptor: int) -> dict[str, Any]:
+    with os.fdopen(descriptor, "rb") as stream:
+        job: dict[str, Any] = json.loads(stream.read())
+    return job
+
+
+def _limit(limits: dict[str, Any]) -> None:
+    cpu = max(1, int(limits["cpu_s"] + 0.999))
+    bounds = {
+        resource.RLIMIT_CPU: (cpu, cpu + 1),
+        resource.RLIMIT_AS: (limits["memory_bytes"],) * 2,
+        resource.RLIMIT_FSIZE: (limits["file_bytes"],) * 2,
+        resource.RLIMIT_NOFILE: (limits["open_files"],) * 2,
+        resource.RLIMIT_NPROC: (limits["processes"],) * 2,
+        resource.RLIMIT_CORE: (0, 0),
+    }
+    for which, (soft, hard) in bounds.items():
+        _, ceiling = resource.getrlimit(which)
+        if ceiling != resource.RLIM_INFINITY:
+            soft, hard = min(soft, ceiling), min(hard, ceiling)
+        resource.setrlimit(which, (soft, hard))
+
+
+def _watched_stdout(tracer: ReferenceTracer) -> io.TextIOWrapper:
+    """Standard output as it is, telling the tracer what goes through it."""
+    plain: Any = sys.stdout
+    base_write = io.TextIOWrapper.write
+
+    class TextIOWrapper(io.TextIOWrapper):
+        def write(self, text: str, /) -> int:
+            count = base_write(self, text)
+            tracer.wrote(text)
+            return count
+
+    TextIOWrapper.__module__ = "_io"
+    TextIOWrapper.__qualname__ = "TextIOWrapper"
+    watched = TextIOWrapper(
+        plain.detach(), encoding=plain.encoding, errors=plain.errors, line_buffering=plain.line_buffering
+    )
+    watched.mode = "w"  # type: ignore[misc]
+    return watched
+
+
+def _tracer(
+    scope: dict[str, str], limits: TraceLimits, channel: int, send: Callable[[bytes], None]
+) -> ReferenceTracer:
+    """A tracer that sends its events, and is silent in forked children.
+
+    It lives as long as the process, so it must not know the `_Run`: the program's module would then
+    outlive the program, and its objects would die in another order than without us.
+    """
+
+    def emit(line: str) -> None:
+        try:
+            send(line.encode("utf-8", "surrogatepass"))
+        except OSError:
+            tracer.give_up("channel")
+
+    def forked() -> None:
+        tracer.forget_thread()
+        try:
+            os.close(channel)
+        except OSError:
+            return
+
+    tracer = ReferenceTracer(scope, emit, limits=limits)
+    os.register_at_fork(after_in_child=forked)
+    return tracer
+
+
+class _Run:
+    """One run of a program in this process."""
+
+    def __init__(self, job: dict[str, Any]) -> None:
+        self.program = Program.from_dict(job["program"])
+        self.record: bool = job["record"]
+        self.trace_limits = TraceLimits(**job["trace_limits"])
+        channel = fcntl.fcntl(job["channel"], fcntl.F_DUPFD_CLOEXEC, _CHANNEL_AT_LEAST)
+        os.close(job["channel"])
+        self.channel = channel
+        self.send = sender(channel, bytes.fromhex(job["key"]))
+        self.tracer: ReferenceTracer | None = None
+        self.main = types.ModuleType("__main__")
+        self.sources: dict[str, str] = {}
+        self.pid = os.getpid()
+        self.ours = frozenset(sys.modules)
+
+    def prepare(self) -> None:
+        program = self.program
+        names = self.main.__dict__
+        loader = sys.modules["_frozen_importlib_external"].SourceFileLoader
+        names["__loader__"] = loader("__main__", os.path.abspath(program.filename))
+        if sys.version_info < (3, 14):  # PEP 649
+            names["__annotations__"] = {}
+        names["__builtins__"] = sys.modules["builtins"]
+        names["__file__"] = program.filename
+        names["__cached__"] = None
+        scope = {program.filename: program.filename}
+        if self.record:
+            self.tracer = _tracer(scope, self.trace_limits, self.channel, self.send)
+            sys.stdout = _watched_stdout(self.tracer)
+            sys.__stdout__ = sys.stdout  # type: ignore[misc]
+        sys.modules["__main__"] = self.main
+        sys.argv = [program.filename]
+        sys.path.insert(0, os.getcwd())
+        if program.path is not None:
+            # Last: a file named as a library module must not stand in for it when the library imports it.
+            sys.path.append(program.path)
+
+    def _import_module(self, name: str) -> None:
+        """Bring in the module whose namespace the program starts from; record its functions too."""
+        file = self.program.extra.get("file")
+        if file is not None:  # by its file: its name may be that of a library module
+            spec = importlib.util.spec_from_file_location(name, file)
+            if spec is None or spec.loader is None:
+                raise ImportError(f"{file} cannot be loaded as a module")
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[name] = module
+            spec.loader.exec_module(module)
+        else:
+            __import__(name)
+            module = sys.modules[name]
+        names = self.main.__dict__
+        names.update({k: v for k, v in vars(module).items() if k not in ("__spec__", "__loader__")})
+        names["__name__"] = "__main__"
+        origin = vars(module).get("__file__")
+        if isinstance(origin, str) and origin.endswith(".py"):
+            label = name.replace(".", "/") + ".py"
+            with open(origin, encoding="utf-8", errors="replace") as stream:
+                self.sources[label] = stream.read()
+            if self.tracer is not None:
+                self.tracer.scope[origin] = label
+                self.tracer.modules.add(name)
+
+    def _start(self) -> None:
+        if self.tracer is not None:
+            self.tracer.start()
+
+    def _stop(self) -> None:
+        if self.tracer is not None:
+            self.tracer.stop()
+
+    def run(self) -> Any:
+        """Run the program; return what its call returned."""
+        program = self.program
+        if program.module is not None:
+            self._import_module(program.module)
+        if program.mode is Mode.SESSION:
+            return self._session()
+        code = compile(program.code, program.filename, "exec", dont_inherit=True)
+        if program.mode is Mode.MODULE:
+            self._start()
+            try:
+                exec(code, self.main.__dict__)
+            finally:
+                self._stop()
+            return None
+        exec(code, self.main.__dict__)
+        arguments = compile(
+            f"(lambda *args, **kwargs: (args, kwargs)){program.arguments}", "<arguments>", "eval"
+        )
+        args, kwargs = eval(arguments, self.main.__dict__)
+        function: Any = self.main
+        for name in (program.entry or "").split("."):
+            function = getattr(function, name)
+        self._start()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self._stop()
+
+    def _session(self) -> None:
+        tree = ast.parse(self.program.code, self.program.filename)
+        self._start()
+        try:
+            for statement in tree.body:
+                code = compile(
+                    ast.Interactive([statement]), self.program.filename, "single", dont_inherit=True
+                )
+                try:
+                    exec(code, self.main.__dict__)
+                except Exception as error:
+                    _show(error)
+        finally:
+            self._stop()
+
+    def report(self, outcome: Outcome, **facts: Any) -> None:
+        """Send the end message, unless this is a process that the program forked."""
+        if os.getpid() != self.pid:
+            return
+        tracer = self.tracer
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        message = {
+            "outcome": outcome,
+            "cut": tracer.cut if tracer is not None else None,
+            "failure": repr(tracer.failure) if tracer is not None and tracer.failure else None,
+            "sources": self.sources,
+            "imported": sorted({name.partition(".")[0] for name in set(sys.modules) - self.ours}),
+            "cpu_s": used.ru_utime + used.ru_stime,
+            **facts,
+        }
+        try:
+            self.send(b"end " + json.dumps(message).encode())
+        except OSError:
+            return
+
+
+def _own_part(traceback: Any) -> Any:
+    """The part of a traceback that begins in the program's own code."""
+    while traceback is not None and traceback.tb_frame.f_code.co_filename in (__file__, "<arguments>"):
+        traceback = traceback.tb_next
+    return traceback
+
+
+def _show(error: Exception) -> None:
+    """Show an exception where a session shows everything: in its output, as at a terminal."""
+    import traceback
+
+    error.__traceback__ = _own_part(error.__traceback__)
+    print("".join(traceback.format_exception(error)), end="")
+
+
+def _hide_ourselves() -> None:
+    """Uncaught, an exception shows the program's frames and not this file's."""
+    shown = sys.excepthook
+
+    def excepthook(kind: Any, error: Any, traceback: Any) -> None:
+        error.__traceback__ = _own_part(traceback)
+        shown(kind, error, error.__traceback__)
+
+    sys.excepthook = excepthook
+
+
+def _describe(error: BaseException) -> dict[str, str]:
+    name = type.__dict__["__qualname__"].__get__(type(error))
+    return {"exception": name, "detail": exception_text(error)[:2000]}
+
+
+def main() -> None:
+    job = _read_job(int(sys.argv[1]))
+    run = _Run(job)
+    try:
+        os.chdir(job["scratch"])
+        run.prepare()
+        _limit(job["limits"])
+    except BaseException as error:
+        run.send(b"failed " + json.dumps(_describe(error)).encode())
+        raise
+    run.send(b"ready")
+    try:
+        result = run.run()
+    except SystemExit as error:
+        run.report(Outcome.EXITED, **_describe(error))
+        raise
+    except MemoryError as error:
+        run.report(Outcome.OUT_OF_MEMORY, **_describe(error))
+        _hide_ourselves()
+        raise
+    except BaseException as error:
+        run.report(Outcome.RAISED, **_describe(error))
+        _hide_ourselves()
+        raise
+    facts: dict[str, Any] = {}
+    if run.program.mode is Mode.CALL:
+        encoded, objects = snapshot(result)
+        value = decode(encoded, objects)
+        facts = {"result": render(value), "result_builtin": value.builtin}
+    run.report(Outcome.RETURNED, **facts)
+
+
+_keep = sys.modules["__main__"]  # or its globals, which main() uses, would be cleared
+main()

@@ -1,0 +1,25 @@
+"""What a program may use before it is stopped."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds on one run. The process group is killed whole when the program ends or a bound is met.
+
+    cpu_s: CPU time of the process, in seconds; decides about time. wall_s: the backstop for programs
+    that sleep. memory_bytes: address space of each process. output_bytes: standard output and error
+    together. file_bytes: size of each file. processes: of the user, where the program is not root.
+    """
+
+    cpu_s: float = 20.0
+    wall_s: float = 60.0
+    memory_bytes: int = 4 << 30
+    output_bytes: int = 1 << 20
+    file_bytes: int = 64 << 20
+    open_files: int = 256
+    processes: int = 256
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,173 @@
+"""Records many programs into a folder: in parallel, resumable, each checked for repeatability."""
+
+import functools
+import json
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from deskcheck.recording.errors import InputError
+from deskcheck.recording.file import Writer
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Environment, Program
+from deskcheck.recording.recording import Ending
+from deskcheck.sandbox.compare import difference
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.process import run
+from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.reference import ReferenceTracer
+
+HASH_SEEDS = (0, 1)
+"""PYTHONHASHSEED of the run that is kept, and of the one that it is compared with."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """What `record_all` did.
+
+    recorded: new recordings. skipped: programs that the folder already held. by_outcome: how many
+    of the new recordings ended how. not_repeatable: program id -> where two runs differ.
+    problems: program id -> how our own machinery failed on it.
+    """
+
+    recorded: int = 0
+    skipped: int = 0
+    by_outcome: Counter[str] = field(default_factory=Counter)
+    not_repeatable: dict[str, str] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+
+
+def record_all(
+    programs: Iterable[Program],
+    folder: str | Path,
+    *,
+    workers: int = 2,
+    limits: Limits | None = None,
+    trace_limits: TraceLimits | None = None,
+    repeat: bool = True,
+    progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
+) -> Summary:
+    """Record every program that the folder does not hold yet.
+
+    Programs are taken from the iterable as workers get free. `progress` is called in this thread
+    after each program, with None for one that was skipped. With `repeat`, each program runs a second
+    time under another hash seed, and a recording that differs says where.
+
+    An interrupt or an error in the iterable closes the folder properly: everything finished is
+    kept and will not be recorded again.
+    """
+    summary = Summary()
+    limits, trace_limits = limits or Limits(), trace_limits or TraceLimits()
+    seen: set[str] = set()
+    stopping = threading.Event()
+    watch = functools.partial(run, limits=limits, trace_limits=trace_limits, cancelled=stopping.is_set)
+    with Writer(folder) as writer, ThreadPoolExecutor(workers, "deskcheck-record") as pool:
+        pending: dict[Future[tuple[Ending, str | None]], Program] = {}
+
+        def collect(block: bool) -> None:
+            done, _ = wait(pending, None if block else 0, FIRST_COMPLETED) if pending else (set(), None)
+            for future in done:
+                program = pending.pop(future)
+                ending, where = future.result()
+                summary.recorded += 1
+                summary.by_outcome[ending.outcome.value] += 1
+                if where is not None:
+                    summary.not_repeatable[program.id] = where
+                if ending.outcome is Outcome.HARNESS_ERROR:
+                    summary.problems[program.id] = ending.detail
+                progress(program, ending)
+
+        try:
+            for program in programs:
+                if program.id in seen:
+                    raise InputError(f"two programs have the id {program.id!r}; give each its own")
+                seen.add(program.id)
+                if program.id in writer.done:
+                    summary.skipped += 1
+                    progress(program, None)
+                    continue
+                while len(pending) >= 2 * workers:
+                    collect(block=True)
+                pending[pool.submit(_record, program, writer, watch, repeat)] = program
+                collect(block=False)
+            while pending:
+                collect(block=True)
+        except Exception:  # a program that cannot be made: what runs already is finished first
+            while pending:
+                collect(block=True)
+            raise
+        except BaseException:
+            stopping.set()
+            for future in pending:
+                future.cancel()
+            raise
+    summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
+    return summary
+
+
+def _record(
+    program: Program, writer: Writer, watch: Callable[..., Ending], repeat: bool
+) -> tuple[Ending, str | None]:
+    """Record one program; return its ending and, if it is not repeatable, where two runs differ."""
+    with writer.begin(program) as spool, tempfile.TemporaryFile("w+", encoding="utf-8") as first:
+
+        def keep(line: str) -> None:
+            spool.write(line)
+            if repeat:
+                first.write(_printable(line))
+
+        ending = watch(program, hash_seed=HASH_SEEDS[0], sink=keep)
+        where = None
+        tried = repeat and ending.outcome is not Outcome.HARNESS_ERROR
+        if tried:
+            where = _second_run(program, watch, ending, first)
+        spool.finish(
+            ending,
+            Environment.here(tracer=ReferenceTracer.name, hash_seed=HASH_SEEDS[0], packages=ending.packages),
+            repeatable=where is None if tried else None,
+            difference=where,
+        )
+    return ending, where
+
+
+def _printable(line: str) -> str:
+    return line.encode("utf-8", "backslashreplace").decode() + "\n"
+
+
+def _second_run(program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[str]) -> str | None:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as second:
+
+        def keep(line: str) -> None:
+            second.write(_printable(line))
+
+        again = watch(program, hash_seed=HASH_SEEDS[1], sink=keep)
+
+        def lines(stream: IO[str]) -> Callable[[], Iterator[str]]:
+            def read() -> Iterator[str]:
+                stream.flush()
+                stream.seek(0)
+                return (line.rstrip("\n") for line in stream)
+
+            return read
+
+        return difference((ending, lines(first)), (again, lines(second)))
+
+
+def dumps(summary: Summary) -> str:
+    """The summary as one JSON object."""
+    return json.dumps(
+        {
+            "recorded": summary.recorded,
+            "skipped": summary.skipped,
+            "by_outcome": dict(summary.by_outcome),
+            "not_repeatable": summary.not_repeatable,
+            "problems": summary.problems,
+            "files": summary.files,
+        }
+    )

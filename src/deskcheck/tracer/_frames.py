@@ -1,0 +1,597 @@
+"""What the interpreter keeps in a frame: fast locals and the value stack, read where they lie.
+
+`frame.f_locals` is not used for functions: up to 3.12 reading it refreshes the very dict that the
+program may hold from an earlier call of `locals()`, which would change the program (PEP 667). It
+also does not show the value stack, where the iterators of running `for` loops live, without which
+the next line does not follow from the state.
+
+The layout of `_PyInterpreterFrame` is the interpreter's own and differs between versions: `LAYOUT`
+names the differences. This covers CPython 3.11 to 3.13 on 64-bit machines and nothing else.
+"""
+
+import builtins
+import ctypes
+import opcode
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CellType, CodeType, CoroutineType, FrameType
+from typing import Any, NamedTuple
+
+# A program may replace builtins; functions defined from here on keep the real ones.
+globals()["__builtins__"] = dict(vars(builtins))
+
+_POINTER = ctypes.sizeof(ctypes.c_void_p)
+_copy = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
+    ctypes._memmove_addr  # type: ignore[attr-defined]
+)
+"""memmove, holding the GIL. `from_address` would raise an audit event that the program can hear."""
+_FRAME_OF_OBJECT = 3 * _POINTER
+"""Offset of `f_frame` in PyFrameObject: after the object header and `f_back`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Byte offsets in `_PyInterpreterFrame` (Include/internal/pycore_frame.h)."""
+
+    function: int
+    namespace: int
+    stacktop: int = 64
+    localsplus: int = 72
+
+
+LAYOUTS = {
+    (3, 11): _Layout(function=0, namespace=24),
+    (3, 12): _Layout(function=16, namespace=40),
+    (3, 13): _Layout(function=16, namespace=40),
+}
+
+
+def _layout() -> _Layout | None:
+    """The layout of the running interpreter; None where it is not known."""
+    if sys.implementation.name != "cpython" or _POINTER != 8:
+        return None
+    return LAYOUTS.get(sys.version_info[:2])
+
+
+LAYOUT = _layout()
+
+CO_OPTIMIZED = 0x1
+SAVED = "saved"
+"""Tag of a stack slot that holds what an inlined comprehension or a handler will put back."""
+LASTI = "lasti"
+"""Tag of a stack slot that holds an instruction's offset, for a handler that raises again."""
+COMPREHENSION = "comprehension"
+"""Tag of a stack slot that holds the function that 3.11 makes of a comprehension."""
+VALUE = "value"
+
+COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
+_ADDS_TO = frozenset(
+    {"LIST_APPEND", "SET_ADD", "MAP_ADD", "LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE"}
+)
+_PUSHES_NOTHING = ("STORE_", "DELETE_", "POP_", "RAISE_", "RERAISE", "PRINT_EXPR", "IMPORT_STAR", "RETURN_")
+_KEEPS = frozenset({"JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP"})  # 3.12 tests a copy instead
+_TAKES_ONE = frozenset(
+    {"BEFORE_WITH", "BEFORE_ASYNC_WITH", "UNPACK_SEQUENCE", "UNPACK_EX", "LOAD_METHOD", "LOAD_ATTR"}
+)
+"""Instructions that replace the top of the stack by any number of values."""
+_JUMPS = frozenset(opcode.hasjrel)
+_IMPLICIT_NAMES = frozenset(
+    {
+        "__module__",
+        "__qualname__",
+        "__firstlineno__",
+        "__static_attributes__",
+        "__classcell__",
+        "__classdictcell__",
+        "__classdict__",
+        "__class__",
+    }
+)
+"""What the compiler itself puts into the namespace of a class body."""
+
+
+def objects_at(address: int, count: int) -> Any:
+    """An array of the `count` object pointers at an address: indexing gives the object with a
+    reference of its own, or raises ValueError for NULL."""
+    array = (ctypes.py_object * count)()
+    _copy(array, address, count * _POINTER)
+    return array
+
+
+def pointer_at(address: int) -> int:
+    number = ctypes.c_size_t()
+    _copy(ctypes.byref(number), address, _POINTER)
+    return number.value
+
+
+def _alive(address: int) -> bool:
+    """Whether an object's count of references is not 0."""
+    return pointer_at(address) != 0
+
+
+class _Instruction(NamedTuple):
+    offset: int
+    name: str
+    arg: int
+    target: int | None
+
+
+class _Handler(NamedTuple):
+    """An entry of the exception table: offsets in bytes, `end` excluded."""
+
+    start: int
+    end: int
+    target: int
+    depth: int
+    lasti: bool
+
+
+class CodeFacts:
+    """What is known of a code object without running it. Made once per code object.
+
+    before: tags of the stack slots when the instruction at an offset starts, by offset.
+    opname: name of the instruction at an offset.
+    """
+
+    __slots__ = (
+        "_comprehension_of",
+        "arg",
+        "before",
+        "code",
+        "comprehensions",
+        "first_line",
+        "first_resume",
+        "guarded",
+        "handlers",
+        "instructions",
+        "is_comprehension",
+        "names",
+        "opname",
+        "owner",
+        "parameters",
+        "positions",
+    )
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        self.instructions = list(_instructions(code))
+        self.opname = {i.offset: i.name for i in self.instructions}
+        self.arg = {i.offset: i.arg for i in self.instructions}
+        self.owner = _owners(self.instructions, len(code.co_code))
+        self.positions = list(code.co_positions())
+        self.first_resume = min((i.offset for i in self.instructions if i.name == "RESUME"), default=0)
+        self.first_line = self._first_line()
+        self.names = (
+            *code.co_varnames,
+            *(name for name in code.co_cellvars if name not in code.co_varnames),
+            *code.co_freevars,
+        )
+        count = code.co_argcount + code.co_kwonlyargcount
+        count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+        self.parameters = code.co_varnames[:count]
+        self.is_comprehension = code.co_name in COMPREHENSIONS
+        entries = list(_exception_entries(code))
+        self.before = _stack_tags(code, self.instructions, entries)
+        self.handlers = entries
+        self.comprehensions = self._inlined(entries)
+        self._comprehension_of: dict[int, tuple[int, int, int, int] | None] = {}
+        previous = None
+        for instruction in self.instructions if self.comprehensions else ():
+            found = self._find_comprehension(instruction.offset)
+            if found is None and "JUMP" in instruction.name and instruction.name != "JUMP_FORWARD":
+                found = previous  # 3.13 leaves what cannot raise out of the exception table
+            self._comprehension_of[instruction.offset] = previous = found
+        self.guarded = [e for e in entries if self.opname.get(e.target) != "CALL_INTRINSIC_1"]
+
+    def _first_line(self) -> int:
+        """Where a frame begins: at its `def`; a module, or a statement of a session, at its first line."""
+        if self.code.co_name != "<module>":
+            return max(self.code.co_firstlineno, 1)
+        lines = (self.positions[i.offset // 2][0] for i in self.instructions if i.name != "RESUME")
+        return next((line for line in lines if line), 1)
+
+    def _inlined(self, entries: list[_Handler]) -> list[tuple[int, int, int, int]]:
+        """Inlined comprehensions as (first offset, end offset, first line, handler's offset).
+
+        PEP 709: the loop stands in the enclosing code, in a range of the exception table whose
+        handler puts the hidden variables back, which shows by a handler that starts with SWAP.
+        """
+        if self.is_comprehension:
+            return [(0, len(self.code.co_code), self.code.co_firstlineno, -1)]
+        targets = sorted({entry.target for entry in entries})
+        found = []
+        for target in targets:
+            if self.opname.get(target) != "SWAP":
+                continue
+            first, *rest = sorted(entry for entry in entries if entry.target == target)
+            start, end = first.start, first.end
+            for entry in rest:  # the rest of the loop; but not the handlers of loops inside it
+                if not any(end <= other < entry.end for other in targets):
+                    end = entry.end
+            line = self.positions[start // 2][0] or self.code.co_firstlineno
+            found.append((start, end, line, target))
+        return sorted(found, key=lambda c: c[1] - c[0])
+
+    def comprehension_at(self, offset: int) -> tuple[int, int, int, int] | None:
+        """The inlined comprehension (the innermost) that an offset lies in, its handler included; or None."""
+        return self._comprehension_of.get(offset)
+
+    def _find_comprehension(self, offset: int) -> tuple[int, int, int, int] | None:
+        for entry in self.comprehensions:
+            if entry[0] <= offset < entry[1] or 0 <= entry[3] <= offset <= self._handler_end(entry[3]):
+                return entry
+        # The end of an `async for` inside it stands elsewhere: an error there goes to its handler too.
+        by_handler = {entry[3]: entry for entry in self.comprehensions}
+        while (target := self._handler_of(offset)) is not None and target > offset:
+            if target in by_handler:
+                return by_handler[target]
+            offset = target
+        return None
+
+    def _handler_of(self, offset: int) -> int | None:
+        return next((h.target for h in self.handlers if h.start <= offset < h.end), None)
+
+    def _handler_end(self, start: int) -> int:
+        return min((o for o, name in self.opname.items() if o >= start and name == "RERAISE"), default=start)
+
+    def enters_comprehension(self, offset: int) -> bool:
+        """Whether the instruction only gets a comprehension going: makes its function (3.11), makes
+        the iterator of its outermost iterable, or saves the variables that it will hide."""
+        number = next((n for n, i in enumerate(self.instructions) if i.offset == offset), None)
+        if number is None:
+            return False
+        name = self.instructions[number].name
+        if name in ("LOAD_FAST_AND_CLEAR", "MAKE_CELL") and offset > 0:
+            return any(
+                i.name == "LOAD_FAST_AND_CLEAR" for i in self.instructions[max(0, number - 1) : number + 1]
+            )
+        if name in ("GET_ITER", "GET_AITER"):
+            tags = self.before.get(offset, ())
+            following = self.instructions[number + 1].name
+            return following == "LOAD_FAST_AND_CLEAR" or COMPREHENSION in tags[-2:-1]
+        return self._makes_comprehension(number)
+
+    def _makes_comprehension(self, number: int) -> bool:
+        """Whether a comprehension's function is made here and its iterable stands on another line."""
+        here = self.positions[self.instructions[number].offset // 2][0]
+        while number + 1 < len(self.instructions):
+            instruction = self.instructions[number]
+            if instruction.name == "MAKE_FUNCTION":
+                made = self.code.co_consts[self.instructions[number - 1].arg]
+                following = self.positions[self.instructions[number + 1].offset // 2][0]
+                return getattr(made, "co_name", "") in COMPREHENSIONS and following != here
+            if instruction.name not in ("LOAD_CLOSURE", "BUILD_TUPLE", "LOAD_CONST", "EXTENDED_ARG"):
+                return False
+            number += 1
+        return False
+
+
+def _cache_units(op: int) -> int:
+    """Inline cache entries after an instruction. The table is by number, from 3.13 on by name."""
+    table: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
+    return int(table.get(opcode.opname[op], 0) if isinstance(table, dict) else table[op])
+
+
+_CACHES = {op: _cache_units(op) for op in opcode.opmap.values() if op < 256}
+
+
+def _instructions(code: CodeType) -> Iterator[_Instruction]:
+    """Decode the bytecode. Not `dis`: a program may have broken the builtins that it would use."""
+    raw, offset, extended = code.co_code, 0, 0
+    while offset < len(raw):
+        op, arg = raw[offset], raw[offset + 1] | extended
+        name, size = opcode.opname[op], 2 + 2 * _CACHES.get(op, 0)
+        extended = arg << 8 if name == "EXTENDED_ARG" else 0
+        target = None
+        if op in _JUMPS:
+            target = offset + size + 2 * (-arg if "JUMP_BACKWARD" in name else arg)
+        yield _Instruction(offset, name, arg, target)
+        offset += size
+
+
+def _exception_entries(code: CodeType) -> Iterator[_Handler]:
+    """Decode `co_exceptiontable` (Objects/exception_handling_notes.txt in CPython)."""
+    raw = iter(code.co_exceptiontable)
+
+    def number(first: int) -> int:
+        value = first & 63
+        while first & 64:
+            first = next(raw)
+            value = value << 6 | first & 63
+        return value
+
+    for first in raw:
+        start, length, target, packed = number(first), number(next(raw)), number(next(raw)), number(next(raw))
+        yield _Handler(2 * start, 2 * (start + length), 2 * target, packed >> 1, bool(packed & 1))
+
+
+def _owners(instructions: list[_Instruction], size: int) -> list[int]:
+    """The offset of the instruction that each code unit belongs to.
+
+    A frame that has made an inlined call on 3.11 and 3.12 points at the last inline cache entry of
+    its CALL, on 3.13 at the CALL itself.
+    """
+    owners = [0] * (size // 2 + 1)
+    starts = {i.offset // 2 for i in instructions}
+    current = 0
+    for unit in range(len(owners)):
+        if unit in starts:
+            current = 2 * unit
+        owners[unit] = current
+    return owners
+
+
+def _stack_tags(
+    code: CodeType, instructions: list[_Instruction], entries: list[_Handler]
+) -> dict[int, tuple[str, ...]]:
+    """Tags of the stack slots before each reachable instruction: abstract interpretation."""
+    index = {i.offset: n for n, i in enumerate(instructions)}
+    before: dict[int, tuple[str, ...]] = {}
+    todo: list[tuple[int, tuple[str, ...]]] = [(0, ())]
+    while todo:
+        offset, tags = todo.pop()
+        while offset in index and offset not in before:
+            instruction = instructions[index[offset]]
+            before[offset] = tags
+            for entry in entries:
+                if entry.start <= offset < entry.end and entry.target not in before:
+                    pushed = (LASTI, VALUE) if entry.lasti else (VALUE,)
+                    todo.append((entry.target, (*tags[: entry.depth], *pushed)))
+            name, arg = instruction.name, instruction.arg
+            if instruction.target is not None:
+                todo.append((instruction.target, _after(tags, name, arg, jump=True)))
+            if name in _LEAVES:
+                break
+            tags = _after(tags, name, arg, jump=False)
+            if name == "MAKE_FUNCTION":
+                made = code.co_consts[instructions[index[offset] - 1].arg]
+                if getattr(made, "co_name", None) in COMPREHENSIONS:
+                    tags = (*tags[:-1], COMPREHENSION)
+            following = index[offset] + 1
+            if following == len(instructions):
+                break
+            offset = instructions[following].offset
+    return before
+
+
+_LEAVES = frozenset(
+    {
+        "RETURN_VALUE",
+        "RETURN_CONST",
+        "RAISE_VARARGS",
+        "RERAISE",
+        "JUMP_FORWARD",
+        "JUMP_BACKWARD",
+        "JUMP_BACKWARD_NO_INTERRUPT",
+    }
+)
+
+
+def _stack_effect(name: str, arg: int | None, *, jump: bool) -> int:
+    if name == "PRECALL":  # 3.11 counts the arguments as gone here; they go at the CALL that follows
+        return 0
+    if name == "CALL" and arg is not None:
+        return -(arg + 1)
+    op = opcode.opmap[name]
+    return opcode.stack_effect(op, arg if op >= opcode.HAVE_ARGUMENT else None, jump=jump)
+
+
+def _after(tags: tuple[str, ...], name: str, arg: int | None, *, jump: bool) -> tuple[str, ...]:
+    effect = _stack_effect(name, arg, jump=jump)
+    if name == "LOAD_FAST_AND_CLEAR":
+        return (*tags, SAVED)
+    if name == "PUSH_EXC_INFO":
+        return (*tags[:-1], SAVED, VALUE)
+    if name == "SWAP" and arg is not None and arg <= len(tags):
+        swapped = list(tags)
+        swapped[-1], swapped[-arg] = swapped[-arg], swapped[-1]
+        return tuple(swapped)
+    if effect >= 0:
+        return tags + (VALUE,) * effect
+    left = tags[: len(tags) + effect]
+    return (*left[:-1], VALUE) if name.startswith("CALL") else left
+
+
+_facts: dict[int, CodeFacts] = {}
+
+
+def facts(code: CodeType) -> CodeFacts:
+    """The facts of a code object, computed at the first use. They keep it alive, so its id stays its own."""
+    known = _facts.get(id(code))  # hashing a code object would hash its constants each time
+    if known is None:
+        known = _facts[id(code)] = CodeFacts(code)
+    return known
+
+
+class UnknownLayout(RuntimeError):
+    """The running interpreter is none whose frames we can read."""
+
+
+class FrameView:
+    """A frame's variables and value stack at this moment. Holds no reference beyond its own life."""
+
+    __slots__ = ("_address", "code", "facts", "frame")
+
+    def __init__(self, frame: FrameType) -> None:
+        if LAYOUT is None:
+            raise UnknownLayout(
+                f"frames of {sys.implementation.name} {sys.version.split()[0]} cannot be read"
+            )
+        self.frame = frame
+        self.code = frame.f_code
+        self.facts = facts(self.code)
+        self._address = pointer_at(id(frame) + _FRAME_OF_OBJECT)
+
+    @property
+    def offset(self) -> int:
+        """Byte offset of the instruction that is running or will run next; -1 before the first."""
+        lasti = self.frame.f_lasti
+        return lasti if lasti < 0 else self.facts.owner[lasti // 2]
+
+    def _slots(self, count: int) -> Any:
+        assert LAYOUT is not None
+        return objects_at(self._address + LAYOUT.localsplus, count)
+
+    def namespace(self) -> Any:
+        """The mapping that a module's or class body's names live in."""
+        assert LAYOUT is not None
+        return objects_at(self._address + LAYOUT.namespace, 1)[0]
+
+    def locals(self) -> dict[str, Any]:
+        """Bound names with their objects: parameters in order, then the others by name.
+
+        In a class body, what its namespace holds, if that is a plain dict; in a module only the
+        hidden variables of a running comprehension (the rest are globals).
+        """
+        bound = self._fast()
+        if not self.code.co_flags & CO_OPTIMIZED and self.code.co_name != "<module>":
+            namespace = self.namespace()
+            if type(namespace) is dict:
+                for name, value in namespace.items():
+                    if type(name) is str and name not in _IMPLICIT_NAMES and not name.startswith("."):
+                        bound[name] = value
+        ordered = {name: bound.pop(name) for name in self.facts.parameters if name in bound}
+        for name in sorted(bound):
+            ordered[name] = bound[name]
+        return ordered
+
+    def _fast(self) -> dict[str, Any]:
+        names = self.facts.names
+        slots = self._slots(len(names))
+        bound: dict[str, Any] = {}
+        free_from = len(names) - len(self.code.co_freevars)
+        for position, name in enumerate(names):
+            try:
+                value = slots[position]
+            except ValueError:  # a NULL slot: unbound, or a free variable not copied in yet
+                if position < free_from or (self.offset >= 0 and not self._starting()):
+                    continue
+                value = self._closure(position - free_from)
+            if type(value) is CellType:
+                try:
+                    value = value.cell_contents
+                except ValueError:
+                    continue
+            if not name.startswith(".") and name not in _IMPLICIT_NAMES:
+                bound[name] = value
+        return bound
+
+    def _starting(self) -> bool:
+        return self.facts.opname.get(self.offset) in ("COPY_FREE_VARS", "MAKE_CELL")
+
+    def _closure(self, position: int) -> Any:
+        assert LAYOUT is not None
+        function = objects_at(self._address + LAYOUT.function, 1)[0]
+        return function.__closure__[position]
+
+    def _stacktop(self) -> int:
+        assert LAYOUT is not None
+        top = ctypes.c_int()
+        _copy(ctypes.byref(top), self._address + LAYOUT.stacktop, ctypes.sizeof(top))
+        return top.value
+
+    def stack(self) -> list[Any]:
+        """What lies on the value stack and is data: outermost first, without empty slots, saved
+        variables and return addresses. For a frame that is at an event of its own, or suspended."""
+        first = len(self.facts.names)
+        top = self._stacktop()
+        tags = self.facts.before.get(self.offset)
+        depth = (top - first) if top >= first else len(tags or ())
+        if top < first and self.facts.opname.get(self.offset) == "JUMP_BACKWARD_NO_INTERRUPT":
+            depth -= 1  # 3.11, after a throw that ended what the frame awaited: that is gone
+        values = self._values(first, depth, tags)
+        if ".0" in self.facts.parameters:  # a generator expression's iterable, before it is loaded
+            source = self._slots(1)
+            try:
+                iterator = source[0]
+            except ValueError:
+                return values
+            if not any(value is iterator for value in values):
+                values.append(iterator)
+        return values
+
+    def pending(self, *, unwinding: bool = False) -> list[Any]:
+        """What an unfinished instruction leaves on the value stack: for a frame that is calling.
+
+        unwinding: an exception is emptying the stack, and what is freed by that is calling; what
+        has been freed still shows in its slot. Then: what the handler will find.
+
+        The operands of the instruction itself are left out, since whether they still lie there
+        depends on whether the interpreter had specialised it; but the iterators that a C function
+        was given stay, because their position decides what it calls next.
+        """
+        offset = self.offset
+        tags = self.facts.before.get(offset)
+        if tags is None:
+            return []
+        name, arg = self.facts.opname[offset], self.facts.arg[offset]
+        if unwinding or name == "RERAISE":
+            depths = [entry.depth for entry in self.facts.handlers if entry.start <= offset < entry.end]
+            return self._values(len(self.facts.names), max(depths, default=0), tags)
+        if name == "PRECALL":  # 3.11 may run the whole call here
+            name = "CALL"
+        effect = _stack_effect(name, arg, jump=False)
+        if name in _TAKES_ONE:
+            kept = len(tags) - 1
+        elif name in _KEEPS:
+            kept = len(tags)
+        elif name in _ADDS_TO or name.startswith(_PUSHES_NOTHING) or "JUMP" in name:
+            kept = len(tags) + effect
+        else:
+            kept = len(tags) + effect - 1
+        kept = max(0, min(kept, len(tags)))
+        first = len(self.facts.names)
+        return self._values(first, kept, tags)
+
+    def operands(self) -> list[Any]:
+        """Callable and arguments of the CALL in progress, where a C function runs; else nothing.
+
+        Nothing either while the interpreter lets go of them, which may run code too (`__del__`,
+        callbacks): those that are gone still show in their slots.
+        """
+        first, size = self._operand_slots()
+        if any(address and not _alive(address) for address in self._addresses(first, size)):
+            return []
+        return self._values(first, size, None)
+
+    def callable_address(self) -> int:
+        """Address of what the CALL in progress calls, 0 if none: it may be gone already."""
+        first, size = self._operand_slots()
+        return next((address for address in self._addresses(first, size) if address), 0)
+
+    def _operand_slots(self) -> tuple[int, int]:
+        """First slot and number of the operands of a CALL that runs a C function."""
+        offset = self.offset
+        name, arg = self.facts.opname.get(offset, ""), self.facts.arg.get(offset)
+        tags = self.facts.before.get(offset)
+        if name not in ("CALL", "PRECALL", "CALL_KW") or tags is None or arg is None:
+            return 0, 0
+        if self._stacktop() >= 0:
+            return 0, 0  # the arguments have moved into the callee's frame
+        size = arg + 2 + (name == "CALL_KW")
+        return len(self.facts.names) + len(tags) - size, size
+
+    def _addresses(self, first: int, count: int) -> Any:
+        assert LAYOUT is not None
+        addresses = (ctypes.c_size_t * count)()
+        _copy(addresses, self._address + LAYOUT.localsplus + _POINTER * first, _POINTER * count)
+        return addresses
+
+    def _values(self, first: int, count: int, tags: tuple[str, ...] | None) -> list[Any]:
+        """Objects in `count` slots of the stack. Without one that is just being freed: its destructor
+        may be what runs, and to hold it would free it twice."""
+        if count <= 0:
+            return []
+        slots = self._slots(first + count)
+        values = []
+        for position, address in enumerate(self._addresses(first, count)):
+            if tags is not None and position < len(tags) and tags[position] != VALUE:
+                continue
+            if not address or not _alive(address):
+                continue
+            value = slots[first + position]
+            if type(value) is CoroutineType and value.cr_code.co_name in COMPREHENSIONS:
+                continue  # what 3.11 makes of an asynchronous comprehension
+            values.append(value)
+        return values

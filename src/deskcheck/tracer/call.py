@@ -1,0 +1,133 @@
+"""Records one call in this process."""
+
+import inspect
+import io
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from deskcheck.recording.errors import InputError
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Environment, Mode, Program
+from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.trace import Row, Trace
+from deskcheck.recording.value import decode, render
+from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.reference import ReferenceTracer
+from deskcheck.tracer.result import exception_text, snapshot
+
+
+class _Tee(io.TextIOBase):
+    """Passes what is written on to the real standard output, and tells the tracer and the recording."""
+
+    def __init__(self, stream: Any, tracer: ReferenceTracer) -> None:
+        self.stream = stream
+        self.tracer = tracer
+        self.written: list[str] = []
+
+    def write(self, text: str) -> int:
+        count: int = self.stream.write(text)
+        self.tracer.wrote(text)
+        self.written.append(text)
+        return count
+
+    def flush(self) -> None:
+        self.stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def record(
+    function: Callable[..., Any], /, *args: Any, trace_limits: TraceLimits | None = None, **kwargs: Any
+) -> Recording:
+    """Call ``function(*args, **kwargs)`` in this process and record what it does.
+
+    Every function in the file that defines `function` is recorded. An exception that leaves the call
+    is part of the recording (`Outcome.RAISED`) and is not raised again; `KeyboardInterrupt` is. There
+    is no protection: for code that is not your own, use `deskcheck.sandbox`.
+
+    Raises InputError for a callable that is not written in Python.
+    """
+    target = inspect.unwrap(function)
+    code = getattr(target, "__code__", None)
+    if code is None:
+        raise InputError(
+            f"{function!r} is not a Python function; give a function or method whose code can be followed"
+        )
+    filename = code.co_filename
+    label = Path(filename).name
+    source = _source(target)
+    lines: list[str] = []
+    module = getattr(target, "__module__", None) or "__main__"
+    tracer = ReferenceTracer(
+        {filename: label}, lines.append, modules={module, "__main__"}, limits=trace_limits
+    )
+    encoded, objects = snapshot((args, kwargs))
+    shown = ", ".join(
+        [repr(item) for item in decode(encoded, objects).items[0].items]
+        + [f"{key.atom}={value!r}" for key, value in decode(encoded, objects).items[1].items]
+    )
+    outcome, detail, exception, result = Outcome.RETURNED, "", None, None
+    tee, stdout = _Tee(sys.stdout, tracer), sys.stdout
+    wall, cpu = time.monotonic(), time.process_time()
+    sys.stdout = tee
+    tracer.start()
+    try:
+        result = function(*args, **kwargs)
+    except SystemExit as error:
+        outcome, exception, detail = Outcome.EXITED, "SystemExit", exception_text(error)
+    except MemoryError as error:
+        outcome, exception, detail = Outcome.OUT_OF_MEMORY, "MemoryError", exception_text(error)
+    except Exception as error:
+        outcome, exception = Outcome.RAISED, type(error).__qualname__
+        detail = exception_text(error)
+    finally:
+        tracer.stop()
+        sys.stdout = stdout
+    wall, cpu = time.monotonic() - wall, time.process_time() - cpu
+    if tracer.failure is not None:
+        raise tracer.failure
+    value = decode(*snapshot(result)) if outcome is Outcome.RETURNED else None
+    rows = [Row(*json.loads(line)) for line in lines]
+    threads = max((row.thread for row in rows), default=0) + 1
+    return Recording(
+        program=Program(
+            id=f"{label}::{target.__qualname__}",
+            code=source,
+            mode=Mode.CALL,
+            filename=label,
+            entry=target.__qualname__,
+            arguments=f"({shown})",
+            source=filename,
+        ),
+        ending=Ending(
+            outcome=outcome,
+            detail=detail,
+            exception=exception,
+            result=render(value) if value is not None else None,
+            result_builtin=value.builtin if value is not None else False,
+            stdout="".join(tee.written),
+            cpu_s=cpu,
+            wall_s=wall,
+            cut=tracer.cut,
+        ),
+        environment=Environment.here(tracer=ReferenceTracer.name, hash_seed=None, packages={}),
+        traces=tuple(
+            Trace([row for row in rows if row.thread == number], thread=number, cut=tracer.cut)
+            for number in range(threads)
+        ),
+    )
+
+
+def _source(function: Any) -> str:
+    """Text of the file that defines a function, as far as it can be had."""
+    for target in (inspect.getmodule(function), function):
+        try:
+            return inspect.getsource(target) if target is not None else ""
+        except (OSError, TypeError):
+            continue
+    return ""

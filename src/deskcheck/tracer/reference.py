@@ -1,0 +1,648 @@
+"""The reference tracer: what a trace is, in Python, to be read. Speed is the native tracer's work.
+
+It stands on `sys.settrace` and turns what that reports, which differs between 3.11, 3.12 and 3.13,
+into events that do not (docs/format.md defines them):
+
+- A comprehension has no frame of its own on any version (PEP 709): its further items are `line`
+  events of the enclosing frame, its variables are the enclosing frame's while it runs.
+- StopIteration that ends a `for` loop or an `await` is no event.
+- `return` of settrace is told apart: a value returned, a value yielded, or an exception leaving.
+- A generator that is closed where no handler could see it is left without events.
+
+It does not follow C code, does not record instructions, and near the recursion limit it loses
+tracing (the interpreter switches a trace function off that cannot be called); a trace says so.
+"""
+
+import builtins
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterable, Mapping
+from types import CodeType, FrameType
+from typing import Any
+
+from deskcheck.recording.trace import Kind
+from deskcheck.tracer._frames import CodeFacts, FrameView, facts
+from deskcheck.tracer._snapshot import (
+    UNBOUND,
+    Snapshotter,
+    is_iterator,
+    json_object,
+    know_enum,
+    qualified_name,
+    runs_in,
+    text_of,
+    unwrapped,
+)
+from deskcheck.tracer.limits import TraceLimits
+
+# A program may replace builtins; functions defined from here on keep the real ones.
+globals()["__builtins__"] = dict(vars(builtins))
+
+_RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST"})
+_YIELDS = frozenset({"YIELD_VALUE", "RESUME"})
+_LOOP_ENDS = frozenset({"FOR_ITER", "SEND", "END_SEND", "END_ASYNC_FOR", "GET_ANEXT", "CLEANUP_THROW"})
+"""Instructions at which a StopIteration ends a loop or an await instead of being an exception."""
+_GOES_ON = frozenset({"RESUME", "JUMP_BACKWARD_NO_INTERRUPT"})
+_ASKS_NEXT = frozenset({"FOR_ITER", "GET_ANEXT"})
+_C_CALLABLES = (
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+)
+_KEEPS_ROOTS = 0x80 | 0x200
+"""CO_COROUTINE and CO_ASYNC_GENERATOR: suspended, they are held by an event loop we do not look into."""
+_HIDDEN_GLOBALS = frozenset(
+    {
+        "__name__",
+        "__doc__",
+        "__package__",
+        "__loader__",
+        "__spec__",
+        "__file__",
+        "__cached__",
+        "__builtins__",
+        "__warningregistry__",
+        "__annotations__",
+        "__conditional_annotations__",
+    }
+)
+
+_BUILTIN_TYPES = [kind for kind in vars(builtins).values() if type(kind) is type]
+_BUILTIN_TYPES += [types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType]
+_C_NAMES = {
+    id(value): name
+    for names in (vars(builtins), *map(vars, _BUILTIN_TYPES))
+    for name, value in names.items()
+    if type(value) in _C_CALLABLES or (type(value) is type and names is vars(builtins))
+}
+"""Names of what builtins hold, by address."""
+
+Local = Callable[[FrameType, str, Any], Any]
+
+
+class _Frame:
+    """What the tracer knows of an open frame. Never the frame itself: that would keep its locals alive."""
+
+    __slots__ = (
+        "after_comprehension",
+        "closing",
+        "code",
+        "facts",
+        "file",
+        "last_line",
+        "last_offset",
+        "locals",
+        "number",
+        "pending",
+        "propagating",
+        "refs",
+        "stack",
+        "stack_refs",
+        "unfolding",
+    )
+
+    def __init__(self, code: CodeType, file: str) -> None:
+        self.number = -1
+        self.code = code
+        self.facts: CodeFacts = facts(code)
+        self.file = file
+        self.locals: dict[str, str] = {}
+        self.stack: list[str] = []
+        self.refs: tuple[int, ...] = ()
+        self.stack_refs: tuple[int, ...] = ()
+        self.last_line = 0
+        self.last_offset = -1
+        self.propagating = False
+        self.closing = False
+        self.pending: Kind | None = None
+        self.unfolding = False
+        self.after_comprehension = False
+
+
+class ReferenceTracer:
+    """Traces the calling thread, and threads started while it is on, through `sys.settrace`.
+
+    scope: which code is recorded: `co_filename` -> the name that events give the file. emit: called
+    with each event as one line of JSON: an array in the order of `recording.Row`. modules: names of
+    the modules that the scope belongs to, whose classes and functions are looked into.
+
+    While it is on, `sys.settrace` and `sys.gettrace` keep meaning the program's own trace function,
+    which is called beside ours.
+    """
+
+    name = "reference"
+
+    def __init__(
+        self,
+        scope: Mapping[str, str],
+        emit: Callable[[str], None],
+        *,
+        modules: Iterable[str] = ("__main__",),
+        limits: TraceLimits | None = None,
+    ) -> None:
+        self.scope = dict(scope)
+        self.emit = emit
+        self.modules = set(modules)
+        self.limits = limits or TraceLimits()
+        self.cut: str | None = None
+        """Why events are missing, once they are: ``events``, ``recursion``, ``untraced``."""
+        self.failure: BaseException | None = None
+        """An error of the tracer's own; the events up to it are true."""
+        self._threads: dict[int, _Thread] = {}
+        self._lock = threading.Lock()
+        self.is_on = False
+        self._real = (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace)
+        self._before: Any = None
+        self._user = threading.local()
+        """`function`: the trace function that the program has set in this thread while ours was on."""
+        self._user_thread_function: Any = None
+
+    def start(self) -> None:
+        """Begin to trace. Frames that are already running are not recorded."""
+        know_enum()
+        self.is_on = True
+        self._before = sys.gettrace()
+        settrace, _, thread_settrace, _ = self._real
+        sys.settrace = self._user_settrace
+        sys.gettrace = self._user_gettrace
+        threading.settrace = self._user_thread_settrace  # type: ignore[assignment]  # the program's own
+        threading.gettrace = lambda: self._user_thread_function
+        thread_settrace(self._thread_started)
+        if not hasattr(sys, "_deskcheck_opcodes"):
+            # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
+            sys._getframe().f_trace_opcodes = True
+        settrace(self._thread().on_call)
+
+    def stop(self) -> None:
+        """Stop tracing and put everything back. Safe to call twice."""
+        if not self.is_on:
+            return
+        self.is_on = False
+        (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace) = self._real
+        if self._is_on_here():
+            sys.settrace(self.user_function or self._before)
+        else:
+            self.cut = self.cut or "untraced"
+        threading.settrace(self._user_thread_function)
+        for thread in list(self._threads.values()):
+            thread.snapshots.clear()
+
+    def forget_thread(self) -> None:
+        """In a forked child: record nothing more, and leave the parent's stream alone."""
+        self.emit = lambda line: None
+        self.is_on = False
+        sys.settrace, sys.gettrace, threading.settrace, threading.gettrace = self._real
+        sys.settrace(None)
+
+    def wrote(self, text: str) -> None:
+        """Note that the program wrote to standard output: it goes with the next event."""
+        if self.is_on:
+            self._thread().output.append(text)
+
+    def _thread(self) -> "_Thread":
+        ident = threading.get_ident()
+        thread = self._threads.get(ident)
+        if thread is None:
+            with self._lock:
+                thread = self._threads[ident] = _Thread(self, len(self._threads))
+        return thread
+
+    def _thread_started(self, frame: FrameType, event: str, arg: Any) -> Local | None:
+        # Installed by threading for a new thread. A dead thread's ident may be used again.
+        ident = threading.get_ident()
+        known = self._threads.get(ident)
+        if known is None or known.active or known.index:
+            with self._lock:
+                number = max((t.number for t in self._threads.values()), default=-1) + 1
+                self._threads[ident] = known = _Thread(self, number)
+        self._user.function = self._user_thread_function
+        self._real[0](known.on_call)
+        return known.on_call(frame, event, arg)
+
+    def _is_on_here(self) -> bool:
+        """Whether what the interpreter calls in this thread is ours. An error in a trace function,
+        the program's too, makes it forget the function."""
+        function = self._real[1]()
+        return type(function) is types.MethodType and type(function.__self__) is _Thread
+
+    @property
+    def user_function(self) -> Any:
+        return getattr(self._user, "function", None)
+
+    def _user_settrace(self, function: Any) -> None:
+        if self._is_on_here():
+            self._user.function = function
+        else:
+            self._real[0](function)
+
+    def _user_gettrace(self) -> Any:
+        return self.user_function if self._is_on_here() else self._real[1]()
+
+    def _user_thread_settrace(self, function: Any) -> None:
+        self._user_thread_function = function
+
+    def write(self, line: str) -> None:
+        with self._lock:
+            self.emit(line)
+
+    def give_up(self, why: str, failure: BaseException | None = None) -> None:
+        """Record nothing more; the program runs on."""
+        self.cut = self.cut or why
+        self.failure = self.failure or failure
+        self._real[0](self.user_function)
+
+
+class _Thread:
+    """The trace of one thread."""
+
+    def __init__(self, tracer: ReferenceTracer, number: int) -> None:
+        self.tracer = tracer
+        self.number = number
+        self.index = 0
+        self.output: list[str] = []
+        self.frames: dict[int, _Frame | tuple[_Frame, int]] = {}
+        """By `id` of the frame: a recorded frame, or (enclosing frame, last offset) of a comprehension's."""
+        self.active: list[_Frame] = []
+        self.globals: dict[str, dict[str, str]] = {}
+        self.global_refs: dict[str, tuple[int, ...]] = {}
+        self.in_flight: tuple[int, ...] = ()
+        self.dirty = False
+        self.next_frame = 0
+        self.user_local: dict[int, Any] = {}
+        self.raised: dict[int, int] = {}
+        """By `id` of the frame: at which offset an exception came up that no line has followed yet."""
+        self.snapshots = Snapshotter(tracer.limits, tracer.modules, self._number_of)
+        self.snapshots.files = tracer.scope
+
+    def _number_of(self, frame: FrameType) -> int | None:
+        record = self.frames.get(id(frame))
+        return record.number if isinstance(record, _Frame) else None
+
+    # -- what settrace calls -----------------------------------------------------------------------
+
+    def on_call(self, frame: FrameType, event: str, arg: Any) -> Local | None:
+        """The global trace function: a frame begins or goes on."""
+        code = frame.f_code
+        file = self.tracer.scope.get(code.co_filename)
+        recorded = file is not None and self.tracer.cut is None and self.tracer.is_on
+        if recorded and file is not None:
+            try:
+                self._call(frame, code, file)
+            except Exception as error:
+                self._failed(error)
+        user = self.tracer.user_function
+        if user is not None:
+            self.user_local[id(frame)] = user(frame, event, arg)
+            return self.on_event
+        return self.on_event if recorded else None
+
+    def on_event(self, frame: FrameType, event: str, arg: Any) -> Local:
+        """The local trace function: line, opcode, exception, return."""
+        if self.tracer.is_on and self.tracer.cut is None and frame.f_code.co_filename in self.tracer.scope:
+            try:
+                self._event(frame, event, arg)
+            except Exception as error:
+                self._failed(error)
+        if self.user_local:
+            local = self.user_local.get(id(frame))
+            if local is not None and event != "opcode":
+                self.user_local[id(frame)] = local(frame, event, arg)
+            if event == "return":
+                self.user_local.pop(id(frame), None)
+        return self.on_event
+
+    def _failed(self, error: Exception) -> None:
+        # ctypes reports the error of a conversion as ArgumentError, by its text.
+        if isinstance(error, RecursionError) or "RecursionError" in str(error):
+            self.tracer.give_up("recursion")
+        else:
+            self.tracer.give_up("failure", error)
+
+    # -- from settrace's events to ours ------------------------------------------------------------
+
+    def _call(self, frame: FrameType, code: CodeType, file: str) -> None:
+        about = facts(code)
+        if about.comprehensions:
+            frame.f_trace = self.on_event  # 3.13 forgets f_trace_opcodes on a frame without one
+            frame.f_trace_opcodes = True
+        if about.is_comprehension:
+            enclosing = self._recorded(frame.f_back)
+            if enclosing is not None:
+                self.frames[id(frame)] = (enclosing, -1)
+                return
+        view = FrameView(frame)
+        op = about.opname.get(view.offset, "")
+        begins = view.offset <= about.first_resume
+        record = self.frames.get(id(frame))
+        if begins or not isinstance(record, _Frame) or record.code is not code:
+            record = _Frame(code, file)
+            self.frames[id(frame)] = record
+        self.active.append(record)
+        record.propagating = record.closing = False
+        record.pending = Kind.CALL if begins else Kind.RESUME
+        if op in _GOES_ON:  # else an exception comes in: the next event tells
+            self._flush(frame, record)
+
+    def _recorded(self, frame: FrameType | None) -> _Frame | None:
+        """The record of a frame, or of the one that encloses it, if it is a comprehension's."""
+        record = self.frames.get(id(frame))
+        return record[0] if isinstance(record, tuple) else record
+
+    def _event(self, frame: FrameType, event: str, arg: Any) -> None:
+        record = self.frames.get(id(frame))
+        if record is None:
+            return
+        if event == "exception":
+            if self._ends_loop(frame, arg):
+                return
+            self.raised[id(frame)] = FrameView(frame).offset
+        elif event != "opcode":
+            self.raised.pop(id(frame), None)
+        if isinstance(record, tuple):
+            self._comprehension(frame, event, arg, *record)
+        elif event == "line":
+            self._line(frame, record)
+        elif event == "opcode":
+            self._opcode(frame, record)
+        elif event == "exception":
+            self._exception(frame, record, arg)
+        elif event == "return":
+            self._return(frame, record, arg)
+
+    def _line(self, frame: FrameType, record: _Frame) -> None:
+        about, offset, line = record.facts, FrameView(frame).offset, frame.f_lineno
+        op = about.opname.get(offset, "")
+        if about.comprehension_at(offset) is not None:
+            record.after_comprehension = True
+            return
+        if op == "CLEANUP_THROW":
+            return
+        if about.enters_comprehension(offset):
+            record.last_line, record.after_comprehension = line, True
+            return
+        if record.after_comprehension:
+            record.after_comprehension = False
+            jumped = op in ("FOR_ITER", "JUMP_BACKWARD") or offset < record.last_offset
+            if line == record.last_line and not jumped:
+                return
+        self._flush(frame, record)
+        record.propagating = False
+        self._emit(Kind.LINE, record, frame, line)
+
+    def _opcode(self, frame: FrameType, record: _Frame) -> None:
+        """Inside an inlined comprehension: a jump back asks for a further item."""
+        offset = frame.f_lasti
+        inside = record.facts.comprehension_at(offset)
+        if inside is None:
+            record.last_offset = offset
+            return
+        record.after_comprehension = True
+        jumped = offset < record.last_offset
+        if jumped and record.facts.opname.get(offset) in _ASKS_NEXT:
+            record.propagating = False
+            self._emit(Kind.LINE, record, frame, inside[2])
+        record.last_offset = offset
+
+    def _comprehension(self, frame: FrameType, event: str, arg: Any, enclosing: _Frame, last: int) -> None:
+        """An event in the frame that 3.11 gives a comprehension: it belongs to the enclosing frame."""
+        if event == "opcode":
+            offset = frame.f_lasti
+            if offset < last and facts(frame.f_code).opname.get(offset) in _ASKS_NEXT:
+                self._emit(Kind.LINE, enclosing, frame, frame.f_code.co_firstlineno)
+            self.frames[id(frame)] = (enclosing, offset)
+        elif event == "exception":
+            if not enclosing.unfolding:
+                self._emit(Kind.RAISE, enclosing, frame, frame.f_lineno, value=arg[1])
+                enclosing.propagating = True
+            else:
+                enclosing.unfolding = False
+        elif event == "return":
+            self.frames.pop(id(frame), None)
+            enclosing.after_comprehension = True
+            enclosing.unfolding = enclosing.propagating
+
+    def _ends_loop(self, frame: FrameType, arg: Any) -> bool:
+        if not issubclass(arg[0], (StopIteration, StopAsyncIteration)):
+            return False
+        view = FrameView(frame)
+        return view.facts.opname.get(view.offset) in _LOOP_ENDS
+
+    def _exception(self, frame: FrameType, record: _Frame, arg: Any) -> None:
+        if record.unfolding:  # already told when it passed through the comprehension
+            record.unfolding = False
+            return
+        if record.pending is not None and arg[0] is GeneratorExit and self._closes_unseen(frame, record):
+            return
+        record.closing = record.pending is not None and arg[0] is GeneratorExit
+        self._flush(frame, record)
+        self._emit(Kind.RAISE, record, frame, frame.f_lineno, value=arg[1])
+        record.propagating = True
+
+    def _closes_unseen(self, frame: FrameType, record: _Frame) -> bool:
+        """3.13 closes a generator without running it where no handler covers the yield (but not a
+        lambda); 3.12 one that has not begun."""
+        if record.code.co_name == "<lambda>" and FrameView(frame).offset > record.facts.first_resume:
+            return False
+        offset = FrameView(frame).offset
+        return not any(entry.start <= offset < entry.end + 2 for entry in record.facts.guarded)
+
+    def _flush(self, frame: FrameType, record: _Frame) -> None:
+        """Write the call or resume that was held back until it was known what came in."""
+        kind, record.pending = record.pending, None
+        if kind is None:
+            return
+        if record.number < 0:
+            record.number = self.next_frame
+            self.next_frame += 1
+        self._emit(kind, record, frame, record.facts.first_line if kind is Kind.CALL else frame.f_lineno)
+
+    def _return(self, frame: FrameType, record: _Frame, arg: Any) -> None:
+        if record.pending is not None:  # closed unseen
+            record.pending = None
+            self._leave(frame, record)
+            return
+        op = record.facts.opname.get(FrameView(frame).offset, "")
+        if op in _RETURNS:
+            kind = Kind.RETURN
+        elif op in _YIELDS and not record.propagating:
+            kind = Kind.YIELD
+        else:
+            kind = Kind.UNWIND
+        if kind is Kind.UNWIND:
+            self._emit(kind, record, frame, frame.f_lineno)
+        else:
+            self._emit(kind, record, frame, frame.f_lineno, value=unwrapped(arg))
+        self._leave(frame, record, keep=kind is Kind.YIELD)
+
+    def _leave(self, frame: FrameType, record: _Frame, *, keep: bool = False) -> None:
+        if self.active and self.active[-1] is record:
+            self.active.pop()
+        self.dirty = True
+        if not keep:
+            self.frames.pop(id(frame), None)
+
+    # -- the event itself --------------------------------------------------------------------------
+
+    def _emit(self, kind: Kind, record: _Frame, frame: FrameType, line: int, **given: Any) -> None:
+        """Write one event of `record`. `frame` is its frame, or a comprehension's inside it."""
+        if self.index >= self.tracer.limits.events:
+            self.tracer.give_up("events")
+            return
+        snapshots = self.snapshots
+        # Before anything is numbered: what the last frame took with it may lie where a new object does.
+        gone = self._forget() if self.dirty else []
+        snapshots.begin()
+        views = self._views(frame)
+        top = views[-1]
+        shows_stack = kind in (Kind.CALL, Kind.LINE, Kind.RESUME, Kind.YIELD)
+        stack = [value for view in views[:-1] for value in view.pending()]
+        if shows_stack:
+            stack += top.stack() if kind is not Kind.YIELD else _without_yielded(top, given["value"])
+        if kind is Kind.RESUME and stack:
+            given = {"value": stack.pop()}
+        changed, stack_text = self._frame_changes(record, _merged(views), stack if shows_stack else None)
+        caller = self._caller(record, frame) if kind in (Kind.CALL, Kind.RESUME) else None
+        value_text, self.in_flight = None, ()
+        if "value" in given:
+            (value_text,), self.in_flight = snapshots.roots([given["value"]])
+        global_changes = self._global_changes(record, frame)
+        objects = snapshots.finish()
+        if objects or changed or stack_text or global_changes:
+            gone += self._forget()
+        objects.update((number, "null") for number in sorted(gone))
+        record.last_line, record.last_offset = line, top.offset if top.code is record.code else -1
+        output = "".join(self.output) or None
+        self.output.clear()
+        columns = (
+            json_object(changed) if changed else None,
+            stack_text,
+            json_object(global_changes) if global_changes else None,
+            "{" + ",".join([f'"{n}":{c}' for n, c in objects.items()]) + "}" if objects else None,
+            caller,
+            value_text,
+            output,
+        )
+        offset = top.offset
+        head = (
+            f'[{self.number},{self.index},"{kind}",{record.number},{text_of(qualified_name(record.code.co_qualname))},'
+            f"{text_of(record.file)},{line},{offset}"
+        )
+        self.index += 1
+        self.tracer.write(head + "".join([f",{text_of(c)}" if c else ",null" for c in columns]) + "]")
+
+    def _views(self, frame: FrameType) -> list[FrameView]:
+        """The frame with the enclosing one, if it is a comprehension's: outermost first."""
+        views = [FrameView(frame)]
+        while isinstance(self.frames.get(id(frame)), tuple) and frame.f_back is not None:
+            frame = frame.f_back
+            views.insert(0, FrameView(frame))
+        return views
+
+    def _frame_changes(
+        self, record: _Frame, values: dict[str, Any], stack: list[Any] | None
+    ) -> tuple[dict[str, str], str | None]:
+        """Encode a frame's variables and stack; return what differs from its last event."""
+        texts, refs = self.snapshots.roots(values.values())
+        now = dict(zip(values, texts, strict=True))
+        changed = {name: text for name, text in now.items() if record.locals.get(name) != text}
+        changed.update({name: UNBOUND for name in record.locals if name not in now})
+        record.locals = now
+        stack_text = None
+        if stack is not None:
+            stack_texts, record.stack_refs = self.snapshots.roots(stack)
+            if stack_texts != record.stack:
+                record.stack = stack_texts
+                stack_text = f"[{','.join(stack_texts)}]"
+        record.refs = refs + record.stack_refs
+        return changed, stack_text
+
+    def _caller(self, record: _Frame, frame: FrameType) -> str | None:
+        """Where the calling frame stands: its expression, what it has computed, and through which C
+        function or library code the call comes."""
+        above, via = frame.f_back, None
+        while above is not None and self._recorded(above) is None:
+            via = qualified_name(above.f_code.co_qualname)
+            above = above.f_back
+        parent = self._recorded(above)
+        if above is None or parent is None or parent is record:
+            return None
+        views = self._views(above)
+        top = views[-1]
+        # A destructor may run when the operands are half gone: their addresses are then all we look at.
+        freeing = record.closing or record.code.co_name == "__del__"
+        operands = [] if freeing else top.operands()
+        if via is None:
+            via = _c_name(operands[0]) if operands else _C_NAMES.get(top.callable_address())
+        stack = []
+        for view in views:
+            stack += view.pending(unwinding=self.raised.get(id(view.frame)) == view.offset)
+        if via is not None:
+            stack += [operand for operand in operands if is_iterator(operand) and not runs_in(operand, frame)]
+        changed, stack_text = self._frame_changes(parent, _merged(views), stack)
+        line, end_line, column, end_column = top.facts.positions[top.offset // 2]
+        parts = [f'"frame":{parent.number}', f'"offset":{top.offset}']
+        if line is not None and column is not None:
+            parts.append(f'"at":[{line},{column},{end_line},{end_column}]')
+        if via is not None:
+            parts.append(f'"via":{text_of(via)}')
+        if changed:
+            parts.append(f'"locals":{json_object(changed)}')
+        if stack_text is not None:
+            parts.append(f'"stack":{stack_text}')
+        return "{" + ",".join(parts) + "}"
+
+    def _global_changes(self, record: _Frame, frame: FrameType) -> dict[str, str]:
+        names = {
+            name: value
+            for name, value in frame.f_globals.items()
+            if type(name) is str and name not in _HIDDEN_GLOBALS and type(value) is not types.ModuleType
+        }
+        texts, refs = self.snapshots.roots(names.values())
+        now = dict(zip(names, texts, strict=True))
+        known = self.globals.get(record.file, {})
+        changed = {name: text for name, text in now.items() if known.get(name) != text}
+        changed.update({name: UNBOUND for name in known if name not in now})
+        self.globals[record.file] = now
+        self.global_refs[record.file] = refs
+        return changed
+
+    def _forget(self) -> list[int]:
+        """Drop the objects that nothing recorded refers to any more."""
+        self.dirty = False
+        roots = [ref for frame in self.active for ref in frame.refs]
+        roots += [ref for refs in self.global_refs.values() for ref in refs]
+        roots += self.in_flight
+        for known in self.frames.values():
+            if isinstance(known, _Frame) and known.code.co_flags & _KEEPS_ROOTS:
+                roots += known.refs
+        return self.snapshots.forget_unreachable(roots)
+
+
+def _merged(views: list[FrameView]) -> dict[str, Any]:
+    """Variables of a frame and of the comprehensions running in it: parameters, then by name."""
+    values = views[0].locals()
+    if len(views) == 1:
+        return values
+    for view in views[1:]:
+        for name in view.code.co_varnames:
+            values.pop(name, None)
+        values.update(view.locals())
+    ordered = {name: values.pop(name) for name in views[0].facts.parameters if name in values}
+    return {**ordered, **{name: values[name] for name in sorted(values)}}
+
+
+def _without_yielded(view: FrameView, value: Any) -> list[Any]:
+    stack = view.stack()
+    return stack[:-1] if stack and stack[-1] is value else stack
+
+
+def _c_name(callable_: Any) -> str | None:
+    """Name of a callable implemented in C; None for Python functions and the program's classes."""
+    if any(type(callable_) is kind for kind in _C_CALLABLES):
+        return str(callable_.__name__)
+    if type(callable_) is type and not callable_.__flags__ & 1 << 9:
+        return str(callable_.__name__)
+    return None

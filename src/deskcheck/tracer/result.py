@@ -1,0 +1,33 @@
+"""One value, taken as the tracer takes it, outside of any trace."""
+
+import json
+from typing import Any
+
+from deskcheck.recording.value import Content, Encoded, decode, render
+from deskcheck.tracer._snapshot import Snapshotter, exception_args, has_method
+from deskcheck.tracer.limits import TraceLimits
+
+WHOLE = TraceLimits(items=1_000_000, text_chars=10_000_000, depth=100, objects=1_000_000)
+"""Limits for a single value: large enough that what a benchmark compares is whole."""
+
+
+def snapshot(obj: Any, limits: TraceLimits = WHOLE) -> tuple[Encoded, dict[int, Content]]:
+    """The encoded value of an object and the content of every identity in it, as `decode` takes them."""
+    snapshotter = Snapshotter(limits, {"__main__"}, lambda frame: None)
+    snapshotter.begin()
+    (text,), _ = snapshotter.roots([obj])
+    objects = {number: json.loads(content) for number, content in snapshotter.finish().items()}
+    return json.loads(text), objects
+
+
+def exception_text(error: BaseException) -> str:
+    """``Type: message``, without running the program's code: where the type, or something in the
+    exception, has a text of its own making, ``Type(parts)`` as values are rendered."""
+    parts = [*exception_args(error)]
+    if issubclass(type(error), OSError):  # isinstance would ask for its __class__
+        parts += [OSError.__dict__[name].__get__(error) for name in ("filename", "filename2")]
+    if issubclass(type(error), BaseExceptionGroup):
+        parts = [BaseExceptionGroup.__dict__["message"].__get__(error)]
+    if has_method(type(error), "__str__") or not all(decode(*snapshot(part)).builtin for part in parts):
+        return render(decode(*snapshot(error)))
+    return f"{type.__dict__['__qualname__'].__get__(type(error))}: {error}"

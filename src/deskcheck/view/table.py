@@ -1,0 +1,145 @@
+"""A desk check on paper: the trace of a recording as a table, a row per event."""
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from deskcheck.recording.recording import Recording
+from deskcheck.recording.trace import Event, Kind
+from deskcheck.recording.value import Value, render
+
+_STYLES = {
+    Kind.CALL: "cyan",
+    Kind.RESUME: "cyan",
+    Kind.RETURN: "green",
+    Kind.YIELD: "green",
+    Kind.RAISE: "red",
+    Kind.UNWIND: "red",
+    Kind.LINE: "",
+}
+VALUE_CHARS = 60
+
+
+def trace_table(
+    recording: Recording, *, max_events: int = 200, value_chars: int = VALUE_CHARS
+) -> RenderableType:
+    """What the program did, event by event: the line about to run, what changed, what was printed.
+
+    At most `max_events` rows from the start and, if there are more, the last tenth of them from the
+    end; how many were left out stands between. Values are cut at `value_chars`.
+    """
+    table = Table(show_edge=False, pad_edge=False, expand=True, header_style="bold")
+    table.add_column("#", justify="right", style="dim", no_wrap=True)
+    table.add_column("event", no_wrap=True)
+    table.add_column("line", justify="right", style="dim", no_wrap=True)
+    table.add_column("source", ratio=5, overflow="ellipsis", no_wrap=True)
+    table.add_column("what changed", ratio=6, overflow="fold")
+    trace = recording.trace
+    tail = 0 if len(trace) <= max_events else max_events // 10
+    head = max_events - tail
+    sources = _Sources(recording)
+    depth = 0
+    for event in trace:
+        if event.kind in (Kind.CALL, Kind.RESUME):
+            depth += 1
+        index = event.index
+        if index < head or index >= len(trace) - tail:
+            style = _STYLES[event.kind]
+            table.add_row(
+                str(index),
+                Text(event.kind.value, style=style),
+                str(event.line),
+                Text("  " * (depth - 1) + sources.line(event)),
+                _changes(event, value_chars),
+            )
+        elif index == head:
+            table.add_row("", "", "", Text(f"... {len(trace) - max_events} events ..."), "")
+        if event.kind in (Kind.RETURN, Kind.UNWIND, Kind.YIELD):
+            depth -= 1
+    return Group(_head(recording), table, _end(recording, value_chars))
+
+
+class _Sources:
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.lines: dict[str, list[str]] = {}
+
+    def line(self, event: Event) -> str:
+        if event.kind in (Kind.CALL, Kind.RESUME):
+            return f"{event.function}()" if event.function != "<module>" else event.file
+        if event.file not in self.lines:
+            self.lines[event.file] = (self.recording.source(event.file) or "").splitlines()
+        lines = self.lines[event.file]
+        return lines[event.line - 1].strip() if 0 < event.line <= len(lines) else ""
+
+
+def _changes(event: Event, value_chars: int) -> Text:
+    return Text("  ".join(_parts(event, value_chars)))
+
+
+def _parts(event: Event, value_chars: int) -> Iterator[str]:
+    if event.value is not None and event.kind is not Kind.RESUME:
+        word = {Kind.RETURN: "->", Kind.YIELD: "yields", Kind.RAISE: "!"}.get(event.kind, "")
+        yield f"{word} {_short(event.value, value_chars)}"
+    if event.kind is Kind.RESUME and event.value is not None and event.value.atom is not None:
+        yield f"<- {_short(event.value, value_chars)}"
+    locals_ = event.locals
+    changed = event.changed
+    for name, value in locals_.items():
+        if name in changed and value.kind not in ("function", "class", "text"):
+            yield f"{name} = {_short(value, value_chars)}"
+    for name in sorted(changed - locals_.keys()):
+        yield f"{name} gone"
+    if not changed and event.row.objects:
+        yield from _mutated(event, value_chars)
+    for value in event.stack:
+        if value.kind == "iterator" and event.kind in (Kind.LINE, Kind.CALL):
+            yield f"[{_position(value)}]"
+    if event.output:
+        yield f"prints {event.output!r:.{value_chars}}"
+
+
+def _mutated(event: Event, value_chars: int) -> Iterator[str]:
+    """Names whose object changed in place since the frame's last event."""
+    numbers = {int(key) for key in _object_keys(event)}
+    for name, value in event.locals.items():
+        if value.id in numbers and value.kind not in ("function", "class", "iterator"):
+            yield f"{name} = {_short(value, value_chars)}"
+
+
+def _object_keys(event: Event) -> list[str]:
+    import json
+
+    return list(json.loads(event.row.objects)) if event.row.objects else []
+
+
+def _position(iterator: Value) -> str:
+    fields = dict(iterator.fields)
+    if "next" in fields:
+        return f"{iterator.type.removesuffix('_iterator')} at {fields['next']!r}"
+    if "left" in fields:
+        return f"left {_short(fields['left'], 30)}"
+    return iterator.type
+
+
+def _short(value: Value, value_chars: int) -> str:
+    return render(value, max_chars=value_chars)
+
+
+def _head(recording: Recording) -> Text:
+    program = recording.program
+    call = f"{program.entry}{program.arguments}" if program.entry is not None else program.filename
+    return Text(f"{program.id}   {call}\n", style="bold")
+
+
+def _end(recording: Recording, value_chars: int) -> Text:
+    ending = recording.ending
+    said = f"-> {ending.result}" if ending.result is not None else ending.detail
+    lines = [f"\n{ending.outcome.value} {said}".rstrip()]
+    if ending.cut is not None:
+        lines.append(f"events are missing at the end: {ending.cut}")
+    if recording.repeatable is False:
+        lines.append(f"not repeatable: {recording.difference}")
+    return Text("\n".join(lines))

@@ -1,0 +1,139 @@
+"""Recordings made in this process: programs here are our own or published, and trusted."""
+
+import contextlib
+import io
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskcheck.recording import Ending, Environment, Mode, Outcome, Program, Recording, Row, Trace, render
+from deskcheck.tracer import ReferenceTracer
+
+Record = Callable[..., Recording]
+Run = Callable[[Program], Ending]
+
+
+def _main(program: Program) -> dict[str, Any]:
+    return {"__name__": "__main__"}
+
+
+def _record(program: Program) -> Recording:
+    rows: list[str] = []
+    tracer = ReferenceTracer({program.filename: program.filename}, rows.append)
+    names = _main(program)
+    code = compile(program.code, program.filename, "exec", dont_inherit=True)
+    printed = io.StringIO()
+    outcome, detail, result, builtin = Outcome.RETURNED, "", None, False
+    with contextlib.redirect_stdout(printed):
+        if program.mode is Mode.CALL:
+            exec(code, names)
+            code = compile(f"{program.entry}{program.arguments}", "call", "eval")
+        tracer.start()
+        try:
+            eval(code, names)
+        except Exception as error:  # noqa: BLE001 (the program's, whatever it is)
+            outcome, detail = Outcome.RAISED, repr(error)
+        finally:
+            tracer.stop()
+    assert tracer.failure is None, tracer.failure
+    trace = Trace([Row(*json.loads(text)) for text in rows])
+    if program.mode is Mode.CALL and outcome is Outcome.RETURNED:
+        value = trace[-1].value
+        assert value is not None
+        result, builtin = render(value), value.builtin
+    return Recording(
+        program=program,
+        ending=Ending(
+            outcome=outcome,
+            detail=detail,
+            result=result,
+            result_builtin=builtin,
+            stdout=printed.getvalue(),
+            cut=tracer.cut,
+        ),
+        environment=Environment(
+            python=sys.version.split()[0],
+            implementation="cpython",
+            platform=sys.platform,
+            hash_seed=None,
+            deskcheck="test",
+            tracer="reference",
+        ),
+        traces=(trace,),
+    )
+
+
+@pytest.fixture(scope="session")
+def record() -> Record:
+    """record(code) or record(code, "f", "(1, 2)"): a recording of a script or of a call."""
+
+    def make(code: str, entry: str | None = None, arguments: str | None = None, **fields: Any) -> Recording:
+        fields.setdefault("id", f"{entry}{arguments}" if entry else "script")
+        fields.setdefault("mode", Mode.CALL if entry else Mode.MODULE)
+        return _record(Program(code=code, entry=entry, arguments=arguments, **fields))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def run_trusted() -> Run:
+    """Runs a program in this process, unwatched: for answers that a test has written itself."""
+
+    def run(program: Program) -> Ending:
+        names = _main(program)
+        try:
+            exec(compile(program.code, program.filename, "exec", dont_inherit=True), names)
+            result = eval(f"{program.entry}{program.arguments}", names)
+        except Exception as error:  # noqa: BLE001 (the program's, whatever it is)
+            return Ending(outcome=Outcome.RAISED, detail=repr(error))
+        builtin = type(result) in (type(None), bool, int, float, complex, str, bytes, list, tuple, dict, set)
+        return Ending(outcome=Outcome.RETURNED, result=repr(result), result_builtin=builtin)
+
+    return run
+
+
+def _shared(*parts: str) -> Path | None:
+    root = Path(os.environ.get("DESKCHECK_SHARED") or Path(__file__).resolve().parents[2].parent / "shared")
+    path = root.joinpath(*parts)
+    return path if path.exists() else None
+
+
+@pytest.fixture(scope="session")
+def cruxeval_file() -> Path:
+    path = _shared("data", "cruxeval", "cruxeval_600.jsonl")
+    if path is None:
+        pytest.skip(
+            "no CRUXEval here (DESKCHECK_SHARED): would show that questions about real code can be answered"
+        )
+    return path
+
+
+@pytest.fixture(scope="session")
+def cruxeval(cruxeval_file: Path) -> list[Recording]:
+    """Every tenth program of CRUXEval, recorded."""
+    rows = [json.loads(line) for line in cruxeval_file.read_text().splitlines()]
+    return [_cruxeval(row) for row in rows[::10]]
+
+
+def _cruxeval(row: dict[str, str]) -> Recording:
+    arguments = f"({row['input']})"
+    return _record(
+        Program(
+            id=row["id"],
+            code=row["code"],
+            mode=Mode.CALL,
+            entry="f",
+            arguments=arguments,
+            expected=row["output"],
+        )
+    )
+
+
+@pytest.fixture(scope="session")
+def cruxeval_all(cruxeval_file: Path) -> list[Recording]:
+    return [_cruxeval(json.loads(line)) for line in cruxeval_file.read_text().splitlines()]

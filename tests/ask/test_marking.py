@@ -1,0 +1,389 @@
+"""Attacks on the scorer: every completion gets the mark that it deserves, and quickly."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deskcheck.ask import QUESTIONS, Mark, Sample, _sandbox, mark
+from deskcheck.ask.parsing import answer_in, line_in, lines_in, value_in
+from deskcheck.recording import Ending, Outcome, Program, Recording
+
+Record = Callable[..., Recording]
+Run = Callable[[Program], Ending]
+
+CODE = """\
+TABLE = {"red": 3}
+
+class Sly:
+    def __eq__(self, other):
+        return True
+    __hash__ = None
+
+def f(words, n):
+    kept = []
+    for word in words:
+        if len(word) > n:
+            kept.append(word.upper())
+    return kept
+"""
+
+
+def said(answer: object) -> str:
+    return f"Let me see.\n[ANSWER]{answer}[/ANSWER]\n"
+
+
+def refuse(program: Program) -> Ending:
+    raise AssertionError(f"was run: {program.arguments}")
+
+
+def _always(ending: Ending, program: Program) -> Ending:
+    return ending
+
+
+@pytest.fixture(scope="module")
+def samples(record: Record) -> dict[str, Sample]:
+    recording = record(CODE, "f", "(['red', 'of'], 2)")
+    return {kind: next(iter(ask(recording))) for kind, ask in QUESTIONS.items()}
+
+
+@pytest.fixture(scope="module")
+def stdout(record: Record) -> Sample:
+    return next(iter(QUESTIONS["output"](record("print('a b ')\nprint(7)\n"))))
+
+
+def test_the_reference_scores_one(samples: dict[str, Sample], stdout: Sample, run_trusted: Run) -> None:
+    """Every kind: the sample's own answer is right, in prose and in a fence too."""
+    for sample in [*samples.values(), stdout]:
+        for text in (
+            sample.answer,
+            f"\n{sample.answer}\n",
+            f"```python\n{sample.answer}\n```",
+            f"`{sample.answer}`",
+        ):
+            if "\n" in sample.answer and text.startswith("`a"):
+                continue
+            assert mark(sample, said(text), run=run_trusted).score == 1, text
+
+
+@pytest.mark.parametrize(
+    ("kind", "near"),
+    [
+        (
+            "output",
+            [
+                "['RED', 'OF']",
+                "['RED']]",
+                "('RED',)",
+                "'RED'",
+                "RED",
+                "['red']",
+                '["RED", ]+[]',
+                "['RED'] or 1",
+            ],
+        ),
+        ("next_line", ["5", "14", "0", "-7", "8 or 9", "", "next", "return", "7.5"]),
+        ("state", ["['RED', 'RED']", "None", "kept", "[]" * 2]),
+        (
+            "path",
+            ["[9]", "9, 10, 11, 12, 10, 11, 10", "[9, 10, 11, 12, 10, 11, 10, 13, 13, 9]", "all", "[]", ""],
+        ),
+        (
+            "input",
+            [
+                "f(['red', 'of'], 3)",
+                "f()",
+                "f",
+                "g(['red'], 2)",
+                "(['red', 'of'], 2)",
+                "['RED']",
+                "f(1, 2) + 1",
+            ],
+        ),
+    ],
+)
+def test_near_misses_score_nothing(
+    samples: dict[str, Sample], kind: str, near: list[str], run_trusted: Run
+) -> None:
+    """Almost right is wrong."""
+    for answer in near:
+        given_ = mark(samples[kind], said(answer), run=run_trusted)
+        assert given_.score == 0, answer
+        assert given_.reason
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "",
+        "   \n",
+        "['RED']",
+        "The answer is ['RED'].",
+        "[ANSWER]",
+        "[/ANSWER]",
+        "[ANSWER]['RED']",
+        "[/ANSWER]['RED'][ANSWER]",
+        "[answer]['RED'][/answer]",
+    ],
+)
+def test_unreadable_answers_are_wrong_and_stay(samples: dict[str, Sample], completion: str) -> None:
+    """No answer between the marks: score 0 with a reason, never an exception and never dropped."""
+    for sample in samples.values():
+        assert mark(sample, completion, run=refuse) == Mark(
+            0.0, None, "no answer between [ANSWER] and [/ANSWER]"
+        )
+
+
+ATTACKS = [
+    "",
+    " ",
+    "a" * 10_000_000,
+    "1," * 5_000_000,
+    "[" * 1_000_000,
+    "(" * 3_000,
+    "[[[[" * 40 + "]]]]" * 40,
+    "-" * 19_000 + "1",
+    "f(" * 300 + ")" * 300,
+    "f([" + "1," * 9_000 + "], 2)",
+    "f(" + "lambda: " * 900 + "0, 2)",
+    "f(" + "(" * 100 + "0" + ").real" * 100 + ", 2)",
+    "9" * 15_000,
+    "`" * 100_000,
+    "```" * 100_000,
+    "```\n" * 100_000 + "```",
+    "line " * 1_000_000 + "7",
+    "7 " * 5_000_000 + "x",
+    "[ANSWER]" * 100_000,
+    "\x00\ud800",
+    "assert " * 1000 + "1",
+    "==" * 100_000,
+    "f(1)" + " == 1" * 2_000,
+    "__import__('os')._exit(0)",
+    "exit()",
+    "f(__import__('os')._exit(0), 2)",
+    "f(*open('/etc/passwd'), 2)",
+    "print(['RED'])",
+    "print('[ANSWER]')",
+    "f(10 ** 10 ** 10, 2)",
+    "f('a' * 10 ** 9, 2)",
+    "f('a' * 999999999, 2)",
+    "f([0] * 1000 * 1000 * 1000, 2)",
+    "f(list(range(10 ** 9)), 2)",
+    "f(range(1000000000), 2)",
+    "f(1 << 10 ** 9, 2)",
+    "type('X', (), {'__eq__': lambda a, b: True})()",
+    "f(type('X', (), {'__eq__': lambda a, b: True})(), 2)",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda text: repr(text[:30]))
+def test_attacks_score_nothing_fast(samples: dict[str, Sample], stdout: Sample, attack: str) -> None:
+    """Whatever an answer holds: it is wrong, within a second, without an exception."""
+
+    def ran(program: Program) -> Ending:
+        assert "import" not in (program.arguments or "")
+        return Ending(outcome=Outcome.RAISED)
+
+    for sample in [*samples.values(), stdout]:
+        started = time.monotonic()
+        given_ = mark(sample, said(attack), run=ran)
+        assert time.monotonic() - started < 1
+        assert given_.score == 0
+        assert given_.answer is None or len(given_.answer) <= 20_000 or sample.question == "path"
+
+
+@given(st.text(max_size=200))
+def test_no_text_raises(samples: dict[str, Sample], text: str) -> None:
+    """Any text as completion and as answer, for every kind."""
+    ending = Ending(outcome=Outcome.RAISED)
+    for sample in samples.values():
+        assert mark(sample, text, run=lambda program: ending).score in (0.0, 1.0)
+        assert mark(sample, said(text), run=lambda program: ending).score in (0.0, 1.0)
+
+
+def test_the_last_closed_answer_counts(samples: dict[str, Sample]) -> None:
+    """Two answers: the last one; an answer quoted in prose before it does not count."""
+    output = samples["output"]
+    right, wrong = said("['RED']"), said("['BLUE']")
+    assert mark(output, wrong + right).score == 1
+    assert mark(output, right + wrong).score == 0
+    assert mark(output, right + "[ANSWER]['BL").score == 1
+    assert mark(output, right + "That is my [/ANSWER].").score == 1
+    assert mark(output, "It stands between [ANSWER] and [/ANSWER]: " + right).score == 1
+    assert mark(output, "[ANSWER] [ANSWER]['RED'][/ANSWER]").score == 1
+
+
+def test_an_assertion_is_read_for_its_value(samples: dict[str, Sample]) -> None:
+    """`f(x) == value`, `assert f(x) == value` and `== value` say the value."""
+    for form in ("f(['red', 'of'], 2) == ['RED']", "assert f(1) == ['RED']", "== ['RED']"):
+        assert mark(samples["output"], said(form)).score == 1
+    assert value_in("'a == b'") == "'a == b'"
+    assert value_in("1 == 2 == 3") == "1 == 2 == 3"
+    assert mark(samples["output"], said("['RED'] == f(1)")).score == 0
+
+
+def test_line_numbers_are_read_with_some_tolerance(samples: dict[str, Sample]) -> None:
+    """A number, with the word line or the text of the line; nothing that names two lines."""
+    assert [line_in(t) for t in ("7", "line 7", "7: x = 3", "Line 07.", "'return'", "Raises")] == [
+        "7",
+        "7",
+        "7",
+        "7",
+        "return",
+        "raise",
+    ]
+    assert [line_in(t) for t in ("7 8", "seven", "-7", "7.5", "", "return 7")] == [None] * 6
+    for text in ("[2, 3]", "2 -> 3", "2,3", "lines 2, line 3", "2\n3\n", "(2; 3)", "2 → 3"):
+        assert lines_in(text) == [2, 3]
+    assert lines_in("[]") == []
+    assert lines_in("two") is None
+
+
+def test_a_path_may_name_any_line_of_a_statement_and_repeat_it(record: Record) -> None:
+    """The answer is counted as the recording is: first lines of statements, repeats on end once."""
+    code = 'def f(a):\n    """Doc."""\n    b = (a +\n         1)\n    return b\n'
+    (sample,) = QUESTIONS["path"](record(code, "f", "(1,)"))
+    assert sample.answer == "[3, 5]"
+    for right in ("[3, 5]", "[3, 4, 5]", "[3, 4, 3, 5]", "[2, 3, 5, 5]"):
+        assert mark(sample, said(right)).score == 1
+    for wrong in ("[3]", "[1, 3, 5]", "[5, 3]", "[3, 5, 3]", "[3, 99, 5]"):
+        assert mark(sample, said(wrong)).score == 0
+
+
+def test_printed_text_is_compared_by_lines(stdout: Sample) -> None:
+    """White space at line ends does not count, anything else does."""
+    assert mark(stdout, "[ANSWER]\na b\n7\n[/ANSWER]").score == 1
+    assert mark(stdout, "[ANSWER]a b  \n7[/ANSWER]").score == 1
+    assert mark(stdout, "[ANSWER]a b 7[/ANSWER]").score == 0
+    assert mark(stdout, "[ANSWER]a  b\n7[/ANSWER]").score == 0
+
+
+def test_any_input_that_gives_the_value_is_right(samples: dict[str, Sample], run_trusted: Run) -> None:
+    """Also by keyword, from an expression, as an assertion, or without the name of the function."""
+    for answer in (
+        "f(['Red'], 0)",
+        "f(n=1, words=['RED'])",
+        "f(*[['red']], **{'n': 2})",
+        "f([w for w in ['red']], 1 + 1)",
+        "f(map(str.lower, ['RED']), 2)".replace("str.lower", "lambda s: s.lower()"),
+        "f(['re' + 'd'], 2)",
+        "assert f(['red'], 2) == ['RED']",
+        "['red'], 2",
+        "f(['red'], 2)  # since red is longer",
+        "f([\n    'red',\n], 2)",
+    ):
+        assert mark(samples["input"], said(answer), run=run_trusted).score == 1, answer
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "f.__globals__['f']",
+        "f(f.__code__, 2)",
+        "f(f.__globals__.update(f=lambda *a: ['RED']) or [], 2)",
+        "f((f := lambda *a: ['RED']) and [], 2)",
+        "f([], '{0.__globals__}'.format(f))",
+        "f([], f'{f.__globals__}')",
+        "f(eval('1'), 2)",
+        "f(globals(), 2)",
+        "f(getattr(f, 'x'), 2)",
+        "f(setattr(f, '__code__', 1), 2)",
+        "f(Sly.__eq__, 2)",
+        "f(Sly.mro(), 2)",
+        "f(TABLE.clear(), 2)",
+        "f((TABLE or 1).clear(), 2)",
+        "f((lambda t: t.clear())(TABLE), 2)",
+        "f([t.clear() for t in [TABLE]], 2)",
+        "f((lambda: exit())(), 2)",
+        "f([x for x in ().__class__.__base__.__subclasses__()], 2)",
+        "f((g.gi_frame for g in [1]), 2)",
+        "f(open, 2)",
+        "f(type(f), 2)",
+        "f(input(), 2)",
+        "f(os.system('true'), 2)",
+        "f(1) or f(2)",
+        "f(1)(2)",
+        "f(1), f(2)) == (3",
+        "1) or f(2",
+        "lambda: f(['red'], 2)",
+        "f(await x, 2)",
+        "f((yield), 2)",
+        "f(lambda __import__: 1, 2)",
+        "f(1 @ 2, 2)",
+        "f(f(['red'], 2), 0)",
+    ],
+)
+def test_cheats_are_refused_before_anything_runs(samples: dict[str, Sample], answer: str) -> None:
+    """Reaching into the function, the interpreter or another call is no argument list."""
+    given_ = mark(samples["input"], said(answer), run=refuse)
+    assert given_.score == 0
+    assert given_.reason
+
+
+def test_an_object_that_is_equal_to_everything_wins_nothing(record: Record, run_trusted: Run) -> None:
+    """The result is judged by what the watcher recorded of it, not by its own __eq__ or __repr__."""
+    code = CODE + "\ndef g(x):\n    return x\n"
+    (sample,) = QUESTIONS["input"](record(code, "g", "([1],)"))
+    assert mark(sample, said("g(Sly())"), run=run_trusted).score == 0
+    lying = Ending(outcome=Outcome.RETURNED, result="[1]", result_builtin=False)
+    assert mark(sample, said("g(Sly())"), run=lambda program: lying).score == 0
+
+
+def test_how_the_run_of_an_answer_ended_decides(samples: dict[str, Sample]) -> None:
+    """Exit status 0, printed results and everything but a return score nothing."""
+    for outcome in Outcome:
+        ending = Ending(
+            outcome=outcome, result="['RED']", result_builtin=True, stdout="['RED']", exit_status=0
+        )
+        given_ = mark(samples["input"], said("f([], 2)"), run=partial(_always, ending))
+        assert given_.score == (1 if outcome is Outcome.RETURNED else 0)
+    silent = Ending(outcome=Outcome.RETURNED, stdout="['RED']", result=None)
+    assert mark(samples["input"], said("f([], 2)"), run=lambda program: silent).score == 0
+
+
+def test_input_is_run_as_the_program_of_the_sample(samples: dict[str, Sample]) -> None:
+    """The runner gets the recorded program with other arguments and an id of its own."""
+    ran: list[Program] = []
+
+    def run(program: Program) -> Ending:
+        ran.append(program)
+        return Ending(outcome=Outcome.RETURNED, result="['RED']", result_builtin=True)
+
+    assert mark(samples["input"], said("f(['x'],n=1)"), run=run).score == 1
+    (program,) = ran
+    assert program.code == CODE
+    assert program.arguments == "(['x'], n=1)"
+    assert program.id.startswith(samples["input"].program)
+    with pytest.raises(ValueError, match="give run="):
+        mark(samples["input"], said("f(1, 2)"))
+
+
+def test_the_looseness_of_a_sample_is_its_own(samples: dict[str, Sample], record: Record) -> None:
+    """A strict sample takes 1 and True apart, one of a published set that marks by == does not."""
+    (sample,) = QUESTIONS["output"](record("def f(x):\n    return x > 1\n", "f", "(2,)"))
+    assert mark(sample, said("1")).score == 0
+    assert mark(replace(sample, data={**sample.data, "strict": False}), said("1")).score == 1
+
+
+def test_answer_in_is_linear() -> None:
+    """Ten megabytes of marks are read at once."""
+    started = time.monotonic()
+    assert answer_in("[ANSWER]" * 600_000 + "[/ANSWER]" * 600_000) == ""
+    assert answer_in("[/ANSWER]" * 1_000_000) is None
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.slow
+def test_answers_run_in_the_sandbox(record: Record) -> None:
+    """An endless or exiting call is marked 0 by how it ended; a right one 1."""
+    code = (
+        "import sys\ndef f(x):\n    while x == '': pass\n    if x == 'exit': sys.exit(0)\n    return len(x)\n"
+    )
+    (sample,) = QUESTIONS["input"](record(code, "f", "('abcd',)"))
+    assert mark(sample, said("f('wxyz')"), run=_sandbox.run).score == 1
+    for answer in ("f('abc')", "f('exit')", "f('')", "f(1)"):
+        assert mark(sample, said(answer), run=_sandbox.run).score == 0

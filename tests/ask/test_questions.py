@@ -1,0 +1,376 @@
+"""Questions made from recordings: their answers, their places, what is left out and why."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from deskcheck.ask import QUESTIONS, Sample
+from deskcheck.ask._source import statements, without_answer
+from deskcheck.recording import Mode, Outcome, Program, Recording
+
+Record = Callable[..., Recording]
+
+SUMS = """\
+def f(numbers):
+    total = 0
+    for n in numbers:
+        if n % 2:
+            total += n
+        else:
+            total -= 1
+    return total
+"""
+
+
+def ask(kind: str, recording: Recording, **options: Any) -> list[Sample]:
+    return list(QUESTIONS[kind](recording, **options))
+
+
+def reasons(kind: str, recording: Recording) -> list[str]:
+    excluded: Counter[str] = Counter()
+    assert list(QUESTIONS[kind](recording, excluded=excluded)) == []
+    return list(excluded)
+
+
+def test_output_of_a_call(record: Record) -> None:
+    """The answer is the result; the prompt holds the program and the call, and not the answer."""
+    (sample,) = ask("output", record(SUMS, "f", "([31, 2, 57],)"))
+    assert sample.answer == "87"
+    assert "f([31, 2, 57],)" in sample.prompt
+    assert SUMS.strip() in sample.prompt
+    assert "87" not in sample.prompt
+
+
+def test_output_of_a_module_with_an_assert(record: Record) -> None:
+    """The value that the module's own call returned; the prompt does not show what the assert expects."""
+    test = "assert sorted(f([3, 4])) == [64, 81]"
+    code = f"def f(xs):\n    return g(xs)\ndef g(xs):\n    return [x ** (3 + x % 2) for x in xs]\n{test}\n"
+    recording = record(code, extra={"assert": test, "entry": "f"})
+    (sample,) = ask("output", recording)
+    assert sample.answer == "[81, 64]"
+    assert sample.parts["question"] == "Call: f([3, 4])"
+    for kind in QUESTIONS:
+        for other in ask(kind, recording):
+            assert "[64, 81]" not in other.prompt
+
+
+def test_an_assert_that_cannot_be_hidden_is_not_asked(record: Record) -> None:
+    """Two calls in one assert, or an assert over several lines: the prompt would tell the answer."""
+    test = "assert f(1) == f(2)"
+    recording = record(f"def f(x):\n    return 3\n{test}\n", extra={"assert": test, "entry": "f"})
+    assert reasons("output", recording) == ["the assert does not hold exactly one call"]
+    assert reasons("path", recording) == ["the assert does not hold exactly one call"]
+
+
+def test_hiding_keeps_line_numbers() -> None:
+    """The assert gives way to its call in its own line."""
+    test = "assert f(1) == 2"
+    program = Program(
+        id="p", code=f"def f(x):\n    return 2\n\n\n{test}", extra={"assert": test, "entry": "f"}
+    )
+    shown = without_answer(program)
+    assert shown is not None
+    assert shown.code.splitlines() == ["def f(x):", "    return 2", "", "", "f(1)"]
+
+
+def test_output_of_a_script(record: Record) -> None:
+    """What it prints; a script that prints nothing has no output to ask about."""
+    (sample,) = ask("output", record("for i in range(3):\n    print(i * 7)\n"))
+    assert sample.answer == "0\n7\n14\n"
+    assert reasons("output", record("x = 1\n")) == ["prints nothing"]
+
+
+def test_input_holds_what_is_needed_to_run_it(record: Record) -> None:
+    """The reference is the call as made, and the program travels with the sample."""
+    (sample,) = ask("input", record(SUMS, "f", "([1, 2],)"))
+    assert sample.answer == "f([1, 2],)"
+    assert sample.data["expected"] == "0"
+    assert Program.from_dict(sample.data["program"]).code == SUMS
+    assert Sample.from_dict(sample.to_dict()) == sample
+    assert "[1, 2]" not in sample.parts["question"]
+
+
+def test_input_needs_arguments_that_an_answer_may_have(record: Record) -> None:
+    """Arguments that the gate would refuse have no reference answer."""
+    code = "import os\ndef f(x):\n    return 1\n"
+    assert reasons("input", record(code, "f", "(os.sep,)")) == [
+        "the arguments cannot be written as an answer may be"
+    ]
+
+
+def test_a_function_that_only_ever_returns_none_is_not_asked_for_it(record: Record) -> None:
+    """Its None is no finding; that of a function which could have returned something is."""
+    check = "def f(x):\n    assert x\n"
+    for kind in ("output", "input"):
+        assert reasons(kind, record(check, "f", "(1,)")) == ["returns nothing but None"]
+    assert ask("output", record("def f(x):\n    if x:\n        return 3\n", "f", "(0,)"))
+
+
+def test_doctests_are_not_shown(record: Record) -> None:
+    """A docstring with doctests tells what calls return: it is left out, line numbers stay."""
+    code = 'def f(x):\n    """Seven times.\n\n    >>> f(3)\n    21\n    """\n    y = x * 7\n    return y\n'
+    recording = record(code, "f", "(3,)")
+    for kind in QUESTIONS:
+        (sample, *_) = ask(kind, recording)
+        assert "21" not in sample.parts["program"]
+    (sample, *_) = ask("state", recording)
+    assert "1 | def f(x):\n  |     ...\n7 |     y = x * 7\n8 |     return y" in sample.prompt
+
+
+def test_calls_of_one_function_are_one_cluster(record: Record) -> None:
+    """Whatever a function is called with, and whichever assert follows it."""
+    code = "def f(x):\n    return x\n"
+    (one,), (two,) = (ask("output", record(code, "f", text)) for text in ("(1,)", "(2,)"))
+    assert one.cluster == two.cluster != ask("output", record(code + "# other\n", "f", "(1,)"))[0].cluster
+    asserts = [f"assert f({n}) == {n}" for n in (1, 2)]
+    (one,), (two,) = (
+        ask("output", record(code + test, extra={"assert": test, "entry": "f"})) for test in asserts
+    )
+    assert one.cluster == two.cluster
+
+
+def test_next_line_answers(record: Record) -> None:
+    """All places of a small run: the answers are the lines that follow, in the frame."""
+    samples = ask("next_line", record(SUMS, "f", "([1, 2],)"), per_recording=100)
+    steps = sorted((s.data["event"], s.data["line"], s.answer) for s in samples)
+    assert [(line, answer) for _, line, answer in steps] == [
+        (2, "3"),
+        (3, "4"),
+        (4, "5"),
+        (5, "3"),
+        (3, "4"),
+        (4, "7"),
+        (7, "3"),
+        (3, "8"),
+    ]
+    (sample,) = [s for s in samples if s.answer == "5"]
+    assert "    n = 1\n" in sample.parts["question"]
+    assert "<list_iterator#" in sample.parts["question"]
+
+
+def test_next_line_is_in_the_frame(record: Record) -> None:
+    """Lines of a called function do not count; leaving by an exception is `raise`."""
+    code = """\
+def f(x):
+    try:
+        y = g(x)
+    except ValueError:
+        y = 6
+    return y
+
+def g(x):
+    if x:
+        x = 10
+        raise ValueError(x)
+    return 12
+"""
+    samples = ask("next_line", record(code, "f", "(1,)"), per_recording=100)
+    answers = {(s.data["line"], s.answer) for s in samples}
+    assert answers == {(2, "3"), (3, "4"), (4, "5"), (5, "6"), (9, "10"), (10, "11"), (11, "raise")}
+
+
+def test_next_line_asks_only_what_has_one_reading(record: Record) -> None:
+    """Not asked about: comprehensions, lambdas, one-line blocks, `with`, several statements on a line."""
+    code = """\
+import contextlib
+def f(xs):
+    a = 3
+    b = [x for x in xs]
+    c = 5; d = 5
+    with contextlib.nullcontext():
+        e = 7
+    for x in xs: e = 8
+    g = max(xs, key=lambda x: -x)
+    h = (10 +
+         a)
+    return h
+"""
+    samples = ask("next_line", record(code, "f", "([1, 2],)"), per_recording=100)
+    assert {(s.data["line"], s.answer) for s in samples} == {(10, "12")}
+
+
+def test_next_line_is_not_told_by_the_text_alone(record: Record) -> None:
+    """Places where the run goes on in the next line of the text take turns with the others."""
+    recording = record(SUMS, "f", "([1, 2, 3, 4, 5, 6],)")
+    for seed in range(20):
+        samples = ask("next_line", recording, seed=seed, per_recording=4)
+        assert Counter(s.data["falls_through"] for s in samples) == {True: 2, False: 2}
+
+
+def test_state_answers(record: Record) -> None:
+    """The k-th time that a line runs, over the whole run, whatever frame it runs in."""
+    code = """\
+def f(n):
+    twice = n * 2
+    if n:
+        rest = f(n - 1)
+        twice += rest
+    return twice
+"""
+    samples = ask("state", record(code, "f", "(2,)"), per_recording=100)
+    answers = {(s.data["line"], s.data["k"], s.data["variable"]): s.answer for s in samples}
+    assert answers[3, 1, "twice"] == "4"
+    assert answers[3, 2, "twice"] == "2"
+    assert answers[3, 3, "twice"] == "0"
+    assert answers[5, 1, "rest"] == "0"
+    assert answers[5, 2, "rest"] == "2"
+    assert answers[6, 3, "twice"] == "6"
+    assert not any(name == "n" for _, _, name in answers), "a parameter as it was passed is no question"
+
+
+def test_state_sees_changes_inside_a_parameter(record: Record) -> None:
+    """A list that was passed and then appended to is something to work out."""
+    code = "def f(xs):\n    xs.append(2)\n    y = 3\n    return y\n"
+    samples = ask("state", record(code, "f", "([1],)"), per_recording=100)
+    assert {(s.data["line"], s.data["variable"]): s.answer for s in samples} == {
+        (3, "xs"): "[1, 2]",
+        (4, "xs"): "[1, 2]",
+        (4, "y"): "3",
+    }
+
+
+def test_state_of_a_module(record: Record) -> None:
+    """At the top level the variables are the globals."""
+    samples = ask("state", record("a = 1\nb = a + 1\nc = b + 1\n"), per_recording=100)
+    assert {s.id: s.answer for s in samples} == {
+        "script:state:2:1:a": "1",
+        "script:state:3:1:a": "1",
+        "script:state:3:1:b": "2",
+    }
+
+
+def test_state_leaves_out_what_has_no_unique_text(record: Record) -> None:
+    """A cycle is written like an Ellipsis; an object has no literal; neither is asked about."""
+    code = "class C: pass\ndef f():\n    a = []\n    a.append(a)\n    b = C()\n    return 1\n"
+    samples = ask("state", record(code, "f", "()"), per_recording=100)
+    assert [(s.data["line"], s.answer) for s in samples] == [(4, "[]")]
+
+
+def test_path_answers(record: Record) -> None:
+    """All lines in order, those of callees in their place, a statement over several lines once."""
+    code = """\
+def f(xs):
+    \"\"\"Doc.\"\"\"
+    ys = g(
+        [x + 1 for x in xs],
+        5)
+    return ys
+
+def g(xs, n):
+    return [x for x in xs
+            if x < n]
+"""
+    (sample,) = ask("path", record(code, "f", "([1, 2],)"))
+    assert sample.answer == "[3, 9, 6]"
+
+
+def test_path_of_a_script_counts_definitions(record: Record) -> None:
+    """def and class lines count when the definition is executed; docstrings do not."""
+    code = '"""Doc."""\ndef f():\n    return 3\nclass C:\n    """Doc."""\n    x = f()\n'
+    (sample,) = ask("path", record(code))
+    assert sample.answer == "[2, 4, 6, 3]"
+
+
+def test_path_is_bounded(record: Record) -> None:
+    """A path nobody would write out is not asked for."""
+    assert reasons("path", record(SUMS, "f", "(range(100),)")) == ["the path is long"]
+
+
+def test_the_library_is_shown_as_far_as_it_ran(record: Record) -> None:
+    """Events in a file other than the program's: what ran of it is shown, by its own line numbers."""
+    code = "from statistics import fmean\ndef f(): return 1\n"
+    recording = record(code, "f", "()")
+    library = "\n".join(["def unused():", "    return 0", *["# filler"] * 150, *SUMS.splitlines()])
+    rows = [
+        row._replace(file="lib.py", line=row.line + 152) for row in record(SUMS, "f", "([1, 2],)").trace.rows
+    ]
+    trace = type(recording.trace)(rows)
+    ending = replace(recording.ending, sources={"lib.py": library})
+    (sample, *_) = ask("state", replace(recording, traces=(trace,), ending=ending))
+    assert (
+        "File lib.py (what does not matter here is left out):\n```python\n    | ...\n153 | def f(numbers):"
+        in sample.prompt
+    )
+    assert "unused" not in sample.prompt
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_unfit_recordings_are_counted(record: Record, kind: str) -> None:
+    """A run that raised, is cut or not repeatable is not asked about, and the reason is kept."""
+    fit = record(SUMS, "f", "([1],)")
+    assert reasons(kind, replace(fit, repeatable=False)) == ["not repeatable"]
+    assert reasons(kind, replace(fit, ending=replace(fit.ending, cut="events"))) == ["the recording is cut"]
+    raised = replace(fit.ending, outcome=Outcome.RAISED)
+    assert reasons(kind, replace(fit, ending=raised)) == ["ended otherwise: raised"]
+    assert ask(kind, replace(fit, repeatable=True)), "repeatable is asked about"
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_samples_depend_on_seed_recording_and_kind_only(record: Record, kind: str) -> None:
+    """Asking twice gives the same samples with distinct ids; per_recording bounds them."""
+    recording = record(SUMS, "f", "([1, 2, 3],)")
+    samples = ask(kind, recording, seed=5)
+    assert samples == ask(kind, recording, seed=5)
+    assert len({s.id for s in samples}) == len(samples)
+    assert all(s.id.startswith(recording.id) and s.program == recording.id for s in samples)
+    assert len(ask(kind, recording, per_recording=1)) == 1
+    with pytest.raises(ValueError, match="per_recording=0"):
+        ask(kind, recording, per_recording=0)
+
+
+def test_answers_with_the_marks_in_them_are_not_asked(record: Record) -> None:
+    """An answer that holds [/ANSWER] could not be told from its end."""
+    code = "def f():\n    return '[' + '/ANSWER]'\n"
+    assert reasons("output", record(code, "f", "()")) == [
+        "the answer holds the marks that answers stand between"
+    ]
+
+
+def test_a_session_is_asked_what_it_shows(record: Record) -> None:
+    """A session's output is what the prompt shows, asked as printed text."""
+    recording = record("print(3)\n", mode=Mode.SESSION)
+    (sample,) = ask("output", recording)
+    assert sample.data["form"] == "stdout"
+    assert "interactive prompt" in sample.prompt
+
+
+def test_statements_by_line() -> None:
+    """Lines belong to the statement, or the header of the block, that covers them."""
+    source = """\
+@first(
+    2)
+def f(a,
+      b):
+    if (a and
+        b):
+        return (7
+                + 8)
+    elif b: return 9
+    try:
+        global x
+    except (A,
+            B):
+        pass
+    match a:
+        case [1,
+              2]:
+            y = [z for z in a]
+"""
+    known = statements(source)
+    assert known is not None
+    first = {line: start for line, start in known.first.items() if line != start}
+    assert first == {2: 1, 4: 3, 6: 5, 8: 7, 13: 12, 17: 16}
+    assert known.plain == {5, 7, 10, 12, 14, 15, 16}
+    assert known.silent == {11}
+
+
+def test_every_sample_of_cruxeval_is_whole(cruxeval: list[Recording]) -> None:
+    """On published code every kind yields samples, with ids of their own and answers in the prompt's form."""
+    for kind in QUESTIONS:
+        samples = [sample for recording in cruxeval for sample in ask(kind, recording)]
+        assert len(samples) >= 0.8 * len(cruxeval)
+        assert len({sample.id for sample in samples}) == len(samples)
+        assert all(sample.prompt.count("[ANSWER]") == 2 for sample in samples)

@@ -1,0 +1,83 @@
+"""Which reader a source goes to, and what is said of one that goes to none."""
+
+from pathlib import Path
+
+import pytest
+
+import deskcheck.corpus
+from deskcheck.corpus import PUBLISHED, SOURCES, programs
+from deskcheck.recording import InputError
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_list_of_names_is_true() -> None:
+    """All that is promised can be imported, and nothing else public is."""
+    for name in deskcheck.corpus.__all__:
+        assert hasattr(deskcheck.corpus, name)
+
+
+def test_help_names_every_set() -> None:
+    """A line of help for each form, one for each set."""
+    assert {f"{name}[:PATH]" for name in PUBLISHED} <= SOURCES.keys()
+    assert not any("\n" in line for line in SOURCES.values())
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("", "'' names no source of programs. Write one of\n    FILE.py::FUNCTION"),
+        ("two words", "'two words' names no source of programs."),
+        ("foo:bar", "no set is called 'foo'. Known are cruxeval:PATH, humaneval:PATH, mbpp:PATH."),
+        ("cruxevl:x.jsonl", "no set is called 'cruxevl'. Did you mean cruxeval?"),
+        ("cruxevl", "Did you mean cruxeval?"),
+        ("sortin.py", "sortin.py: no such file or folder. Did you mean sorting.py?"),
+        ("./sorting", "./sorting: no such file or folder. Did you mean sorting.py?"),
+        ("sorting", "there is no module sorting to import, and no file or folder of that name. Did you mean"),
+        ("absent/x.py", "absent/x.py: no such file or folder."),
+        ("data.csv", "data.csv: is read neither as Python"),
+        ("rows.json", "A file of a published set is named with it, as cruxeval:rows.json"),
+        ("x" * 5000, "there is no module"),
+        ("x" * 5000 + ".py", "no such file or folder"),
+        ("nul\0.py", "no such file or folder"),
+        ("absent.jsonl", "absent.jsonl: no such file or folder."),
+    ],
+)
+def test_what_names_nothing_is_refused_at_once(here: Path, source: str, message: str) -> None:
+    """The error says what was looked for, what is close, and what can be written instead."""
+    for name in ("sorting.py", "data.csv", "rows.json"):
+        (here / name).write_text("")
+    with pytest.raises(InputError) as caught:
+        programs(source)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("source", ["heapq", "cruxeval", "x.py"])
+def test_arguments_belong_to_a_function(source: str) -> None:
+    """Arguments that nothing takes are refused, not ignored."""
+    with pytest.raises(InputError, match="takes no arguments"):
+        programs(source, "(3)")
+
+
+def test_a_file_or_folder_comes_before_a_module(here: Path) -> None:
+    """The user's folder json is meant, not the library's module."""
+    (here / "json").mkdir()
+    (here / "json" / "own.py").write_text('"""\n>>> 1\n1\n"""\n')
+    assert [program.id for program in programs("json")] == ["own"]
+
+
+def test_a_set_comes_before_a_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A set's name always means the set, with a note on how to name the folder."""
+    (here / "mbpp").mkdir()
+    (here / "mbpp" / "own.py").write_text('"""\n>>> 1\n1\n"""\n')
+    (here / "cache").write_text("")  # nothing can be fetched into it
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
+    notes: list[str] = []
+    with pytest.raises(InputError, match=r"mbpp: .*full/prompt"):
+        programs("mbpp", note=notes.append)
+    assert notes[0] == "mbpp is read as the published set; write ./mbpp for what has that name here."
+    assert [program.id for program in programs("./mbpp")] == ["own"]

@@ -1,0 +1,156 @@
+"""One program in a process of its own: every ending happens for real, and none can be forged."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from deskcheck.recording.errors import SandboxError
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Mode, Program
+from deskcheck.recording.recording import Ending
+from deskcheck.sandbox import Limits, run
+
+LIMITS = Limits(cpu_s=2, wall_s=8, memory_bytes=1 << 30, output_bytes=100_000)
+
+
+def module(code: str, **options: object) -> Ending:
+    return run(Program(id="p", code=code), limits=LIMITS, **options)  # type: ignore[arg-type]
+
+
+def call(code: str, arguments: str = "()") -> Ending:
+    program = Program(id="p", code=code, mode=Mode.CALL, entry="f", arguments=arguments)
+    return run(program, limits=LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "said"),
+    [
+        ("x = 1", Outcome.RETURNED, ""),
+        ("1 / 0", Outcome.RAISED, "ZeroDivisionError: division by zero"),
+        ("raise KeyError('k')", Outcome.RAISED, "KeyError: 'k'"),
+        ("import sys; sys.exit(3)", Outcome.EXITED, "SystemExit: 3"),
+        ("import os; os._exit(0)", Outcome.EXITED, "status 0"),
+        ("while True: pass", Outcome.TIMED_OUT, "CPU time"),
+        ("import time; time.sleep(60)", Outcome.TIMED_OUT, "wall time"),
+        (
+            "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+            Outcome.TIMED_OUT,
+            "",
+        ),
+        (
+            "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass",
+            Outcome.TIMED_OUT,
+            "",
+        ),
+        ("x = [0] * (1 << 34)", Outcome.OUT_OF_MEMORY, "MemoryError"),
+        ("while True: print('x' * 1000)", Outcome.OUTPUT_LIMIT, "100000 bytes"),
+        ("import sys\nwhile True: sys.stderr.write('x' * 1000)", Outcome.OUTPUT_LIMIT, "100000 bytes"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", Outcome.KILLED, "SIGTERM"),
+        ("import ctypes; ctypes.string_at(0)", Outcome.KILLED, "SIGSEGV"),
+        ("import os; os.killpg(0, 9)", Outcome.KILLED, "SIGKILL"),
+        ("def f(:\n", Outcome.RAISED, "SyntaxError"),
+    ],
+)
+def test_every_ending_is_told_apart(code: str, outcome: Outcome, said: str) -> None:
+    """Each way a program can end has its own outcome, with what happened in the detail."""
+    ending = module(code)
+    assert ending.outcome is outcome
+    assert said in ending.detail
+
+
+FORGED = json.dumps({"outcome": "returned", "result": "42", "result_builtin": True, "cpu_s": 0})
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        f"print('end ' + {FORGED!r}, flush=True); os._exit(0)",
+        f"print({FORGED!r}); sys.exit(0)",
+        f"[os.write(fd, b'end ' + {FORGED!r}.encode()) for fd in open_descriptors()]; os._exit(0)",
+        "[os.write(fd, b'\\0\\0\\0\\5' + b'x' * 16 + b'ready') for fd in open_descriptors()]; os._exit(0)",
+        "[os.close(fd) for fd in open_descriptors()]; os._exit(0)",
+        "sys.exit(0)",
+        "raise SystemExit(None)",
+        "os.kill(os.getppid(), 0); os._exit(0)",
+        "os.fork() or os._exit(0); os._exit(0)",
+    ],
+)
+def test_a_verdict_cannot_be_forged(attack: str) -> None:
+    """A call that prints, exits or writes what a right answer would never counts as returned."""
+    code = (
+        "import os, sys\n"
+        "def open_descriptors():\n"
+        "    return [int(fd) for fd in os.listdir('/proc/self/fd') if int(fd) > 2]\n"
+        "def f():\n"
+        "    try:\n"
+        f"        {attack}\n"
+        "    except OSError:\n"
+        "        os._exit(0)\n"
+        "    os._exit(0)\n"
+    )
+    ending = call(code)
+    assert ending.outcome in (Outcome.EXITED, Outcome.KILLED)
+    assert ending.result is None
+
+
+def test_the_result_is_the_value_and_not_its_repr() -> None:
+    """An object that calls itself 42 is not 42, and its __repr__ does not run."""
+    code = "class Liar:\n    def __repr__(self):\n        print('ran')\n        return '42'\ndef f():\n    return Liar()\n"
+    ending = call(code)
+    assert ending.outcome is Outcome.RETURNED
+    assert ending.result != "42"
+    assert not ending.result_builtin
+    assert ending.stdout == ""
+
+
+def test_nothing_of_ours_is_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key in the caller's environment cannot be read from the program."""
+    monkeypatch.setenv("SECRET_API_KEY", "hunter2")
+    ending = module("import os; print(sorted(os.environ), os.environ.get('SECRET_API_KEY'))")
+    assert "hunter2" not in ending.stdout
+    assert "SECRET_API_KEY" not in ending.stdout
+
+
+def test_what_it_leaves_behind_goes(tmp_path: Path) -> None:
+    """A child in its process group is killed with it, and its scratch directory is removed."""
+    ending = module(
+        "import os, time\nprint(os.getcwd(), flush=True)\nopen('mine', 'w').close()\n"
+        "pid = os.fork()\nif pid == 0:\n    time.sleep(30)\nprint(pid, flush=True)\n"
+    )
+    scratch, pid = ending.stdout.split()
+    assert not Path(scratch).exists()
+    deadline = time.monotonic() + 5
+    while Path(f"/proc/{pid}/stat").exists() and time.monotonic() < deadline:
+        if Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] == "Z":
+            break  # dead, waiting for init to collect it
+        time.sleep(0.05)
+    assert time.monotonic() < deadline
+
+
+def test_a_killed_program_keeps_its_events() -> None:
+    """What was recorded before the process was killed has been received."""
+    lines: list[str] = []
+    ending = module("import os\na = 1\nb = 2\nos.kill(os.getpid(), 9)\n", sink=lines.append)
+    assert ending.outcome is Outcome.KILLED
+    assert ending.cut == "ended"
+    assert [json.loads(line)[6] for line in lines] == [1, 1, 2, 3, 4]
+
+
+def test_many_runs_leave_nothing_open() -> None:
+    """Thirty runs, some of them killed, leave no descriptor and no child of ours."""
+    module("x = 1")
+    before = len(os.listdir("/proc/self/fd"))
+    for number in range(30):
+        module("x = 1" if number % 3 else "import os; os.kill(os.getpid(), 9)")
+    assert len(os.listdir("/proc/self/fd")) == before
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_an_interpreter_that_is_not_there_is_our_error() -> None:
+    """A process that cannot be started says nothing about the program."""
+    with pytest.raises(SandboxError, match="no-such-python"):
+        module("x = 1", python="/no-such-python")

@@ -1,0 +1,191 @@
+"""The command line, as a user meets it: a process with arguments, output, messages and a status."""
+
+import functools
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ENDLESS = (
+    '{"code": "def f(n):\\n    while True:\\n        n += 1\\n", "entry": "f", "inputs": ["(1)", "(2)"]}\n'
+)
+
+
+def deskcheck(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "deskcheck.cli", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "good.py").write_text(
+        "def double(x, times=1):\n    for _ in range(times):\n        x = x + x\n    return x\n"
+    )
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    (tmp_path / "no_code.jsonl").write_text('{"entry": "f", "inputs": ["1"]}\n')
+    (tmp_path / "mine.jsonl").write_text(
+        '{"id": "add", "code": "def f(a, b):\\n    return a + b\\n", "entry": "f", "inputs": ["(1, 2)", "(3, 4)"]}\n'
+        '{"id": "fail", "code": "def f(a):\\n    return 1 // a\\n", "entry": "f", "inputs": ["(0)"]}\n'
+    )
+    return tmp_path
+
+
+def test_one_call_is_shown_as_a_table(folder: Path) -> None:
+    """Without --out, a call's trace stands on standard output, nothing on standard error."""
+    ran = deskcheck("record", "good.py::double", "(3, times=2)", cwd=folder)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "x = 6" in ran.stdout
+    assert "x = 12" in ran.stdout
+    assert "returned -> 12" in ran.stdout
+
+
+def test_record_counts_what_happened(folder: Path) -> None:
+    """--json prints one object that says how many programs ended how, and where they are."""
+    ran = deskcheck("record", "mine.jsonl", "--out", "runs", "--json", cwd=folder)
+    said = json.loads(ran.stdout)
+    assert ran.returncode == 0
+    assert said["recorded"] == 3
+    assert said["by_outcome"] == {"returned": 2, "raised": 1}
+    assert said["not_repeatable"] == {}
+    assert sorted(Path(file).name for file in said["files"]) == [
+        "events-00000.parquet",
+        "recordings-00000.parquet",
+    ]
+
+
+def test_what_is_there_is_not_recorded_again(folder: Path) -> None:
+    """The same command a second time records nothing and says so."""
+    deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
+    said = json.loads(deskcheck("record", "mine.jsonl", "--out", "runs", "--json", cwd=folder).stdout)
+    assert (said["recorded"], said["skipped"]) == (0, 3)
+
+
+def test_a_recording_is_viewed_by_its_id(folder: Path) -> None:
+    """view lists a folder, shows one recording, and names the folder if there is no such id."""
+    deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
+    listed = json.loads(deskcheck("view", "runs", "--json", cwd=folder).stdout)["recordings"]
+    name = next(item["id"] for item in listed if item["result"] == "7")
+    assert "returned -> 7" in deskcheck("view", "runs", name, cwd=folder).stdout
+    wrong = deskcheck("view", "runs", "nobody", cwd=folder)
+    assert wrong.returncode == 2
+    assert "no recording 'nobody'" in wrong.stderr
+
+
+def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> None:
+    """check exits with 0 when all is well and with 1, not 2, when a recording is not what its source says."""
+    deskcheck("record", "good.py::double", "(3)", "--out", "well", cwd=folder)
+    assert deskcheck("check", "well", cwd=folder).returncode == 0
+    (folder / "set.jsonl").write_text(
+        '{"code": "def f(x):\\n    return x", "input": "1", "output": "2", "id": "sample_0"}\n'
+    )
+    deskcheck("record", "cruxeval:set.jsonl", "--out", "ill", cwd=folder)
+    ran = deskcheck("check", "ill", "--json", cwd=folder)
+    assert ran.returncode == 1
+    assert json.loads(ran.stdout)["wrong"] == {"sample_0": "returned '1', not '2'"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["record", "broken.py::f", "(1)"], "broken.py:1:7"),
+        (["record", "good.py::treble", "(1)"], "defines no treble"),
+        (["record", "good.py::double", "(1, ]"], "not an argument list"),
+        (["record", "no_code.jsonl", "--out", "o"], "no_code.jsonl:1: the row lacks 'code'"),
+        (["record", "heapqq", "--out", "o"], "Did you mean heapq"),
+        (["record", "who:where", "--out", "o"], "cruxeval:PATH"),
+        (["record", "mine.jsonl"], "--out FOLDER"),
+        (["record", "mine.jsonl", "--out", "good.py"], "A file stands where a folder is needed"),
+        (["view", "nowhere"], "nowhere"),
+        (["check", "nowhere"], "nowhere"),
+        (["record", "--bogus"], "No such option"),
+    ],
+)
+def test_bad_input_gets_a_place_and_a_way_out(folder: Path, arguments: list[str], said: str) -> None:
+    """What cannot be used is named on standard error, with status 2 and no traceback."""
+    ran = deskcheck(*arguments, cwd=folder)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert ran.stdout == ""
+
+
+def test_rows_before_a_bad_one_are_kept(folder: Path) -> None:
+    """A bad row ends the command with status 2; what was recorded before it is whole and is not made again."""
+    good, _ = (folder / "mine.jsonl").read_text().splitlines()
+    (folder / "half.jsonl").write_text(good + "\n{not json\n")
+    ran = deskcheck("record", "half.jsonl", "--out", "runs", cwd=folder)
+    assert ran.returncode == 2
+    assert "half.jsonl:2" in ran.stderr
+    (folder / "half.jsonl").write_text(good + "\n")
+    said = json.loads(deskcheck("record", "half.jsonl", "--out", "runs", "--json", cwd=folder).stdout)
+    assert (said["recorded"], said["skipped"]) == (0, 2)
+
+
+def test_an_interrupt_keeps_what_was_finished(folder: Path) -> None:
+    """Ctrl-C stops running programs at once, says where things are, and exits with 130."""
+    (folder / "long.jsonl").write_text((folder / "mine.jsonl").read_text() + ENDLESS)
+    command = [
+        sys.executable,
+        "-m",
+        "deskcheck.cli",
+        "record",
+        "long.jsonl",
+        "--out",
+        "runs",
+        "--workers",
+        "1",
+    ]
+    # A shell starts what it puts in the background with SIGINT ignored, and that is inherited.
+    listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, cwd=folder, stderr=subprocess.PIPE, text=True, preexec_fn=listening
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not list((folder / "runs" / ".spool").glob("*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        _, said = process.communicate(timeout=60)
+        assert time.monotonic() - started < 15
+    assert process.returncode == 130
+    assert "the same command goes on from there" in said
+    listed = json.loads(deskcheck("view", "runs", "--json", cwd=folder).stdout)["recordings"]
+    assert {item["id"] for item in listed} <= {"add_1_0", "add_1_1", "fail_2_0"}
+    assert listed
+
+
+def test_ask_marks_the_oracle_right(folder: Path) -> None:
+    """ask --json gives one result for each question and model, and the oracle scores 1."""
+    pytest.importorskip("inspect_ai", reason="would have proved that `deskcheck ask` runs and marks")
+    deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
+    ran = deskcheck(
+        "ask", "runs", "-q", "output,input", "-m", "deskcheck/oracle,deskcheck/guess", "--json", cwd=folder
+    )
+    results = json.loads(ran.stdout)["results"]
+    assert [(r["question"], r["model"]) for r in results] == [
+        ("output", "deskcheck/oracle"),
+        ("output", "deskcheck/guess"),
+        ("input", "deskcheck/oracle"),
+        ("input", "deskcheck/guess"),
+    ]
+    for result in results:
+        assert {"n", "score", "low", "high", "excluded", "solver"} <= result.keys()
+        assert result["model"] == "deskcheck/guess" or (result["n"], result["score"]) == (2, 1.0)
+        assert sum(result["excluded"].values()) == 1
+
+
+def test_without_the_extra_ask_names_it(folder: Path) -> None:
+    """Where Inspect AI is not installed, ask says which extra to install."""
+    deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
+    code = "import sys; sys.modules['inspect_ai'] = None; sys.argv[1:] = sys.argv[1:]; from deskcheck.cli import main; main()"
+    arguments = ["ask", "runs", "-q", "output", "-m", "deskcheck/oracle"]
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert "deskcheck[ask]" in ran.stderr

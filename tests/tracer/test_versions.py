@@ -1,0 +1,170 @@
+"""The normalised trace of a program is the same on every supported Python, but for what is named here.
+
+Each program runs under every CPython of 3.11, 3.12 and 3.13 that is found. Compared are all columns of
+all events but `offset`, `caller.offset` and `caller.at`, which count bytecode.
+"""
+
+import functools
+import itertools
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskcheck.corpus import programs
+from deskcheck.recording.program import Mode, Program
+from deskcheck.sandbox import run
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = sorted((ROOT / "tests" / "programs").glob("*.py"))
+SHARED = Path(os.environ.get("DESKCHECK_SHARED", ROOT.parent / "shared")) / "data"
+CRUXEVAL = SHARED / "cruxeval" / "cruxeval_600.jsonl"
+
+LINES = "3.12 and 3.13 give other lines to parts of conditions, `with` and calls that go over several lines"
+GENERATORS = "3.13 gives the `for` of a generator expression over several lines the line it stands on"
+MESSAGES = "the text of an exception was changed"
+LIBRARY = "a library module, its docstrings or its internals differ"
+CLASS_BODIES = "3.13 puts __firstlineno__ and __static_attributes__ into the namespace of a class"
+THROWN_IN = "what lies on the value stack when an exception is thrown into a coroutine"
+EXCEPT_STAR = "what `except*` keeps on the value stack (gh-99153 and later)"
+F_STRINGS = "PEP 701: f-strings are compiled in other steps, with other positions"
+KEPT_FRAMES = "3.13 finalises what a kept frame holds at another moment (PEP 667)"
+RECURSION = "how many frames fit under the recursion limit, at which the reference tracer ends"
+MONITORING = "sys.monitoring is there from 3.12 on"
+HOOKS = "the program shows our trace function, or what a profiler sees of comprehensions (PEP 709)"
+OUTSIDE = "clocks, process ids, threads, the collector or paths decide: no two runs are the same"
+
+DIFFERENCES = {
+    "threads_left_running": OUTSIDE,
+    "threads_errors": OUTSIDE,
+    "process_signals": OUTSIDE,
+    "process_multiprocessing": OUTSIDE,
+    "process_closes_descriptors": OUTSIDE,
+    "process_changes_directory": OUTSIDE,
+    "coroutine_asyncio_queue": OUTSIDE,
+    "class_abstract": MESSAGES,
+    "class_metaclass": CLASS_BODIES,
+    "class_slots": MESSAGES,
+    "comprehension_class_body": CLASS_BODIES,
+    "context_classes": LINES,
+    "control_conditions": LINES,
+    "coroutine_async_generators": THROWN_IN,
+    "coroutine_asyncio": LIBRARY,
+    "coroutine_asyncio_errors": THROWN_IN,
+    "coroutine_by_hand": THROWN_IN,
+    "exception_groups": EXCEPT_STAR,
+    "exception_uncaught_chain": LIBRARY,
+    "exec_and_eval": LIBRARY,
+    "exit_syntax_error_inside": MESSAGES,
+    "frame_kept": KEPT_FRAMES,
+    "fstrings": F_STRINGS,
+    "function_decorators": LIBRARY,
+    "function_functools": LIBRARY,
+    "function_recursion_limit": RECURSION,
+    "function_recursion_limit_low": RECURSION,
+    "gc_callbacks": OUTSIDE,
+    "import_pickle_main": OUTSIDE,
+    "import_runpy": LIBRARY,
+    "lines_chained_calls": LINES,
+    "lines_many_expressions": F_STRINGS,
+    "locals_of_frames": HOOKS,
+    "modules_forgotten": LIBRARY,
+    "monitoring_user": MONITORING,
+    "process_fork": OUTSIDE,
+    "process_fork_falls_through": OUTSIDE,
+    "process_subprocess": OUTSIDE,
+    "profilers_of_the_library": OUTSIDE,
+    "repr_hostile": RECURSION,
+    "scope_class_bodies": CLASS_BODIES,
+    "setprofile_user": HOOKS,
+    "settrace_checks_itself": HOOKS,
+    "threads_join": OUTSIDE,
+    "threads_local": OUTSIDE,
+    "threads_pool": OUTSIDE,
+    "threads_take_turns": OUTSIDE,
+    "weakref_callbacks": OUTSIDE,
+}
+"""Programs whose traces differ between versions, each with the interpreter's change behind it."""
+
+CRUXEVAL_DIFFERENCES = {"sample_727": GENERATORS}
+"""The rows of CRUXEval whose traces differ."""
+
+UNSTEADY = frozenset({MONITORING, HOOKS, OUTSIDE, RECURSION, KEPT_FRAMES})
+"""Reasons under which two versions may agree by chance, or for want of one of them."""
+
+
+@functools.cache
+def pythons() -> list[str]:
+    """Interpreters of the supported versions that this machine has."""
+    found = []
+    for version in ("3.11", "3.12", "3.13"):
+        ran = subprocess.run(
+            [ROOT / "tools" / "find-python", version], capture_output=True, text=True, check=False
+        )
+        if ran.returncode == 0:
+            found.append(ran.stdout.strip())
+    return found
+
+
+def normalised(line: str) -> tuple[int, str]:
+    """An event without what counts bytecode, its JSON in one order; with its thread's number."""
+    row = json.loads(line)
+    columns: list[Any] = [json.loads(cell) if cell is not None else None for cell in row[8:14]]
+    if columns[4] is not None:
+        columns[4].pop("offset")
+        columns[4].pop("at", None)
+    text = json.dumps([*row[:7], *columns, row[14]], sort_keys=True)
+    return row[0], re.sub(r"/tmp/[A-Za-z0-9_./-]+", "/tmp/...", text)
+
+
+def trace(program: Program, python: str) -> list[str]:
+    lines: list[str] = []
+    run(program, sink=lines.append, python=python)
+    by_thread = sorted((normalised(line) for line in lines), key=lambda item: item[0])
+    return [text for _, text in by_thread]
+
+
+def first_difference(program: Program) -> str | None:
+    """The first event that is not the same on all versions, once from each; None if there is none."""
+    traces = [trace(program, python) for python in pythons()]
+    assert all(traces), "a trace is empty"
+    for index, events in enumerate(itertools.zip_longest(*traces)):
+        if len(set(events)) > 1:
+            return f"event {index}:\n" + "\n".join(str(event)[:400] for event in events)
+    return None
+
+
+@pytest.fixture(autouse=True)
+def _several_versions() -> None:
+    if len(pythons()) < 2:
+        pytest.skip("only one CPython here: would have proved that traces are the same on all")
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_a_program_has_one_trace(path: Path) -> None:
+    """The trace is the same on every version; or the table says why not, and it is really not."""
+    program = Program(id=path.stem, code=path.read_text(), mode=Mode.MODULE, filename=path.name)
+    found = first_difference(program)
+    if path.stem in DIFFERENCES and len(pythons()) == 3:
+        assert found is not None or DIFFERENCES[path.stem] in UNSTEADY, (
+            "no longer differs: take it from the table"
+        )
+    elif path.stem not in DIFFERENCES:
+        assert found is None, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(8))
+def test_cruxeval_has_one_trace(part: int) -> None:
+    """All of CRUXEval has the same traces on every version, but for one row that is named."""
+    if not CRUXEVAL.exists():
+        pytest.skip("no CRUXEval in DESKCHECK_SHARED or ../shared: would have proved its traces the same")
+    some = itertools.islice(programs(f"cruxeval:{CRUXEVAL}"), part, None, 8)
+    found = {program.id: first_difference(program) for program in some}
+    different = {name: where for name, where in found.items() if where is not None}
+    expected = {name for name in CRUXEVAL_DIFFERENCES if name in found} if len(pythons()) == 3 else set()
+    assert set(different) == expected, different

@@ -46,7 +46,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
     elif path.name.endswith(".json"):
         path.write_text(json.dumps(rows, indent=1))
     else:
-        path.write_bytes(gzip.compress(lines) if path.name.endswith(".gz") else lines)
+        path.write_bytes(gzip.compress(lines, mtime=0) if path.name.endswith(".gz") else lines)
     return path
 
 
@@ -186,7 +186,7 @@ def test_a_foreign_file_is_refused(tmp_path: Path, name: str) -> None:
         ("a.jsonl", b'{"id": "sample_0", "co', ":1: not JSON at column 20"),
         ("a.jsonl", b"version https://git-lfs.github.com/spec/v1\n", ":1: not JSON at column 1"),
         ("a.jsonl.gz", b"not gzip", "not whole gzip data"),
-        ("a.jsonl.gz", gzip.compress(b'{"id": 1}')[:-9], "not whole gzip data"),
+        ("a.jsonl.gz", gzip.compress(b'{"id": 1}', mtime=0)[:-9], "not whole gzip data"),
         ("a.parquet", b"PAR1 not parquet", "not whole Parquet"),
         ("a.parquet", b"", "not whole Parquet"),
         ("a.jsonl", b"[" * 100_000, "is nested too deeply"),

@@ -23,7 +23,7 @@ def _main(program: Program) -> dict[str, Any]:
 
 
 def _record(program: Program) -> Recording:
-    rows: list[str] = []
+    rows: list[bytes] = []
     tracer = ReferenceTracer({program.filename: program.filename}, rows.append)
     names = _main(program)
     code = compile(program.code, program.filename, "exec", dont_inherit=True)

@@ -49,7 +49,7 @@ ENVIRONMENT = Environment(
 
 
 def row(index: int, **changes: Any) -> Row:
-    plain = Row(0, index, "line", 0, "f", "program.py", 2, 4, '{"a": 1}', *[None] * 6)
+    plain = Row(0, index, "line", 0, "f", "program.py", 2, 4, '{"a": 1}', *[None] * 7)
     return plain._replace(**changes)
 
 
@@ -88,7 +88,7 @@ ENVIRONMENT = Environment(**{ENVIRONMENT.to_dict()!r})
 def record(writer, id_, rows=3, text='{{"a": 1}}'):
     spool = writer.begin(Program(id=id_, code="a = 1"))
     for i in range(rows):
-        spool.write(json.dumps([0, i, "line", 0, "f", "program.py", 2, 4, text] + [None] * 6))
+        spool.write(json.dumps([0, i, "line", 0, "f", "program.py", 2, 4, text] + [None] * 7))
     spool.finish(Ending(outcome=Outcome.RETURNED), ENVIRONMENT)
 folder = sys.argv[1]
 """
@@ -954,7 +954,7 @@ with Writer(folder + "/warm") as writer:
 list(Recordings(folder + "/warm")["p"].trace)
 base = peak_mb()
 EVENTS = 1_000_000
-text = '[0,%d,"line",0,"f","program.py",2,4,%s,null,null,null,null,null,null]'
+text = '[0,%d,"line",0,"f","program.py",2,4,%s,null,null,null,null,null,null,null]'
 with Writer(folder) as writer:
     spool = writer.begin(Program(id="p", code="a = 1"))
     for n in range(EVENTS):

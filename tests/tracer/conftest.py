@@ -1,7 +1,6 @@
 """What the tests of the tracer share: a program's text, traced in this process."""
 
 import io
-import json
 import sys
 import textwrap
 import types
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from deskcheck.recording import Row, Trace
+from deskcheck.recording import Trace, block
 from deskcheck.tracer import ReferenceTracer, TraceLimits
 
 FILE = "program.py"
@@ -41,8 +40,8 @@ def run_traced(source: str, limits: TraceLimits | None = None) -> Traced:
     """Trace a program given as indented text; its first line is line 1."""
     code = compile(textwrap.dedent(source).lstrip("\n"), FILE, "exec", dont_inherit=True)
     module = types.ModuleType("__main__")
-    lines: list[str] = []
-    tracer = ReferenceTracer({FILE: FILE}, lines.append, limits=limits)
+    blocks: list[bytes] = []
+    tracer = ReferenceTracer({FILE: FILE}, blocks.append, limits=limits)
     output, error = _Output(), None
     main, stdout = sys.modules["__main__"], sys.stdout
     sys.modules["__main__"], sys.stdout = module, output
@@ -56,7 +55,7 @@ def run_traced(source: str, limits: TraceLimits | None = None) -> Traced:
         tracer.stop()
         sys.modules["__main__"], sys.stdout = main, stdout
     assert tracer.failure is None, tracer.failure
-    rows = [Row(*json.loads(line)) for line in lines]
+    rows = [row for each in blocks for row in block.rows(each)]
     trace = Trace([row for row in rows if row.thread == 0], cut=tracer.cut)
     return Traced(trace, output.getvalue(), error, tracer.cut)
 

@@ -70,9 +70,9 @@ def seen(stdout: str, stderr: str, status: int | None) -> Seen:
     return Seen(stdout, stderr.rstrip().rpartition("\n")[2], status)
 
 
-def sandboxed(path: Path, events: list[str] | None = None) -> tuple[Seen, Ending]:
+def sandboxed(path: Path, blocks: list[bytes] | None = None) -> tuple[Seen, Ending]:
     program = Program(id=path.stem, code=path.read_text(encoding="utf-8"), filename=path.name)
-    ending = run(program, sink=None if events is None else events.append)
+    ending = run(program, sink=None if blocks is None else blocks.append)
     return seen(ending.stdout, ending.stderr, ending.exit_status), ending
 
 
@@ -83,10 +83,10 @@ def test_a_program_does_not_notice(path: Path, tmp_path: Path) -> None:
     plain = plainly(path, tmp_path)
     boxed, _ = sandboxed(path)
     assert boxed == plain, "the sandbox changed something"
-    events: list[str] = []
-    watched, ending = sandboxed(path, events)
+    blocks: list[bytes] = []
+    watched, ending = sandboxed(path, blocks)
     assert ending.outcome is not Outcome.HARNESS_ERROR, ending.detail
-    assert events
+    assert blocks
     if path.stem in EXCEPTIONS:
         why, without_us = EXCEPTIONS[path.stem]
         assert watched.stdout != plain.stdout, f"no exception any more: {why}"

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from deskcheck.corpus import programs
+from deskcheck.recording import Row, block
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox import run
 
@@ -110,9 +111,8 @@ def pythons() -> list[str]:
     return found
 
 
-def normalised(line: str) -> tuple[int, str]:
+def normalised(row: Row) -> tuple[int, str]:
     """An event without what counts bytecode, its JSON in one order; with its thread's number."""
-    row = json.loads(line)
     columns: list[Any] = [json.loads(cell) if cell is not None else None for cell in row[8:14]]
     if columns[4] is not None:
         columns[4].pop("offset")
@@ -122,9 +122,10 @@ def normalised(line: str) -> tuple[int, str]:
 
 
 def trace(program: Program, python: str) -> list[str]:
-    lines: list[str] = []
-    run(program, sink=lines.append, python=python)
-    by_thread = sorted((normalised(line) for line in lines), key=lambda item: item[0])
+    blocks: list[bytes] = []
+    run(program, sink=blocks.append, python=python)
+    rows = itertools.chain.from_iterable(map(block.rows, blocks))
+    by_thread = sorted(map(normalised, rows), key=lambda item: item[0])
     return [text for _, text in by_thread]
 
 

@@ -105,6 +105,7 @@ EVENTS_SCHEMA = _schema(
     ("caller", pa.string(), True),
     ("value", pa.string(), True),
     ("output", pa.string(), True),
+    ("instruction", pa.string(), True),
 )
 assert tuple(EVENTS_SCHEMA.names[1:]) == Row._fields
 

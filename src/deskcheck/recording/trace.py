@@ -25,6 +25,7 @@ class Kind(StrEnum):
     RESUME = "resume"
     RAISE = "raise"
     UNWIND = "unwind"
+    INSTRUCTION = "instruction"
 
 
 class Row(NamedTuple):
@@ -45,6 +46,7 @@ class Row(NamedTuple):
     caller: str | None
     value: str | None
     output: str | None
+    instruction: str | None
 
 
 @dataclass(slots=True)

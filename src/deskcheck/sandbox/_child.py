@@ -87,9 +87,9 @@ def _tracer(
     outlive the program, and its objects would die in another order than without us.
     """
 
-    def emit(line: str) -> None:
+    def emit(block: bytes) -> None:
         try:
-            send(line.encode("utf-8", "surrogatepass"))
+            send(block)
         except OSError:
             tracer.give_up("channel")
 

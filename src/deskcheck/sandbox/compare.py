@@ -6,22 +6,22 @@ the program *did* with the order of a set shows as a difference of its own at a 
 """
 
 import itertools
-import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from deskcheck.recording.block import rows
 from deskcheck.recording.recording import Ending
-from deskcheck.recording.trace import Event, Row, State, Trace
+from deskcheck.recording.trace import Event, State, Trace
 from deskcheck.recording.value import Value
 
 
 def difference(
-    first: tuple[Ending, Callable[[], Iterable[str]]], second: tuple[Ending, Callable[[], Iterable[str]]]
+    first: tuple[Ending, Callable[[], Iterable[bytes]]], second: tuple[Ending, Callable[[], Iterable[bytes]]]
 ) -> str | None:
     """Where two runs first differ, in words; None if they are the same.
 
-    Each run is its ending and a function that gives its events again, from the start, as the tracer
-    wrote them.
+    Each run is its ending and a function that gives its blocks of events again, from the start, as
+    the tracer wrote them.
     """
     one, other = first[0], second[0]
     if one.outcome != other.outcome:
@@ -52,11 +52,10 @@ def _first_difference(one: str, other: str) -> str:
     return f"{one[at : at + 60]!r} and {other[at : at + 60]!r} at character {at}"
 
 
-def _events(lines: Iterable[str]) -> Iterator[Event]:
+def _events(blocks: Iterable[bytes]) -> Iterator[Event]:
     """Events of the main thread with their state."""
     trace, state = Trace([]), State()
-    for line in lines:
-        row = Row(*json.loads(line))
+    for row in itertools.chain.from_iterable(map(rows, blocks)):
         if row.thread == 0:
             state.apply(row)
             yield Event(row, trace, state)

@@ -21,6 +21,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from deskcheck.recording.block import MAGIC
 from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
@@ -32,8 +33,8 @@ from deskcheck.tracer.limits import TraceLimits
 _CHILD = Path(__file__).with_name("_child.py")
 _CHUNK_BYTES = 1 << 16
 
-Sink = Callable[[str], None]
-"""Takes one event as the tracer writes it: a JSON array, without line end."""
+Sink = Callable[[bytes], None]
+"""Takes events as the tracer writes them: a block (`recording.block`)."""
 
 
 def run(
@@ -46,7 +47,7 @@ def run(
     python: str | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Ending:
-    """Run a program and return how it ended. With a sink, it is traced and events go there.
+    """Run a program and return how it ended. With a sink, it is traced and the blocks of events go there.
 
     hash_seed: PYTHONHASHSEED of the process. python: the interpreter, by default this one; it must
     be able to import nothing but the standard library.
@@ -210,9 +211,9 @@ class _Watch:
 
     def _messages(self, data: bytes) -> None:
         for message in self.receiver.feed(data):
-            if message.startswith(b"["):
+            if message.startswith((b"[", MAGIC)):
                 if self.sink is not None and self.end is None:
-                    self.sink(message.decode("utf-8", "surrogatepass"))
+                    self.sink(message)
             elif message == b"ready":
                 self.ready = True
             elif message.startswith(b"end ") and self.end is None:

@@ -115,12 +115,12 @@ def _record(
     program: Program, writer: Writer, watch: Callable[..., Ending], repeat: bool
 ) -> tuple[Ending, str | None]:
     """Record one program; return its ending and, if it is not repeatable, where two runs differ."""
-    with writer.begin(program) as spool, tempfile.TemporaryFile("w+", encoding="utf-8") as first:
+    with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
 
-        def keep(line: str) -> None:
-            spool.write(line)
+        def keep(block: bytes) -> None:
+            spool.write(block)
             if repeat:
-                first.write(_printable(line))
+                _save(block, first)
 
         ending = watch(program, hash_seed=HASH_SEEDS[0], sink=keep)
         where = None
@@ -136,27 +136,22 @@ def _record(
     return ending, where
 
 
-def _printable(line: str) -> str:
-    return line.encode("utf-8", "backslashreplace").decode() + "\n"
+def _save(block: bytes, stream: IO[bytes]) -> None:
+    stream.write(len(block).to_bytes(4, "big") + block)
 
 
-def _second_run(program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[str]) -> str | None:
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as second:
+def _saved(stream: IO[bytes]) -> Iterator[bytes]:
+    stream.seek(0)
+    while size := stream.read(4):
+        yield stream.read(int.from_bytes(size, "big"))
 
-        def keep(line: str) -> None:
-            second.write(_printable(line))
 
-        again = watch(program, hash_seed=HASH_SEEDS[1], sink=keep)
-
-        def lines(stream: IO[str]) -> Callable[[], Iterator[str]]:
-            def read() -> Iterator[str]:
-                stream.flush()
-                stream.seek(0)
-                return (line.rstrip("\n") for line in stream)
-
-            return read
-
-        return difference((ending, lines(first)), (again, lines(second)))
+def _second_run(program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[bytes]) -> str | None:
+    with tempfile.TemporaryFile() as second:
+        again = watch(program, hash_seed=HASH_SEEDS[1], sink=functools.partial(_save, stream=second))
+        return difference(
+            (ending, functools.partial(_saved, first)), (again, functools.partial(_saved, second))
+        )
 
 
 def dumps(summary: Summary) -> str:

@@ -2,18 +2,18 @@
 
 import inspect
 import io
-import json
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from deskcheck.recording import block
 from deskcheck.recording.errors import InputError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Ending, Recording
-from deskcheck.recording.trace import Row, Trace
+from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import decode, render
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.reference import ReferenceTracer
@@ -61,10 +61,10 @@ def record(
     filename = code.co_filename
     label = Path(filename).name
     source = _source(target)
-    lines: list[str] = []
+    blocks: list[bytes] = []
     module = getattr(target, "__module__", None) or "__main__"
     tracer = ReferenceTracer(
-        {filename: label}, lines.append, modules={module, "__main__"}, limits=trace_limits
+        {filename: label}, blocks.append, modules={module, "__main__"}, limits=trace_limits
     )
     encoded, objects = snapshot((args, kwargs))
     shown = ", ".join(
@@ -92,7 +92,7 @@ def record(
     if tracer.failure is not None:
         raise tracer.failure
     value = decode(*snapshot(result)) if outcome is Outcome.RETURNED else None
-    rows = [Row(*json.loads(line)) for line in lines]
+    rows = [row for each in blocks for row in block.rows(each)]
     threads = max((row.thread for row in rows), default=0) + 1
     return Recording(
         program=Program(

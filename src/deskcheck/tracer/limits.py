@@ -1,6 +1,7 @@
 """How much of a value, and how many events, a tracer records."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,3 +20,10 @@ class TraceLimits:
     depth: int = 60
     objects: int = 20_000
     events: int = 1_000_000
+
+
+class Level(StrEnum):
+    """How closely a tracer looks: at every line, or at every instruction too."""
+
+    LINE = "line"
+    INSTRUCTION = "instruction"

@@ -126,7 +126,7 @@ class ReferenceTracer:
     """Traces the calling thread, and threads started while it is on, through `sys.settrace`.
 
     scope: which code is recorded: `co_filename` -> the name that events give the file. emit: called
-    with each event as one line of JSON: an array in the order of `recording.Row`. modules: names of
+    with each event as a block (`recording.block`) of its own. modules: names of
     the modules that the scope belongs to, whose classes and functions are looked into.
 
     While it is on, `sys.settrace` and `sys.gettrace` keep meaning the program's own trace function,
@@ -138,7 +138,7 @@ class ReferenceTracer:
     def __init__(
         self,
         scope: Mapping[str, str],
-        emit: Callable[[str], None],
+        emit: Callable[[bytes], None],
         *,
         modules: Iterable[str] = ("__main__",),
         limits: TraceLimits | None = None,
@@ -192,7 +192,7 @@ class ReferenceTracer:
 
     def forget_thread(self) -> None:
         """In a forked child: record nothing more, and leave the parent's stream alone."""
-        self.emit = lambda line: None
+        self.emit = lambda block: None
         self.is_on = False
         sys.settrace, sys.gettrace, threading.settrace, threading.gettrace = self._real
         sys.settrace(None)
@@ -246,7 +246,7 @@ class ReferenceTracer:
 
     def write(self, line: str) -> None:
         with self._lock:
-            self.emit(line)
+            self.emit(line.encode("utf-8", "surrogatepass"))
 
     def give_up(self, why: str, failure: BaseException | None = None) -> None:
         """Record nothing more; the program runs on."""
@@ -524,6 +524,7 @@ class _Thread:
             caller,
             value_text,
             output,
+            None,
         )
         offset = top.offset
         head = (

@@ -1,0 +1,78 @@
+"""A block: events as a tracer hands them over, many at a time in compact binary form, or one as JSON.
+
+A block is whole in itself: it can be read without those before it. The reference tracer gives every
+event as a block of its own, a JSON array of the fields of `Row`. The native tracer's blocks begin with
+`MAGIC`; then events follow. Numbers are LEB128 (7 bits a byte, lowest first), texts are UTF-8 (lone
+surrogates passed) after their length in bytes.
+
+    byte            kind, by its place in `KINDS`; + `CONTEXT`, + `COLUMNS`
+    if CONTEXT      thread, index, frame, code: where this event's frame is another than the last one's
+                    (the first of a block always; without it, thread, frame and code are as before and
+                    index is one more). `code` is a number in this block; at its first use, function
+                    and file follow as texts.
+    line, offset+1
+    if COLUMNS      a byte: which of `TEXTS` follow, bit n for the n-th; then those
+"""
+
+import json
+from collections.abc import Iterator
+
+from deskcheck.recording.trace import Kind, Row
+
+MAGIC = b"\xdcK\x01"
+KINDS = tuple(Kind)
+CONTEXT = 0x10
+COLUMNS = 0x20
+TEXTS = ("locals", "stack", "globals", "objects", "caller", "value", "output", "instruction")
+
+
+def rows(block: bytes) -> Iterator[Row]:
+    """The events of a block. Raises ValueError, after those before the place, where it is none."""
+    if not block.startswith(MAGIC):
+        yield Row(*json.loads(block))
+        return
+    position = len(MAGIC)
+
+    def number() -> int:
+        nonlocal position
+        value = shift = 0
+        while True:
+            byte = block[position]
+            position += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+
+    def text() -> str:
+        nonlocal position
+        size = number()
+        if position + size > len(block):
+            raise IndexError
+        position += size
+        return block[position - size : position].decode("utf-8", "surrogatepass")
+
+    codes: list[tuple[str, str]] = []
+    thread = frame = code = 0
+    index = -1
+    while position < len(block):
+        began = position
+        try:
+            head = block[position]
+            position += 1
+            index += 1
+            if head & CONTEXT:
+                thread, index, frame, code = number(), number(), number(), number()
+                if code == len(codes):
+                    codes.append((text(), text()))
+            line, offset = number(), number() - 1
+            texts: list[str | None] = [None] * len(TEXTS)
+            if head & COLUMNS:
+                present = block[position]
+                position += 1
+                for bit in range(len(TEXTS)):
+                    if present & 1 << bit:
+                        texts[bit] = text()
+            yield Row(thread, index, KINDS[head & 0xF].value, frame, *codes[code], line, offset, *texts)
+        except (IndexError, UnicodeDecodeError) as error:
+            raise ValueError(f"the block ends or is damaged at byte {began} of {len(block)}") from error

@@ -1,8 +1,8 @@
 """Runs programs under one tracer, each in a fork of this process. Started by path; the standard library only.
 
-The only argument is a JSON file: `tracer`, `limits`, `seconds` for each program, `folder`, `programs`. The
-n-th program's blocks go to FOLDER/n.rows: a byte B, the size in four bytes, the block; at the end E, a size,
-and JSON that says how it ended. What it prints goes to FOLDER/n.out. After each program a line on standard
+The only argument is JSON: `tracer`, `limits`, `seconds` for each program, `folder`. Programs come as lines of
+JSON on standard input. A program's blocks go to FOLDER/rows: a byte B, the size in four bytes, the block; at
+the end E, a size, and JSON that says how it ended. What it prints goes to FOLDER/out. Then a line on standard
 output tells its exit status (negative for a signal) and whether its time was up.
 
 A fork for each: programs break their interpreter, and a crash is one program's. The collector is off, or it
@@ -16,6 +16,7 @@ import io
 import json
 import os
 import resource
+import shutil
 import signal
 import struct
 import sys
@@ -80,7 +81,7 @@ def _watched_stdout(tracer: Any) -> io.TextIOWrapper:
 def _redirect(path: str) -> None:
     sys.stdout.flush()
     for descriptor, target in ((0, os.devnull), (1, path), (2, os.devnull)):
-        opened = os.open(target, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        opened = os.open(target, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
         os.dup2(opened, descriptor)
         os.close(opened)
 
@@ -114,14 +115,15 @@ def _run(program: dict[str, Any], tracer: Any) -> None:
         tracer.stop()
 
 
-def _in_fork(job: dict[str, Any], number: int, program: dict[str, Any]) -> None:
+def _in_fork(job: dict[str, Any], program: dict[str, Any]) -> None:
     """Be the process of one program, and end."""
-    place = os.path.join(job["folder"], str(number))
-    send = _stream(place + ".rows")
-    _redirect(place + ".out")
+    folder = job["folder"]
+    send = _stream(os.path.join(folder, "rows"))
+    _redirect(os.path.join(folder, "out"))
+    place = os.path.join(folder, "run")
+    shutil.rmtree(place, ignore_errors=True)
     os.mkdir(place)
     os.chdir(place)
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     cpu = int(job["seconds"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -175,8 +177,7 @@ def _wait(pid: int, seconds: float) -> tuple[int, bool]:
 
 
 def main() -> None:
-    with open(sys.argv[1], encoding="utf-8") as stream:
-        job = json.load(stream)
+    job = json.loads(sys.argv[1])
     del sys.path[0]  # the folder of this file
     tracer_class(job["tracer"])
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -185,14 +186,14 @@ def main() -> None:
     gc.disable()
     gc.freeze()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-    for number, program in enumerate(job["programs"]):
-        sys.stdout.flush()
+    for line in sys.stdin:
+        program = json.loads(line)
         pid = os.fork()
         if not pid:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
             os.setsid()
             try:
-                _in_fork(job, number, program)
+                _in_fork(job, program)
             finally:
                 os._exit(99)
         print(json.dumps(_wait(pid, job["seconds"])), flush=True)

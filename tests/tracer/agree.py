@@ -22,14 +22,13 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -38,13 +37,13 @@ from deskcheck.corpus import PUBLISHED
 from deskcheck.corpus import programs as corpus_programs
 from deskcheck.recording import InputError, Mode, Program, Row, block
 from deskcheck.tracer import TraceLimits
+from tests.tracer._reduce import reduced
 
 ROOT = Path(__file__).parents[2]
 CHILD = Path(__file__).with_name("_agree_child.py")
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", ROOT.parent / "shared")) / "data"
 KEPT = ROOT / ".agree"
 """Where traces and disagreements are kept, out of version control."""
-BATCH = 50
 SETS = {
     "cruxeval": "cruxeval/cruxeval_600.jsonl",
     "mbpp": "mbpp/mbpp_730.jsonl",
@@ -59,6 +58,7 @@ UNSTEADY = {
     "process_fork_falls_through": "shows process ids",
     "profilers_of_the_library": "shows times",
     "settrace_checks_itself": "shows the trace function",
+    "setprofile_user": "threads take turns as the machine has it",
     "threads_errors": "threads take turns as the machine has it",
     "threads_join": "threads take turns as the machine has it",
     "threads_left_running": "threads take turns as the machine has it",
@@ -84,7 +84,7 @@ class Setting:
 class Traced:
     """A program's run under one tracer.
 
-    end: how it ended, from within; None where it left without coming back (os._exit, a signal, exec):
+    bad: why a block of it cannot be read. end: how it ended, from within; None where it left without coming back (os._exit, a signal, exec):
     events that a tracer still held are then lost. status: of the process, negative for a signal.
     """
 
@@ -94,6 +94,7 @@ class Traced:
     status: int
     timed_out: bool
     stdout: bytes
+    bad: str | None = None
 
     @property
     def crashed(self) -> bool:
@@ -171,7 +172,7 @@ def _key(program: Program, tracer: str, setting: Setting) -> str:
 
 def _parsed(tracer: str, stream: bytes, head: dict[str, Any]) -> Traced:
     rows: list[Row] = []
-    end, at = None, 0
+    end, at, bad = None, 0, None
     while at + 5 <= len(stream):
         size = int.from_bytes(stream[at + 1 : at + 5], "little")
         content = stream[at + 5 : at + 5 + size]
@@ -180,80 +181,77 @@ def _parsed(tracer: str, stream: bytes, head: dict[str, Any]) -> Traced:
         if stream[at : at + 1] == b"E":
             end = json.loads(content)
         else:
-            rows += block.rows(content)
+            try:
+                rows += block.rows(content)
+            except ValueError as error:
+                bad = bad or f"after {len(rows)} events a block cannot be read ({error}): {content[:500]!r}"
         at += 5 + size
-    return Traced(tracer, rows, end, head["status"], head["timed_out"], head["stdout"].encode("latin-1"))
+    return Traced(tracer, rows, end, head["status"], head["timed_out"], head["stdout"].encode("latin-1"), bad)
 
 
-def trace(programs: Sequence[Program], tracer: str, setting: Setting) -> Iterator[Traced]:
-    """Run a batch of programs under a tracer; the results in order. Raises RuntimeError if we fail."""
-    cache = setting.cache if tracer == "reference" else None
-    known: dict[int, tuple[bytes, dict[str, Any]]] = {}
-    if cache is not None:
-        for n, program in enumerate(programs):
-            path = cache / _key(program, tracer, setting)
-            if path.exists():
-                head, _, stream = zlib.decompress(path.read_bytes()).partition(b"\n")
-                known[n] = stream, json.loads(head)
-    missing = [n for n in range(len(programs)) if n not in known]
-    with tempfile.TemporaryDirectory(prefix="agree-") as folder:
-        ran = _serve([programs[n] for n in missing], tracer, setting, Path(folder))
-        for n, program in enumerate(programs):
-            if n in known:
-                yield _parsed(tracer, *known.pop(n))
-                continue
-            stream, head = next(ran)
-            if cache is not None and not head["timed_out"]:
-                cache.mkdir(parents=True, exist_ok=True)
-                path = cache / _key(program, tracer, setting)
-                text = zlib.compress(json.dumps(head).encode() + b"\n" + stream, 1)
-                path.with_suffix(".new").write_bytes(text)
-                path.with_suffix(".new").rename(path)
-            yield _parsed(tracer, stream, head)
+class Runner:
+    """A process that runs programs under a tracer, one after another. Use as a context."""
 
+    def __init__(self, tracer: str, setting: Setting) -> None:
+        self.tracer = tracer
+        self.setting = setting
+        self._folder = tempfile.TemporaryDirectory(prefix="agree-", ignore_cleanup_errors=True)
+        job = {
+            "tracer": tracer,
+            "limits": asdict(setting.limits),
+            "seconds": setting.seconds,
+            "folder": self._folder.name,
+        }
+        self._process = subprocess.Popen(
+            [setting.python, str(CHILD), json.dumps(job)],
+            env=_environment(setting.hash_seed),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=self._folder.name,
+        )
 
-def _serve(
-    programs: Sequence[Program], tracer: str, setting: Setting, folder: Path
-) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """The blocks of each program, and how its process ended."""
-    if not programs:
-        return
-    job = folder / "job.json"
-    job.write_text(
-        json.dumps(
-            {
-                "tracer": tracer,
-                "limits": asdict(setting.limits),
-                "seconds": setting.seconds,
-                "folder": str(folder),
-                "programs": [program.to_dict() for program in programs],
-            }
-        ),
-        encoding="utf-8",
-    )
-    command = [setting.python, str(CHILD), str(job)]
-    with subprocess.Popen(
-        command, env=_environment(setting.hash_seed), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, cwd=folder
-    ) as server:
-        assert server.stdout is not None
+    def __enter__(self) -> "Runner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+        self._folder.cleanup()
+
+    def run(self, program: Program) -> Traced:
+        """Raises RuntimeError if we fail, and not the program."""
+        cache = self.setting.cache if self.tracer == "reference" else None
+        if cache is None:
+            return _parsed(self.tracer, *self._run(program))
+        path = cache / _key(program, self.tracer, self.setting)
+        if path.exists():
+            head, _, stream = zlib.decompress(path.read_bytes()).partition(b"\n")
+            return _parsed(self.tracer, stream, json.loads(head))
+        stream, facts = self._run(program)
+        if not facts["timed_out"]:
+            cache.mkdir(parents=True, exist_ok=True)
+            path.with_suffix(".new").write_bytes(zlib.compress(json.dumps(facts).encode() + b"\n" + stream, 1))
+            path.with_suffix(".new").rename(path)
+        return _parsed(self.tracer, stream, facts)
+
+    def _run(self, program: Program) -> tuple[bytes, dict[str, Any]]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        folder = Path(self._folder.name)
+        rows, out = folder / "rows", folder / "out"
+        rows.unlink(missing_ok=True)
         try:
-            for number, program in enumerate(programs):
-                line = server.stdout.readline()
-                if not line:
-                    raise RuntimeError(f"the process that runs programs under {tracer} ended at {program.id}")
-                status, timed_out = json.loads(line)
-                place = folder / str(number)
-                rows, out = place.with_suffix(".rows"), place.with_suffix(".out")
-                if status == 99 or not rows.exists():
-                    raise RuntimeError(f"{program.id} did not begin under {tracer}: status {status}")
-                stdout = out.read_bytes().replace(str(folder).encode(), b"FOLDER")
-                head = {"status": status, "timed_out": timed_out, "stdout": stdout.decode("latin-1")}
-                yield rows.read_bytes(), head
-                rows.unlink()
-                out.unlink()
-                shutil.rmtree(place, ignore_errors=True)
-        finally:
-            server.kill()
+            self._process.stdin.write(json.dumps(program.to_dict()).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the process that runs programs under {self.tracer} ended at {program.id}")
+        status, timed_out = json.loads(line)
+        if status == 99 or not rows.exists():
+            raise RuntimeError(f"{program.id} did not begin under {self.tracer}: status {status}")
+        facts = {"status": status, "timed_out": timed_out, "stdout": out.read_bytes().decode("latin-1")}
+        return rows.read_bytes(), facts
 
 
 # -- comparing ---------------------------------------------------------------------------------------
@@ -270,6 +268,8 @@ def _difference(one: Traced, two: Traced) -> str | None:
     for traced in (one, two):
         if traced.end is not None and traced.end["failure"]:
             return f"the {traced.tracer} tracer failed:\n{traced.end['failure']}"
+        if traced.bad:
+            return f"{traced.tracer}: {traced.bad}"
     first, second = one.threads, two.threads
     whole = one.end is not None and two.end is not None
     for thread in sorted(first.keys() | second.keys()):
@@ -295,7 +295,7 @@ def _steady(row: Row) -> tuple[Any, ...]:
 def _neutral(text: str) -> str:
     """Text without addresses and the names of temporary folders, which no two runs share."""
     text = re.sub(r"0x[0-9a-f]{6,}", "0x...", text)
-    return re.sub(r"/tmp/(tmp\w{8}|agree-\w+/\d+)", "/tmp/...", text)
+    return re.sub(r"/tmp/(tmp\w{8}|agree-\w+)", "/tmp/...", text)
 
 
 def _ends(one: Traced, two: Traced) -> str:
@@ -345,32 +345,16 @@ def disagreements(
     programs: Iterable[Program], tracers: tuple[str, str], setting: Setting, *, progress: bool = False
 ) -> Iterator[Disagreement | None]:
     """For each program its disagreement, or None."""
-    started, count, events = time.monotonic(), 0, 0
-    for batch in _batched(programs):
-        # The second of two runs of the reference is a run, not a memory of the first.
-        fresh = Setting(**{**_fields(setting), "cache": None})
-        firsts = list(trace(batch, tracers[0], setting))
-        for program, one, two in zip(batch, firsts, trace(batch, tracers[1], fresh), strict=True):
+    started, events = time.monotonic(), 0
+    # The second of two runs of the reference is a run, not a memory of the first.
+    with Runner(tracers[0], setting) as first, Runner(tracers[1], replace(setting, cache=None)) as second:
+        for count, program in enumerate(programs, 1):
+            one = first.run(program)
             events += len(one.rows)
-            yield compare(program, one, two)
-        count += len(batch)
-        if progress:
-            print(f"  {count} programs, {events} events, {time.monotonic() - started:.0f} s", file=sys.stderr)
-
-
-def _fields(setting: Setting) -> dict[str, Any]:
-    return {name: getattr(setting, name) for name in setting.__dataclass_fields__}
-
-
-def _batched(programs: Iterable[Program]) -> Iterator[list[Program]]:
-    batch: list[Program] = []
-    for program in programs:
-        batch.append(program)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+            yield compare(program, one, second.run(program))
+            if progress and count % 100 == 0:
+                seconds = time.monotonic() - started
+                print(f"  {count} programs, {events} events, {seconds:.0f} s", file=sys.stderr)
 
 
 # -- where programs come from ------------------------------------------------------------------------
@@ -449,6 +433,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--hash-seed", type=int, default=0)
     parser.add_argument("--no-cache", action="store_true", help="run the reference too, whatever is kept")
     parser.add_argument("--save", type=Path, default=KEPT / "disagreements", help="folder for the programs found")
+    parser.add_argument("--reduce", action="store_true", help="cut each program found down first")
     parser.add_argument("--stop-after", type=int, help="disagreements")
     given = parser.parse_args(arguments)
     if given.tracers:
@@ -473,6 +458,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if disagreement is not None:
             found.append(disagreement.program.id)
             print(f"\n{disagreement.program.id}: {disagreement.text}", flush=True)
+            if given.reduce:
+                disagreement = replace(disagreement, program=smaller(disagreement, setting))
+                print(f"\nreduced:\n{disagreement.program.code}", flush=True)
             _save(disagreement, given.save)
             if given.stop_after and len(found) >= given.stop_after:
                 break
@@ -484,6 +472,26 @@ def _cache() -> Path:
     KEPT.mkdir(exist_ok=True)
     (KEPT / ".gitignore").write_text("*\n")
     return KEPT / "cache"
+
+
+def smaller(disagreement: Disagreement, setting: Setting, *, seconds: float = 120) -> Program:
+    """The program cut down as long as the two tracers disagree about it in a like manner."""
+    program, (one, two) = disagreement.program, disagreement.tracers
+    setting = replace(setting, cache=None, seconds=min(setting.seconds, 5))
+    with Runner(one, setting) as first, Runner(two, setting) as second:
+
+        def shows(text: str) -> bool:
+            candidate = replace(program, code=text)
+            found = _difference(first.run(candidate), second.run(candidate))
+            return found is not None and _like(found) == _like(disagreement.text)
+
+        return replace(program, code=reduced(program.code, shows, seconds=seconds))
+
+
+def _like(text: str) -> str:
+    """What kind of difference a text tells of."""
+    found = re.search(r"^  (\w+) +(reference|native)|failed|cannot be read|has ended|the end is not|output", text, re.M)
+    return found[0] if found else ""
 
 
 def _save(disagreement: Disagreement, folder: Path) -> None:

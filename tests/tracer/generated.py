@@ -65,6 +65,7 @@ def _closed(template: str) -> str:
 
 
 _EXPRESSIONS = {kind: [_closed(template) for template in known] for kind, known in EXPRESSIONS.items()}
+_LITERALS = {kind: [_closed(template) for template in known] for kind, known in LITERALS.items()}
 
 
 class _NotHere(Exception):
@@ -159,8 +160,8 @@ class Maker:
                     pass
         if names and self.chance(70):
             return self.read(self.pick(names))
-        if kind in LITERALS:
-            return self.fill(self.pick(LITERALS[kind]), 0)
+        if kind in _LITERALS:
+            return self.fill(self.pick(_LITERALS[kind]), 0)
         if names:
             return self.read(self.pick(names))
         made = [(template, cost) for template, cost in self.makers.get(kind, ()) if "$" + kind not in template]
@@ -192,7 +193,7 @@ class Maker:
                 if key not in known or not anonymous:
                     known[key] = self.fresh("t")
                 return known[key]
-            key = kind + digit
+            key = kind.upper() + digit
             if digit and key in known:
                 return known[key]
             text = self._token(mark, kind, depth, bound)

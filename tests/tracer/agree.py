@@ -229,7 +229,9 @@ class Runner:
         stream, facts = self._run(program)
         if not facts["timed_out"]:
             cache.mkdir(parents=True, exist_ok=True)
-            path.with_suffix(".new").write_bytes(zlib.compress(json.dumps(facts).encode() + b"\n" + stream, 1))
+            path.with_suffix(".new").write_bytes(
+                zlib.compress(json.dumps(facts).encode() + b"\n" + stream, 1)
+            )
             path.with_suffix(".new").rename(path)
         return _parsed(self.tracer, stream, facts)
 
@@ -313,7 +315,10 @@ def _show_rows(
     if before is not None:
         lines.append(f"  after        {_brief(before)}")
     if x is None or y is None:
-        lines += [f"  {name:12} {_brief(row) if row else 'has ended'}" for name, row in zip(names, (x, y), strict=True)]
+        lines += [
+            f"  {name:12} {_brief(row) if row else 'has ended'}"
+            for name, row in zip(names, (x, y), strict=True)
+        ]
         return "\n".join(lines)
     same = [column for column in Row._fields if getattr(x, column) == getattr(y, column)]
     lines.append(f"  both         {', '.join(f'{c}={getattr(x, c)}' for c in same if c in _HEAD)}")
@@ -362,7 +367,11 @@ def disagreements(
 
 def own_programs() -> list[Program]:
     """Those of tests/programs that take the same course every time."""
-    return [script(path) for path in sorted((ROOT / "tests" / "programs").glob("*.py")) if path.stem not in UNSTEADY]
+    return [
+        script(path)
+        for path in sorted((ROOT / "tests" / "programs").glob("*.py"))
+        if path.stem not in UNSTEADY
+    ]
 
 
 def script(path: Path) -> Program:
@@ -419,9 +428,13 @@ def _named(words: Sequence[str], count: int, seed: int) -> Iterator[Program]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.tracer.agree", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.tracer.agree", description=__doc__.partition("\n")[0]
+    )
     parser.add_argument("what", nargs="+", help="programs, generated, a set [PATH], FILE.py, FOLDER")
-    parser.add_argument("--tracers", help="two names; default reference,native if that is built, else reference,reference")
+    parser.add_argument(
+        "--tracers", help="two names; default reference,native if that is built, else reference,reference"
+    )
     parser.add_argument("--count", type=int, default=200, help="of generated programs")
     parser.add_argument("--seed", type=int, default=0, help="of generated programs")
     parser.add_argument("--only", help="programs whose name this regular expression is found in")
@@ -432,7 +445,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=60, help="for one program under one tracer")
     parser.add_argument("--hash-seed", type=int, default=0)
     parser.add_argument("--no-cache", action="store_true", help="run the reference too, whatever is kept")
-    parser.add_argument("--save", type=Path, default=KEPT / "disagreements", help="folder for the programs found")
+    parser.add_argument(
+        "--save", type=Path, default=KEPT / "disagreements", help="folder for the programs found"
+    )
     parser.add_argument("--reduce", action="store_true", help="cut each program found down first")
     parser.add_argument("--stop-after", type=int, help="disagreements")
     given = parser.parse_args(arguments)
@@ -450,7 +465,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     chosen = _named(given.what, given.count, given.seed)
     chosen = (program for program in chosen if not given.only or re.search(given.only, program.id))
-    chosen = (program for n, program in enumerate(chosen) if n % given.every == 0 and (given.first is None or n < given.first * given.every))
+    chosen = (
+        program
+        for n, program in enumerate(chosen)
+        if n % given.every == 0 and (given.first is None or n < given.first * given.every)
+    )
     print(f"{tracers[0]} and {tracers[1]} on {_version(given.python).split()[0]}", file=sys.stderr)
     count, found = 0, []
     for disagreement in disagreements(chosen, tracers, setting, progress=True):
@@ -490,7 +509,9 @@ def smaller(disagreement: Disagreement, setting: Setting, *, seconds: float = 12
 
 def _like(text: str) -> str:
     """What kind of difference a text tells of."""
-    found = re.search(r"^  (\w+) +(reference|native)|failed|cannot be read|has ended|the end is not|output", text, re.M)
+    found = re.search(
+        r"^  (\w+) +(reference|native)|failed|cannot be read|has ended|the end is not|output", text, re.M
+    )
     return found[0] if found else ""
 
 

@@ -21,7 +21,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from deskcheck.recording.block import MAGIC
+from deskcheck.recording.block import MAGIC, mirrored
 from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
@@ -32,6 +32,8 @@ from deskcheck.tracer.limits import TraceLimits
 
 _CHILD = Path(__file__).with_name("_child.py")
 _CHUNK_BYTES = 1 << 16
+_MIRROR_BYTES = 1 << 20
+"""Memory shared with the process, for events that it has not handed over yet."""
 
 Sink = Callable[[bytes], None]
 """Takes events as the tracer writes them: a block (`recording.block`)."""
@@ -80,6 +82,7 @@ class _Watch:
     end: dict[str, Any] | None = None
     failed: dict[str, Any] | None = None
     stopped: tuple[Outcome, str] | None = None
+    blocks: int = 0
 
     def run(self, scratch: str, trace_limits: TraceLimits, hash_seed: int, python: str) -> Ending:
         key = secrets.token_bytes(KEY_BYTES)
@@ -87,12 +90,15 @@ class _Watch:
         self._write_program(scratch)
         job_read, job_write = os.pipe()
         channel_read, channel_write = os.pipe()
+        mirror = os.memfd_create("deskcheck")
+        os.ftruncate(mirror, _MIRROR_BYTES)
         job = {
             "program": self.program.to_dict(),
             "record": self.sink is not None,
             "limits": self.limits.to_dict(),
             "trace_limits": asdict(trace_limits),
             "channel": channel_write,
+            "mirror": mirror,
             "key": key.hex(),
             "scratch": scratch,
         }
@@ -103,13 +109,14 @@ class _Watch:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=(job_read, channel_write),
+                pass_fds=(job_read, channel_write, mirror),
                 env=_environment(scratch, hash_seed),
                 start_new_session=True,
             )
         except OSError as error:
             os.close(job_write)
             os.close(channel_read)
+            os.close(mirror)
             raise SandboxError(f"cannot start {python}: {error}") from error
         finally:
             os.close(job_read)
@@ -122,13 +129,23 @@ class _Watch:
             pass  # it ended before it read its job: the exit status tells
         try:
             usage = self._pump(process, channel_read, started)
+            self._read_mirror(mirror)
         except BaseException:
             _kill(process.pid)
             process.wait()
             raise
         finally:
             os.close(channel_read)
+            os.close(mirror)
         return self._ending(process.returncode, usage, time.monotonic() - started)
+
+    def _read_mirror(self, mirror: int) -> None:
+        """Take the last events of a process that ended without handing them over."""
+        if self.sink is None or self.end is not None:
+            return
+        block = mirrored(os.pread(mirror, _MIRROR_BYTES, 0), self.blocks)
+        if block is not None:
+            self.sink(block)
 
     def _write_program(self, scratch: str) -> None:
         """Lay the source beside the run, so that tracebacks and `inspect` find it."""
@@ -212,6 +229,7 @@ class _Watch:
     def _messages(self, data: bytes) -> None:
         for message in self.receiver.feed(data):
             if message.startswith((b"[", MAGIC)):
+                self.blocks += 1
                 if self.sink is not None and self.end is None:
                     self.sink(message)
             elif message == b"ready":

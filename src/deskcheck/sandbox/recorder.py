@@ -19,8 +19,7 @@ from deskcheck.recording.recording import Ending
 from deskcheck.sandbox.compare import difference
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import run
-from deskcheck.tracer.limits import TraceLimits
-from deskcheck.tracer.reference import ReferenceTracer
+from deskcheck.tracer import TraceLimits, tracer_class
 
 HASH_SEEDS = (0, 1)
 """PYTHONHASHSEED of the run that is kept, and of the one that it is compared with."""
@@ -129,7 +128,7 @@ def _record(
             where = _second_run(program, watch, ending, first)
         spool.finish(
             ending,
-            Environment.here(tracer=ReferenceTracer.name, hash_seed=HASH_SEEDS[0], packages=ending.packages),
+            Environment.here(tracer=tracer_class().name, hash_seed=HASH_SEEDS[0], packages=ending.packages),
             repeatable=where is None if tried else None,
             difference=where,
         )
@@ -146,7 +145,9 @@ def _saved(stream: IO[bytes]) -> Iterator[bytes]:
         yield stream.read(int.from_bytes(size, "big"))
 
 
-def _second_run(program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[bytes]) -> str | None:
+def _second_run(
+    program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[bytes]
+) -> str | None:
     with tempfile.TemporaryFile() as second:
         again = watch(program, hash_seed=HASH_SEEDS[1], sink=functools.partial(_save, stream=second))
         return difference(

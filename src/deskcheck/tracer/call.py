@@ -15,15 +15,14 @@ from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import decode, render
-from deskcheck.tracer.limits import TraceLimits
-from deskcheck.tracer.reference import ReferenceTracer
+from deskcheck.tracer import TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 
 
 class _Tee(io.TextIOBase):
     """Passes what is written on to the real standard output, and tells the tracer and the recording."""
 
-    def __init__(self, stream: Any, tracer: ReferenceTracer) -> None:
+    def __init__(self, stream: Any, tracer: Any) -> None:
         self.stream = stream
         self.tracer = tracer
         self.written: list[str] = []
@@ -63,7 +62,7 @@ def record(
     source = _source(target)
     blocks: list[bytes] = []
     module = getattr(target, "__module__", None) or "__main__"
-    tracer = ReferenceTracer(
+    tracer = tracer_class()(
         {filename: label}, blocks.append, modules={module, "__main__"}, limits=trace_limits
     )
     encoded, objects = snapshot((args, kwargs))
@@ -115,7 +114,7 @@ def record(
             wall_s=wall,
             cut=tracer.cut,
         ),
-        environment=Environment.here(tracer=ReferenceTracer.name, hash_seed=None, packages={}),
+        environment=Environment.here(tracer=tracer.name, hash_seed=None, packages={}),
         traces=tuple(
             Trace([row for row in rows if row.thread == number], thread=number, cut=tracer.cut)
             for number in range(threads)

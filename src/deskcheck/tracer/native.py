@@ -309,6 +309,11 @@ class NativeTracer:
         self._core.flush()
         self._core.clear()
 
+    def mirror(self, descriptor: int, size: int) -> None:
+        """Keep the block that is being filled in shared memory too: whoever maps the descriptor finds the
+        last events of a process that was killed. `recording.block.mirrored` reads it."""
+        self._core.mirror(descriptor, size)
+
     def forget_thread(self) -> None:
         """In a forked child: record nothing more, and leave the parent's stream alone."""
         self.emit = lambda block: None

@@ -513,6 +513,8 @@ class _Thread:
         if objects or changed or stack_text or global_changes:
             gone += self._forget()
         objects.update((number, "null") for number in sorted(gone))
+        if line is None:  # an instruction without a line belongs to the last one
+            line = record.last_line or record.facts.first_line
         record.last_line, record.last_offset = line, top.offset if top.code is record.code else -1
         output = "".join(self.output) or None
         self.output.clear()

@@ -4,6 +4,7 @@
    rare (Decimals, patterns, itertools, subclasses of builtins, ...) is asked of that very Python code.
    Nothing here runs the program's code or keeps a reference to its objects between events. */
 #include "heap.h"
+#include <sys/mman.h>
 
 /* ---- what is known of a code object (CodeFacts in _frames.py) ---------------------------------- */
 
@@ -117,6 +118,8 @@ typedef struct Core {
     Info *block_info;
     size_t block_bytes;
     bool emitting;
+    struct { uint64_t block, size; char data[]; } *mirror;  /* shared with the watcher: what is not handed over yet */
+    size_t mirror_room;
     PyObject *pending;           /* list of blocks */
 } Core;
 
@@ -342,9 +345,16 @@ forget(Thread *t)
     t->nreplaced = 0;
 }
 
+static Map registered;       /* what the reference tracer wants to know of */
+static Buf died;
+
 static void
 note_death(PyObject *o)
 {
+    if (registered.used && map_get(&registered, (uint64_t)o)) {
+        map_del(&registered, (uint64_t)o);
+        buf_put(&died, (char *)&o, sizeof o);
+    }
     if (!watching) return;
     for (Thread *t = watching->threads; t; t = t->next) {
         Obj *obj = map_get(&t->objects, (uint64_t)o);
@@ -557,6 +567,10 @@ by_reference(Thread *t, PyObject *o, bool *weakly, bool *placed, PyObject **text
     *weakly = info->weakly;
     *placed = info->placed;
     if (info->mode != M_INLINE) return 1;
+    if (PyType_Check(o)) {
+        Obj *known = map_get(&t->objects, (uint64_t)o);
+        if (known && known->weak && referent(known->weak) == o) return 1;
+    }
     Py_INCREF(o);
     *text = PyObject_CallMethodOneArg(t->fallback, S_inline, o);
     Py_DECREF(o);
@@ -1781,6 +1795,7 @@ hand_over(Core *core)
         if (!block) return -1;
         core->block.n = 0;
         core->block_number++;
+        if (core->mirror) { core->mirror->size = 0; core->mirror->block = core->block_number; }
         core->block_codes = 0;
         core->block_info = NULL;
         int failed = PyList_Append(core->pending, block);
@@ -1808,6 +1823,7 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
 {
     Core *core = t->core;
     Buf *b = &core->block;
+    size_t had = b->n;
     if (!b->n) buf_put(b, MAGIC, 3);
     bool first = core->block_info == NULL;
     bool context = first || core->block_thread != t->number || core->block_frame != r->number
@@ -1850,6 +1866,10 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
             buf_varint(b, text->n);
             buf_put(b, text->p, text->n);
         }
+    }
+    if (core->mirror && b->n <= core->mirror_room) {
+        memcpy(core->mirror->data + had, b->p + had, b->n - had);
+        __atomic_store_n(&core->mirror->size, b->n, __ATOMIC_RELEASE);
     }
     return b->n >= core->block_bytes ? hand_over(core) : 0;
 }
@@ -2033,6 +2053,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
 {
     Core *core = t->core;
     if (t->index >= core->events) return give_up(t, "events");
+    if (line < 0) line = r->last_line ? r->last_line : r->info->first_line;  /* an instruction without a line */
     t->ngone = 0;
     if (t->dirty) { t->dirty = false; forget(t); }
     t->stamp++;
@@ -2428,7 +2449,7 @@ thread_free(Thread *t)
 static PyObject *
 core_clear(Core *core, PyObject *unused)
 {
-    if (watching == core) unwatch_all();
+    if (watching == core) { watching = NULL; if (!registered.used) unwatch_all(); }
     Thread *threads = core->threads;
     core->threads = NULL;
     for (Thread *t = threads, *next; t; t = next) { next = t->next; thread_free(t); }
@@ -2461,9 +2482,17 @@ core_clear(Core *core, PyObject *unused)
 }
 
 static void
+unmap_mirror(Core *core)
+{
+    if (core->mirror) munmap(core->mirror, core->mirror_room + sizeof *core->mirror);
+    core->mirror = NULL;
+}
+
+static void
 core_dealloc(Core *core)
 {
     Py_XDECREF(core_clear(core, NULL));
+    unmap_mirror(core);
     buf_free(&core->block);
     Py_XDECREF(core->scope);
     Py_XDECREF(core->modules);
@@ -2522,11 +2551,27 @@ core_flush(Core *core, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* mirror(descriptor, size): keep what is not handed over yet in this shared memory too, for whoever finds this process
+   dead: the number of the block, its size so far, and that much of it. */
+static PyObject *
+core_mirror(Core *core, PyObject *args)
+{
+    int descriptor;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "in", &descriptor, &size)) return NULL;
+    void *p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (p == MAP_FAILED) return PyErr_SetFromErrno(PyExc_OSError);
+    core->mirror = p;
+    core->mirror_room = (size_t)size - sizeof *core->mirror;
+    Py_RETURN_NONE;
+}
+
 /* For a forked child: what is buffered is the parent's to write. */
 static PyObject *
 core_drop(Core *core, PyObject *unused)
 {
     core->on = false;
+    unmap_mirror(core);
     core->block.n = 0;
     PyList_SetSlice(core->pending, 0, PyList_GET_SIZE(core->pending), NULL);
     Py_RETURN_NONE;
@@ -2607,6 +2652,7 @@ static PyMethodDef core_methods[] = {
     {"stop", (PyCFunction)core_stop, METH_NOARGS, "record nothing more"},
     {"cut", (PyCFunction)core_cut, METH_NOARGS, "record nothing more: a limit is reached"},
     {"flush", (PyCFunction)core_flush, METH_NOARGS, "hand over the block that is being filled"},
+    {"mirror", (PyCFunction)core_mirror, METH_VARARGS, "mirror(descriptor, size): share what is not handed over yet"},
     {"drop", (PyCFunction)core_drop, METH_NOARGS, "forget what is buffered and record nothing more"},
     {"clear", (PyCFunction)core_clear, METH_NOARGS, "forget everything that is known of the program"},
     {"user", (PyCFunction)core_user, METH_O, "whether the program has a trace function of its own in this thread"},
@@ -2654,7 +2700,48 @@ setup(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {{"setup", setup, METH_VARARGS, "setup(hidden_globals, implicit_names)"}, {NULL}};
+/* register(object): have its death told, if its type is written in C and has no weak references. */
+static PyObject *
+register_object(PyObject *module, PyObject *o)
+{
+    if (Py_TYPE(o)->tp_flags & Py_TPFLAGS_HEAPTYPE || Py_TYPE(o)->tp_weaklistoffset) Py_RETURN_NONE;
+    watch(Py_TYPE(o));
+    map_put(&registered, (uint64_t)o, &registered);
+    Py_RETURN_NONE;
+}
+
+/* deaths(): addresses of registered objects that have died since it was last asked. */
+static PyObject *
+deaths_since(PyObject *module, PyObject *unused)
+{
+    size_t n = died.n / sizeof(PyObject *);
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; list && i < n; i++) {
+        PyObject *number = PyLong_FromUnsignedLongLong((unsigned long long)((uint64_t *)died.p)[i]);
+        if (!number) { Py_CLEAR(list); break; }
+        PyList_SET_ITEM(list, (Py_ssize_t)i, number);
+    }
+    died.n = 0;
+    return list;
+}
+
+/* forget_deaths(): watch nothing any more. */
+static PyObject *
+forget_deaths(PyObject *module, PyObject *unused)
+{
+    map_free(&registered);
+    buf_free(&died);
+    if (!watching) unwatch_all();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"register", register_object, METH_O, "have an object's death told"},
+    {"deaths", deaths_since, METH_NOARGS, "addresses of registered objects that have died since"},
+    {"forget_deaths", forget_deaths, METH_NOARGS, "watch nothing any more"},
+    {"setup", setup, METH_VARARGS, "setup(hidden_globals, implicit_names)"},
+    {NULL},
+};
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, .m_name = "_native", .m_doc = "The core of the native tracer; native.py uses it.", .m_size = -1,

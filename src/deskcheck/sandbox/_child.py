@@ -25,7 +25,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.value import decode, render
 from deskcheck.sandbox._channel import sender
-from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.limits import Level, TraceLimits
 from deskcheck.tracer.reference import ReferenceTracer
 from deskcheck.tracer.result import exception_text, snapshot
 
@@ -79,7 +79,7 @@ def _watched_stdout(tracer: ReferenceTracer) -> io.TextIOWrapper:
 
 
 def _tracer(
-    scope: dict[str, str], limits: TraceLimits, channel: int, send: Callable[[bytes], None]
+    scope: dict[str, str], limits: TraceLimits, level: Level, channel: int, send: Callable[[bytes], None]
 ) -> ReferenceTracer:
     """A tracer that sends its events, and is silent in forked children.
 
@@ -100,7 +100,7 @@ def _tracer(
         except OSError:
             return
 
-    tracer = ReferenceTracer(scope, emit, limits=limits)
+    tracer = ReferenceTracer(scope, emit, limits=limits, level=level)
     os.register_at_fork(after_in_child=forked)
     return tracer
 
@@ -112,6 +112,7 @@ class _Run:
         self.program = Program.from_dict(job["program"])
         self.record: bool = job["record"]
         self.trace_limits = TraceLimits(**job["trace_limits"])
+        self.level = Level(job["level"])
         channel = fcntl.fcntl(job["channel"], fcntl.F_DUPFD_CLOEXEC, _CHANNEL_AT_LEAST)
         os.close(job["channel"])
         self.channel = channel
@@ -134,7 +135,7 @@ class _Run:
         names["__cached__"] = None
         scope = {program.filename: program.filename}
         if self.record:
-            self.tracer = _tracer(scope, self.trace_limits, self.channel, self.send)
+            self.tracer = _tracer(scope, self.trace_limits, self.level, self.channel, self.send)
             sys.stdout = _watched_stdout(self.tracer)
             sys.__stdout__ = sys.stdout  # type: ignore[misc]
         sys.modules["__main__"] = self.main

@@ -196,6 +196,11 @@ class CodeFacts:
             self._comprehension_of[instruction.offset] = previous = found
         self.guarded = [e for e in entries if self.opname.get(e.target) != "CALL_INTRINSIC_1"]
 
+    def name_at(self, offset: int) -> str:
+        """Name of the instruction that begins at an offset, past its EXTENDED_ARG; empty inside of one."""
+        found = self.whole.get(offset)
+        return found.name if found is not None else ""
+
     def instruction(self, offset: int) -> str | None:
         """Text of the instruction that begins at an offset. None inside of one (an EXTENDED_ARG belongs to
         what it extends), for RESUME, and for what comes before the first RESUME, where a frame begins."""

@@ -396,7 +396,7 @@ class _Thread:
             return
         if record.after_comprehension:
             record.after_comprehension = False
-            jumped = op in ("FOR_ITER", "JUMP_BACKWARD") or offset < record.last_offset
+            jumped = about.name_at(offset) in ("FOR_ITER", "JUMP_BACKWARD") or offset < record.last_offset
             if line == record.last_line and not jumped:
                 return
         self._flush(frame, record)
@@ -412,7 +412,7 @@ class _Thread:
             return
         record.after_comprehension = True
         jumped = offset < record.last_offset
-        if jumped and record.facts.opname.get(offset) in _ASKS_NEXT:
+        if jumped and record.facts.name_at(offset) in _ASKS_NEXT:
             record.propagating = False
             self._emit(Kind.LINE, record, frame, inside[2])
         record.last_offset = offset
@@ -431,7 +431,7 @@ class _Thread:
         """An event in the frame that 3.11 gives a comprehension: it belongs to the enclosing frame."""
         if event == "opcode":
             offset = frame.f_lasti
-            if offset < last and facts(frame.f_code).opname.get(offset) in _ASKS_NEXT:
+            if offset < last and facts(frame.f_code).name_at(offset) in _ASKS_NEXT:
                 self._emit(Kind.LINE, enclosing, frame, frame.f_code.co_firstlineno)
             self.frames[id(frame)] = (enclosing, offset)
             self._instruction(frame, enclosing)

@@ -25,7 +25,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.value import decode, render
 from deskcheck.sandbox._channel import sender
-from deskcheck.tracer import TraceLimits, tracer_class
+from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 
 sys.path.remove(_package_root)
@@ -78,7 +78,12 @@ def _watched_stdout(tracer: Any) -> io.TextIOWrapper:
 
 
 def _tracer(
-    scope: dict[str, str], limits: TraceLimits, channel: int, mirror: int, send: Callable[[bytes], None]
+    scope: dict[str, str],
+    limits: TraceLimits,
+    level: Level,
+    channel: int,
+    mirror: int,
+    send: Callable[[bytes], None],
 ) -> Any:
     """A tracer that sends its events, and is silent in forked children.
 
@@ -99,7 +104,7 @@ def _tracer(
         except OSError:
             return
 
-    tracer: Any = tracer_class()(scope, emit, limits=limits)
+    tracer: Any = tracer_class()(scope, emit, limits=limits, level=level)
     if hasattr(tracer, "mirror"):
         tracer.mirror(mirror, os.fstat(mirror).st_size)
     os.close(mirror)
@@ -114,6 +119,7 @@ class _Run:
         self.program = Program.from_dict(job["program"])
         self.record: bool = job["record"]
         self.trace_limits = TraceLimits(**job["trace_limits"])
+        self.level = Level(job["level"])
         channel = fcntl.fcntl(job["channel"], fcntl.F_DUPFD_CLOEXEC, _CHANNEL_AT_LEAST)
         os.close(job["channel"])
         self.channel = channel
@@ -137,7 +143,9 @@ class _Run:
         names["__cached__"] = None
         scope = {program.filename: program.filename}
         if self.record:
-            self.tracer = _tracer(scope, self.trace_limits, self.channel, self.mirror, self.send)
+            self.tracer = _tracer(
+                scope, self.trace_limits, self.level, self.channel, self.mirror, self.send
+            )
             sys.stdout = _watched_stdout(self.tracer)
             sys.__stdout__ = sys.stdout  # type: ignore[misc]
         sys.modules["__main__"] = self.main

@@ -28,7 +28,7 @@ from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
 from deskcheck.sandbox.limits import Limits
-from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.limits import Level, TraceLimits
 
 _CHILD = Path(__file__).with_name("_child.py")
 _CHUNK_BYTES = 1 << 16
@@ -44,6 +44,7 @@ def run(
     *,
     limits: Limits | None = None,
     trace_limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
     hash_seed: int = 0,
     sink: Sink | None = None,
     python: str | None = None,
@@ -51,8 +52,8 @@ def run(
 ) -> Ending:
     """Run a program and return how it ended. With a sink, it is traced and the blocks of events go there.
 
-    hash_seed: PYTHONHASHSEED of the process. python: the interpreter, by default this one; it must
-    be able to import nothing but the standard library.
+    level: what is traced, lines or instructions too. hash_seed: PYTHONHASHSEED of the process. python:
+    the interpreter, by default this one; it must be able to import nothing but the standard library.
 
     cancelled: asked some twenty times a second; once it says so, the program is killed.
 
@@ -60,7 +61,7 @@ def run(
     the program.
     """
     with tempfile.TemporaryDirectory(prefix="deskcheck-", ignore_cleanup_errors=True) as scratch:
-        watch = _Watch(program, limits or Limits(), sink, cancelled)
+        watch = _Watch(program, limits or Limits(), sink, cancelled, level)
         return watch.run(scratch, trace_limits or TraceLimits(), hash_seed, python or sys.executable)
 
 
@@ -76,6 +77,7 @@ class _Watch:
     limits: Limits
     sink: Sink | None
     cancelled: Callable[[], bool]
+    level: Level
     stdout: bytearray = field(default_factory=bytearray)
     stderr: bytearray = field(default_factory=bytearray)
     ready: bool = False
@@ -97,6 +99,7 @@ class _Watch:
             "record": self.sink is not None,
             "limits": self.limits.to_dict(),
             "trace_limits": asdict(trace_limits),
+            "level": self.level,
             "channel": channel_write,
             "mirror": mirror,
             "key": key.hex(),

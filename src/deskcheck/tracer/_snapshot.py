@@ -547,7 +547,7 @@ class Snapshotter:
 
     def _function(self, function: types.FunctionType) -> Content:
         fields: dict[str, Any] = {}
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):  # noqa: B905  # 3.13: not set yet
             try:
                 fields[name] = cell.cell_contents
             except ValueError:

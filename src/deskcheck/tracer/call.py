@@ -15,7 +15,7 @@ from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import decode, render
-from deskcheck.tracer import TraceLimits, tracer_class
+from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 
 
@@ -41,11 +41,17 @@ class _Tee(io.TextIOBase):
 
 
 def record(
-    function: Callable[..., Any], /, *args: Any, trace_limits: TraceLimits | None = None, **kwargs: Any
+    function: Callable[..., Any],
+    /,
+    *args: Any,
+    trace_limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
+    **kwargs: Any,
 ) -> Recording:
     """Call ``function(*args, **kwargs)`` in this process and record what it does.
 
-    Every function in the file that defines `function` is recorded. An exception that leaves the call
+    Every function in the file that defines `function` is recorded, at every line or, if `level` says so,
+    at every instruction too. An exception that leaves the call
     is part of the recording (`Outcome.RAISED`) and is not raised again; `KeyboardInterrupt` is. There
     is no protection: for code that is not your own, use `deskcheck.sandbox`.
 
@@ -63,7 +69,11 @@ def record(
     blocks: list[bytes] = []
     module = getattr(target, "__module__", None) or "__main__"
     tracer = tracer_class()(
-        {filename: label}, blocks.append, modules={module, "__main__"}, limits=trace_limits
+        {filename: label},
+        blocks.append,
+        modules={module, "__main__"},
+        limits=trace_limits,
+        level=Level(level),
     )
     encoded, objects = snapshot((args, kwargs))
     shown = ", ".join(
@@ -114,7 +124,7 @@ def record(
             wall_s=wall,
             cut=tracer.cut,
         ),
-        environment=Environment.here(tracer=tracer.name, hash_seed=None, packages={}),
+        environment=Environment.here(tracer=tracer.name, hash_seed=None, packages={}, level=level),
         traces=tuple(
             Trace([row for row in rows if row.thread == number], thread=number, cut=tracer.cut)
             for number in range(threads)

@@ -1,5 +1,6 @@
 """Figures from measurements, and the page that shows them. Not: measuring, which is record.py's work."""
 
+import functools
 import os
 import platform
 import statistics
@@ -7,9 +8,21 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks._names import BLOCKS, BLOCKS_I, MEAN, OURS, PARQUET, PARQUET_I, PEERS, SLOW, SLOW_REPS
+from benchmarks._names import (
+    BLOCKS,
+    BLOCKS_I,
+    INSTRUCTIONS,
+    MEAN,
+    OURS,
+    PARQUET,
+    PARQUET_I,
+    PEERS,
+    SLOW,
+    SLOW_REPS,
+)
 
 BEGIN, END = "<!-- figures: written by benchmarks/record.py -->", "<!-- end of the figures -->"
+BYTES = ("bytes", "zstd_bytes")
 Row = dict[str, Any]
 
 
@@ -137,29 +150,22 @@ def costs(rows: list[Row], small: str) -> list[str]:
 def space(rows: list[Row], size: str) -> list[str]:
     """Bytes a line event, with all other events and whatever else is in the file."""
     rows = [row for row in rows if row["size"] == size and row["program"] != MEAN]
-    lines = {row["program"]: row["lines"] for row in rows if row["tracer"] in OURS and "lines" in row}
-    columns: dict[str, tuple[str, str]] = {
-        "Parquet events file": (PARQUET, "events_bytes"),
-        "block file": (BLOCKS, "bytes"),
-        "block file, zstd": (BLOCKS, "zstd_bytes"),
-    }
-    for peer in PEERS:
-        if any(row["tracer"] == peer for row in rows):
-            columns |= {peer: (peer, "bytes"), f"{peer}, zstd": (peer, "zstd_bytes")}
+    lines = {row["program"]: row["lines"] for row in rows if row["tracer"] in OURS and row.get("lines")}
+    present = {row["tracer"] for row in rows}
+    forms = [name for name in (BLOCKS, *PEERS) if name in present]
     shown = []
     for program, count in sorted(lines.items()):
         by_tracer = {row["tracer"]: row for row in rows if row["program"] == program}
-        cells = [
-            number(by_tracer[tracer][field] / count) if tracer in by_tracer and count else ""
-            for tracer, field in columns.values()
-        ]
+        cells = [number(by_tracer[PARQUET]["events_bytes"] / count) if PARQUET in by_tracer else ""]
+        for name in forms:
+            sizes = [by_tracer[name][field] / count for field in BYTES if name in by_tracer]
+            cells.append(" / ".join(map(number, sizes)))
         shown.append([program, f"{count:,}", *cells])
     if not shown:
         return []
-    return [
-        f"Bytes for one line event at {size}: the whole file, divided by its line events.",
-        table(["", "line events", *columns], shown),
-    ]
+    head = f"Bytes for one line event at {size}: the whole file, divided by its line events."
+    how = "Of Parquet the file of events, compressed inside; of the others the file as it is / with zstd."
+    return [f"{head} {how}", table(["", "line events", PARQUET, *forms], shown)]
 
 
 def instructions(rows: list[Row]) -> list[str]:
@@ -171,25 +177,16 @@ def instructions(rows: list[Row]) -> list[str]:
         count = kinds.get("instruction")
         if not count:
             continue
-        cells = [
-            number(by_tracer[tracer][field] / count) if tracer in by_tracer else ""
-            for tracer, field in ((PARQUET_I, "events_bytes"), (BLOCKS_I, "bytes"), (BLOCKS_I, "zstd_bytes"))
-        ]
-        shown.append([program, size, f"{kinds['line']:,}", f"{count:,}", *cells])
+        blocks = [by_tracer[BLOCKS_I][field] / count for field in BYTES if BLOCKS_I in by_tracer]
+        parquet = number(by_tracer[PARQUET_I]["events_bytes"] / count)
+        shown.append(
+            [program, size, f"{kinds['line']:,}", f"{count:,}", parquet, " / ".join(map(number, blocks))]
+        )
     if not shown:
         return []
-    head = [
-        "",
-        "size",
-        "line events",
-        "instruction events",
-        "Parquet events file",
-        "block file",
-        "block file, zstd",
-    ]
     return [
         "Bytes for one instruction event: the whole file, divided by its instruction events.",
-        table(head, shown, texts=2),
+        table(["", "size", "line events", "instruction events", PARQUET_I, BLOCKS_I], shown, texts=2),
     ]
 
 
@@ -208,28 +205,34 @@ def outside(rows: list[Row]) -> list[str]:
     return [table(["", "tracer", "slowdown", "(range)", "untraced, ms"], shown, texts=2)] if shown else []
 
 
-def memory(measurements: list[Row]) -> list[str]:
-    """Peaks of the resident memory at about a million and ten million events of one program."""
-    cases: dict[tuple[str, str], dict[str, list[Row]]] = {}
-    for row in measurements:
-        if row["part"] == "memory":
-            case = cases.setdefault((row["program"], row["tracer"]), {})
-            case.setdefault(row["size"], []).append(row)
-    shown = []
-    for (program, tracer), by_size in cases.items():
-        if len(by_size) < 2:
-            continue
-        few, many = by_size.values()
-        peaks = [statistics.median(run["rss_peak"] for run in runs) / 2**20 for runs in (few, many)]
-        # Only what went to Parquet is counted: the other forms hold the same events.
-        counts = [
-            next((f"{sum(run['kinds'].values()):,}" for run in runs if run.get("kinds")), "")
-            for runs in (few, many)
+def growth(measurements: list[Row]) -> list[Row]:
+    """Peaks of the resident memory at about a million and ten million events of one program, in MiB."""
+    runs = [row for row in measurements if row["part"] == "memory"]
+    found = []
+    for python, program, tracer in unique(runs, "python", "program", "tracer"):
+        own = [
+            row for row in runs if (row["python"], row["program"], row["tracer"]) == (python, program, tracer)
         ]
-        shown.append([program, tracer, *counts, *(f"{x:.1f}" for x in peaks), f"{peaks[1] - peaks[0]:+.1f}"])
-    if not shown:
-        return []
-    head = ["", "tracer", "events", "events, ten times", "peak, MiB", "peak, MiB, ten times", "growth, MiB"]
+        peaks, events = [], []
+        for (size,) in unique(own, "size"):
+            of_size = [row for row in own if row["size"] == size]
+            peaks.append(statistics.median(row["rss_peak"] for row in of_size) / 2**20)
+            events.append(next((sum(row["kinds"].values()) for row in of_size if row["kinds"]), 0))
+        if len(peaks) == 2:
+            case = {"python": python, "program": program, "tracer": tracer}
+            found.append({**case, "peaks": peaks, "events": events})
+    return found
+
+
+def memory(rows: list[Row]) -> list[str]:
+    shown = []
+    for row in rows:
+        events = [f"{count:,}" if count else "as many" for count in row["events"]]
+        peaks = [f"{peak:.1f}" for peak in row["peaks"]]
+        shown.append(
+            [row["program"], row["tracer"], *events, *peaks, f"{row['peaks'][1] - row['peaks'][0]:+.1f}"]
+        )
+    head = ["", "tracer", "events", "ten times", "peak, MiB", "ten times, MiB", "growth, MiB"]
     return [table(head, shown, texts=2)]
 
 
@@ -253,6 +256,57 @@ def probes(measurements: list[Row]) -> list[str]:
                 cells.append(", ".join(f"{words[seen]} ({python})" for python, seen in by_python.items()))
         shown.append([tracer, *cells])
     return [table(["", *features], shown, texts=99)] if shown else []
+
+
+def short(rows: list[Row], grown: list[Row], pythons: Sequence[str], sizes: Sequence[str]) -> list[str]:
+    """The figures that decide, an interpreter a column: means over the programs, worst cases of the rest."""
+
+    def largest(python: str, tracer: str) -> list[Row]:
+        """The rows of one tracer at the largest size that was measured, but those of other code."""
+        own = [row for row in rows if (row["python"], row["tracer"]) == (python, tracer)]
+        own = [row for row in own if row["part"] != "outside"]
+        size = next((size for size in reversed(sizes) if any(row["size"] == size for row in own)), None)
+        return [row for row in own if row["size"] == size]
+
+    def slowdown(python: str, tracer: str) -> str:
+        means = [row for row in largest(python, tracer) if row["program"] == MEAN]
+        return f"{number(means[0]['slowdown'])} ({means[0]['size']})" if means else ""
+
+    def ratio(python: str, tracer: str, base: str) -> str:
+        means = [row for row in largest(python, tracer) if row["program"] == MEAN and base in row["ratios"]]
+        return number(means[0]["ratios"][base]) if means else ""
+
+    def bytes_a_line(python: str) -> str:
+        own = [row for row in largest(python, PARQUET) if row.get("lines")]
+        return (
+            number(sum(row["events_bytes"] for row in own) / sum(row["lines"] for row in own)) if own else ""
+        )
+
+    def worst_outside(python: str) -> str:
+        own = [row for row in rows if (row["part"], row["python"]) == ("outside", python)]
+        own = [row for row in own if row["tracer"] == BLOCKS]
+        return f"{max(row['slowdown'] for row in own):.3f}" if own else ""
+
+    def worst_growth(python: str) -> str:
+        own = [row["peaks"][1] - row["peaks"][0] for row in grown if row["python"] == python]
+        return f"{max(own):+.1f}" if own else "not measured"
+
+    lines: dict[str, Callable[[str], str]] = {
+        f"slowdown: {name}": functools.partial(slowdown, tracer=name)
+        for name in (BLOCKS, PARQUET, *INSTRUCTIONS)
+    }
+    lines |= {
+        f"{peer}: times as long as {name}": functools.partial(ratio, tracer=peer, base=name)
+        for peer in PEERS
+        for name in (BLOCKS, PARQUET)
+    }
+    lines |= {
+        "bytes a line event in the Parquet file": bytes_a_line,
+        "slowdown by code that is not recorded, at worst": worst_outside,
+        "peak of memory, growth from 1 to 10 million events, at worst, MiB": worst_growth,
+    }
+    shown = [[name, *map(value, pythons)] for name, value in lines.items()]
+    return [table(["", *pythons], [line for line in shown if any(line[1:])])]
 
 
 def machine() -> str:
@@ -294,16 +348,19 @@ def page(result: Row) -> str:
         )
     text += [f"- {note}" for note in result["notes"]]
 
+    grown = growth(measurements)
+
     def section(title: str, paragraphs: list[str], missing: str = "Not measured.") -> None:
         text.extend([f"## {title}", *(paragraphs or [missing])])
 
+    section("In short", short(rows, grown, list(about), (small, full)))
     for part, title in (("lines", "Lines"), ("instructions", "Instructions")):
         paragraphs: list[str] = []
         for (python,) in unique((row for row in rows if row["part"] == part), "python"):
             own = [row for row in rows if (row["part"], row["python"]) == (part, python)]
             paragraphs += [f"### {title}, Python {python}", *costs(own, small)]
             if part == "lines":
-                paragraphs += space(own, full) + space(own, small)
+                paragraphs += [each for size in dict.fromkeys((full, small)) for each in space(own, size)]
             else:
                 paragraphs += instructions(own)
         section(title, paragraphs)
@@ -313,9 +370,8 @@ def page(result: Row) -> str:
         paragraphs += [f"Python {python}:", *outside(own)]
     section("Code that is not recorded", paragraphs)
     paragraphs = []
-    for (python,) in unique((row for row in measurements if row["part"] == "memory"), "python"):
-        own = [row for row in measurements if row["python"] == python]
-        paragraphs += [f"Python {python}:", *memory(own)]
+    for (python,) in unique(grown, "python"):
+        paragraphs += [f"Python {python}:", *memory([row for row in grown if row["python"] == python])]
     section(
         "Memory", paragraphs, "Not measured: ten million events take the reference tracer most of an hour."
     )

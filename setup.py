@@ -1,0 +1,20 @@
+"""The native tracer's core. Where it cannot be compiled the package works with the reference tracer."""
+
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+include = Path(sysconfig.get_paths()["include"])
+setup(
+    ext_modules=[
+        Extension(
+            "deskcheck.tracer._native",
+            ["src/deskcheck/tracer/c/tracer.c"],
+            depends=[f"src/deskcheck/tracer/c/{name}.h" for name in ("interpreter", "buffer", "heap")],
+            include_dirs=[str(include), str(include / "internal")],
+            extra_compile_args=["-O3", "-fno-strict-aliasing", "-std=c11"],
+            optional=True,
+        )
+    ]
+)

@@ -1,0 +1,81 @@
+/* Values and objects as the tracer knows them: compared by value, never by holding a reference.
+
+   A Val stands for the text that the reference tracer would write for a value: two are equal exactly
+   when the texts are (texts and strings by a 64-bit hash). An Obj is an object with an identity number
+   and its content as of the last time it was looked at. */
+#ifndef DESKCHECK_HEAP_H
+#define DESKCHECK_HEAP_H
+
+#include "buffer.h"
+
+enum { V_UNBOUND, V_NONE, V_TRUE, V_FALSE, V_INT, V_FLOAT, V_STR, V_TEXT, V_REF };
+typedef struct { uint64_t a, b; } Val;  /* a: tag, and above it a length; b: the value, a hash or a number */
+static inline bool same(Val x, Val y) { return x.a == y.a && x.b == y.b; }
+
+typedef struct Obj Obj;
+typedef struct { Obj **p; size_t n, cap; } Objs;
+typedef struct { PyObject **p; size_t n, cap; } Pys;
+
+static inline void
+objs_add(Objs *l, Obj *o)
+{
+    if (l->n == l->cap) l->p = must(realloc(l->p, (l->cap = l->cap * 2 + 8) * sizeof(Obj *)));
+    l->p[l->n++] = o;
+}
+static inline void
+pys_add(Pys *l, PyObject *o)
+{
+    if (l->n == l->cap) l->p = must(realloc(l->p, (l->cap = l->cap * 2 + 8) * sizeof(PyObject *)));
+    l->p[l->n++] = o;
+}
+
+typedef struct { PyObject *name; Val v; } Field;
+
+typedef struct {
+    Val head, tail;
+    bool has_items;
+    Val *items;
+    size_t n, cap;
+    Field *fields;
+    size_t nf;
+    Obj **refs;
+    size_t nrefs;
+} Content;
+
+struct Obj {
+    uint64_t number;
+    PyObject *address;
+    PyTypeObject *type;
+    PyObject *weak;      /* weak reference, where the type offers it */
+    bool placed;         /* an iterator that is told apart by its place */
+    uint64_t over;
+    double position;
+    uint64_t visited;    /* the event that saw it last */
+    uint64_t mark;
+    size_t roots, rc;    /* references from frames, globals and values in flight; from contents */
+    size_t users;        /* lists that name it: it is freed when it is dead and this is 0 */
+    Obj *hint;           /* an object whose content refers to this one, or NULL */
+    bool known, dead, listed;
+    Content c;
+    uint64_t version;    /* of the dict that decides the content, if it has one; 0 for none */
+    Pys revisit;         /* what such a content refers to */
+    Obj *next, *prev;
+};
+
+typedef struct {
+    PyObject *weak;      /* NULL for a static type */
+    uint64_t version;
+    int mode;
+    PyObject *head;      /* text of an instance's content up to its fields */
+    PyObject **names;    /* of the slots */
+    Py_ssize_t *offsets;
+    int nslots;
+    bool has_dict, hides_private, weakly, placed;
+} TypeInfo;
+enum {
+    M_INLINE = 0,   /* ask each time: text, or by reference */
+    M_CONTENT = 1,  /* by reference; content through Python */
+    M_INSTANCE = 2, /* by reference; slots and dict */
+    M_OPAQUE = 3,   /* by reference; nothing is looked into */
+};
+#endif

@@ -1,0 +1,140 @@
+/* What differs between CPython 3.11, 3.12 and 3.13, each difference under one name. */
+#ifndef DESKCHECK_INTERPRETER_H
+#define DESKCHECK_INTERPRETER_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_BUILD_CORE
+#define Py_BUILD_CORE 1
+#endif
+#include <Python.h>
+#include <frameobject.h>
+#include <structmember.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "internal/pycore_code.h"
+#include "internal/pycore_dict.h"
+#include "internal/pycore_frame.h"
+#include "internal/pycore_interp.h"
+#include "internal/pycore_object.h"
+#if PY_VERSION_HEX >= 0x030D0000
+#include "internal/pycore_setobject.h"
+#endif
+
+#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030E0000
+#error "the native tracer knows the frames of CPython 3.11, 3.12 and 3.13 only"
+#endif
+
+typedef _PyInterpreterFrame IFrame;
+
+static inline PyCodeObject *
+frame_code(IFrame *f)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    return (PyCodeObject *)f->f_executable;
+#else
+    return f->f_code;
+#endif
+}
+
+static inline PyObject *
+frame_function(IFrame *f)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    return f->f_funcobj;
+#else
+    return (PyObject *)f->f_func;
+#endif
+}
+
+/* Byte offset as in frame.f_lasti: -1 before the first instruction. */
+static inline int
+frame_lasti(IFrame *f)
+{
+    int lasti = _PyInterpreterFrame_LASTI(f);
+    return lasti < 0 ? -1 : lasti * (int)sizeof(_Py_CODEUNIT);
+}
+
+/* The value of an int that fits into 64 bits; false for a larger one. */
+static inline bool
+int_value(PyObject *o, int64_t *value)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    if (_PyLong_IsCompact((PyLongObject *)o)) {
+        *value = _PyLong_CompactValue((PyLongObject *)o);
+        return true;
+    }
+#else
+    Py_ssize_t size = Py_SIZE(o);
+    if (size >= -1 && size <= 1) {
+        *value = size ? (int64_t)size * ((PyLongObject *)o)->ob_digit[0] : 0;
+        return true;
+    }
+#endif
+    int overflow;
+    long long found = PyLong_AsLongLongAndOverflow(o, &overflow);
+    *value = found;
+    return !overflow;
+}
+
+static inline uint64_t
+dict_version(PyObject *dict)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    _Py_COMP_DIAG_PUSH
+    _Py_COMP_DIAG_IGNORE_DEPR_DECLS
+    uint64_t version = ((PyDictObject *)dict)->ma_version_tag;
+    _Py_COMP_DIAG_POP
+    return version;
+#else
+    return ((PyDictObject *)dict)->ma_version_tag;
+#endif
+}
+
+/* Iterators of builtin types whose structure is private to the interpreter's sources. */
+typedef struct { PyObject_HEAD Py_ssize_t index; PyObject *over; } SequenceIterator;
+typedef struct { PyObject_HEAD PyObject *over; Py_ssize_t used, pos; PyObject *result; Py_ssize_t len; } DictIterator;
+typedef struct { PyObject_HEAD PyObject *over; Py_ssize_t used, pos, len; } SetIterator;
+typedef struct { PyObject_HEAD Py_ssize_t tuplesize; PyObject *iterators; } ZipObject;
+typedef struct { PyObject_HEAD Py_ssize_t index; PyObject *inner, *result, *longindex; } EnumerateObject;
+#if PY_VERSION_HEX >= 0x030C0000
+typedef struct { PyObject_HEAD long start, step, len; } RangeIterator;
+#else
+typedef struct { PyObject_HEAD long index, start, step, len; } RangeIterator;
+#endif
+
+static inline void
+range_left(PyObject *o, int64_t *start, int64_t *stop, int64_t *step, int64_t *len)
+{
+    RangeIterator *it = (RangeIterator *)o;
+    *step = it->step;
+#if PY_VERSION_HEX >= 0x030C0000
+    *start = it->start;
+    *len = it->len;
+    *stop = it->start + it->len * it->step;
+#else
+    *start = it->start + it->index * it->step;
+    *len = it->len - it->index;
+    *stop = it->start + it->len * it->step;
+#endif
+}
+
+/* What a weak reference refers to, borrowed; None once that is gone. */
+static inline PyObject *
+referent(PyObject *weak)
+{
+    PyObject *o = ((PyWeakReference *)weak)->wr_object;
+    return o != Py_None && Py_REFCNT(o) > 0 ? o : Py_None;
+}
+
+/* Room for Python code of ours near the recursion limit of the program. */
+static inline int *
+recursion_left(PyThreadState *ts)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    return &ts->py_recursion_remaining;
+#else
+    return &ts->recursion_remaining;
+#endif
+}
+#endif

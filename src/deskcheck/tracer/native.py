@@ -1,0 +1,386 @@
+"""The native tracer: what `reference.py` defines, at a cost that programs can bear.
+
+Its core is in C (`c/`); this file is the Python side of it: what is rare, and what is worked
+out once for a code object or a type. Importing it raises ImportError where the core was not built.
+"""
+
+import builtins
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from types import CodeType, FrameType
+from typing import Any
+
+from deskcheck.tracer import _snapshot
+from deskcheck.tracer._frames import _IMPLICIT_NAMES, CO_OPTIMIZED, SAVED, VALUE, CodeFacts, facts
+from deskcheck.tracer._frames import _ADDS_TO, _KEEPS, _PUSHES_NOTHING, _TAKES_ONE, _stack_effect
+from deskcheck.tracer._native import Core, setup
+from deskcheck.tracer._snapshot import Snapshotter, json_object, know_enum, qualified_name, text_of
+from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.reference import (
+    _ASKS_NEXT,
+    _C_NAMES,
+    _GOES_ON,
+    _HIDDEN_GLOBALS,
+    _KEEPS_ROOTS,
+    _LOOP_ENDS,
+    _RETURNS,
+    _YIELDS,
+    Local,
+    _c_name,
+)
+
+# A program may replace builtins; functions defined from here on keep the real ones.
+globals()["__builtins__"] = dict(vars(builtins))
+
+setup(_HIDDEN_GLOBALS, _IMPLICIT_NAMES)
+
+_BLOCK_BYTES = 1 << 16
+
+_OPS: tuple[tuple[frozenset[str], int], ...] = (
+    (_RETURNS, 1),
+    (_LOOP_ENDS, 4),
+    (_GOES_ON, 8),
+    (_ASKS_NEXT, 16),
+    (frozenset({"COPY_FREE_VARS", "MAKE_CELL"}), 32),
+    (frozenset({"JUMP_BACKWARD_NO_INTERRUPT"}), 64),
+    (frozenset({"RERAISE"}), 128),
+    (frozenset({"CLEANUP_THROW"}), 256),
+    (frozenset({"FOR_ITER", "JUMP_BACKWARD"}), 512),
+    (_YIELDS, 1024),
+)
+"""Bits that the core knows instructions by (`OP_...` in tracer.c)."""
+
+
+def _kept(name: str, arg: int, depth: int) -> int:
+    """How many stack slots an unfinished instruction leaves alone (`FrameView.pending`)."""
+    if name == "PRECALL":
+        name = "CALL"
+    effect = _stack_effect(name, arg, jump=False)
+    if name in _TAKES_ONE:
+        kept = depth - 1
+    elif name in _KEEPS:
+        kept = depth
+    elif name in _ADDS_TO or name.startswith(_PUSHES_NOTHING) or "JUMP" in name:
+        kept = depth + effect
+    else:
+        kept = depth + effect - 1
+    return max(0, min(kept, depth))
+
+
+def _place_text(position: tuple[int | None, ...]) -> str | None:
+    line, end_line, column, end_column = position
+    if line is None or column is None:
+        return None
+    return f',"at":[{line},{column},{end_line},{end_column}]'
+
+
+def code_facts(code: CodeType) -> dict[str, Any]:
+    """What the core needs to know of a code object; lists are by code unit (two bytes)."""
+    about: CodeFacts = facts(code)
+    units = len(code.co_code) // 2 + 1
+    op, depth, tags, kept, caught, operands, comprehension = ([0] * units for _ in range(7))
+    pool, places = bytearray(), {}
+    for unit in range(units):
+        offset = 2 * unit
+        name = about.opname.get(offset)
+        before = about.before.get(offset)
+        depth[unit] = -1 if before is None else len(before)
+        inside = about.comprehension_at(offset)
+        comprehension[unit] = inside[2] if inside is not None else 0
+        if name is None:
+            continue
+        op[unit] = sum(bit for names, bit in _OPS if name in names)
+        if before is None:
+            continue
+        if before not in places:
+            places[before] = len(pool)
+            pool += bytes(tag == VALUE for tag in before)
+        tags[unit] = places[before]
+        arg = about.arg[offset]
+        kept[unit] = _kept(name, arg, len(before))
+        depths = [entry.depth for entry in about.handlers if entry.start <= offset < entry.end]
+        caught[unit] = max(depths, default=0)
+        if name in ("CALL", "PRECALL", "CALL_KW"):
+            operands[unit] = arg + 2 + (name == "CALL_KW")
+    names = about.names
+    count = len(about.parameters)
+    return {
+        "facts": about,
+        "function": qualified_name(code.co_qualname),
+        "optimized": bool(code.co_flags & CO_OPTIMIZED),
+        "is_module": code.co_name == "<module>",
+        "is_comprehension": about.is_comprehension,
+        "has_comprehensions": bool(about.comprehensions),
+        "is_lambda": code.co_name == "<lambda>",
+        "is_del": code.co_name == "__del__",
+        "keeps_roots": bool(code.co_flags & _KEEPS_ROOTS),
+        "first_line": about.first_line,
+        "first_resume": about.first_resume,
+        "nparams": count,
+        "free_from": len(names) - len(code.co_freevars),
+        "names": names,
+        "hidden": [int(name.startswith(".") or name in _IMPLICIT_NAMES) for name in names],
+        "order": [*range(count), *sorted(range(count, len(names)), key=names.__getitem__)],
+        "owner": about.owner,
+        "op": op,
+        "depth": depth,
+        "tags": tags,
+        "pool": bytes(pool),
+        "kept": kept,
+        "caught": caught,
+        "operands": operands,
+        "comprehension": comprehension,
+        "guarded": [offset for entry in about.guarded for offset in (entry.start, entry.end)],
+        "at": [_place_text(position) for position in about.positions] + [None],
+    }
+
+
+class _Fallback(Snapshotter):
+    """What the core asks of Python: values and contents that are rare, and facts about types.
+
+    The values inside are the core's again, so that there is one set of identity numbers.
+    """
+
+    def __init__(self, core: Core, limits: TraceLimits, modules: set[str], files: Mapping[str, str]) -> None:
+        self._core = core
+        super().__init__(limits, modules, core.frame_number)
+        self.value = core.value  # type: ignore[method-assign]
+        self.files = files
+        self.code_facts = code_facts
+        self.qualified = qualified_name
+
+    @property
+    def _depth(self) -> int:
+        return self._core.depth
+
+    @_depth.setter
+    def _depth(self, depth: int) -> None:
+        self._core.depth = depth
+
+    def inline(self, obj: Any) -> str | None:
+        """Text of a value that is no atom; None for one that goes by reference."""
+        kind = type(obj)
+        said = self._said.get(id(obj))
+        if said is not None and said[0]() is obj:
+            return said[1]
+        inline = self._inline(kind, obj)
+        if inline is not None and id(kind) in _snapshot._SAID_ONCE:
+            self._said[id(obj)] = (_snapshot.weakref.ref(obj), inline)
+        return inline
+
+    def big(self, obj: Any) -> str:
+        """Text of an atom that the core does not write itself."""
+        return _snapshot._ATOMS[id(type(obj))](self, obj)
+
+    def content(self, obj: Any) -> tuple[str, list[str] | None, dict[str, str], str]:
+        found = self._content(obj)
+        return found.head, found.items, found.fields, found.tail
+
+    def place(self, obj: Any) -> tuple[int, float] | None:
+        """Where an iterator stands, if that tells it from another."""
+        read = _snapshot._PLACES.get(id(type(obj)))
+        return read(obj) if read is not None else None
+
+    def via(self, callable_: Any, address: int) -> str | None:
+        """Name of what is written in C and is being called: the callable, or what lay at an address."""
+        return _c_name(callable_) if address == 0 and callable_ is not None else _C_NAMES.get(address)
+
+    def type_facts(self, kind: type) -> tuple[int, str | None, tuple[Any, ...], bool, bool, bool]:
+        """How the values of a type are encoded (`TypeInfo` in heap.h): mode, head, slots, whether there is
+        a dict, whether private names are hidden, whether a place tells two apart."""
+        placed = id(kind) in _snapshot._PLACES
+        if id(kind) in _snapshot._ITERATORS:
+            return 1, "iterator", (), False, False, placed
+        if id(kind) in _snapshot._CONTENTS:
+            return 1, None, (), False, False, placed
+        bases = _snapshot._mro(kind)
+        inherits = _snapshot._inherits
+        if (
+            id(kind) in _INLINE
+            or inherits(bases, type)
+            or (_snapshot._ENUM is not None and type(kind) is _snapshot._ENUM)
+            or (inherits(bases, tuple) and type(_snapshot._namespace(kind).get("_fields")) is tuple)
+        ):
+            return 0, None, (), False, False, placed
+        if inherits(bases, BaseException):
+            return 1, None, (), False, False, placed
+        if not self._transparent(kind):
+            return 3, None, (), False, False, placed
+        if any(inherits(bases, base) for base, _ in _snapshot._BASES) or id(kind) in _snapshot._KNOWN:
+            return 1, None, (), False, False, placed
+        slots, has_dict = [], False
+        for base in bases:
+            for name, descriptor in _snapshot._namespace(base).items():
+                member = type(descriptor) is _snapshot.types.MemberDescriptorType
+                if member and _snapshot._flags(base) & _snapshot._HEAP:
+                    slots.append((name, descriptor))
+                elif name == "__dict__" and id(type(descriptor)) in _snapshot._DICT_DESCRIPTORS:
+                    has_dict = True
+        hides = any(
+            not self._transparent(base) and _snapshot._module_of(base) != "builtins" for base in bases
+        )
+        return 2, self._head("object", kind), tuple(slots), has_dict, hides, placed
+
+
+_INLINE = _snapshot._ids(
+    _snapshot.types.ModuleType,
+    _snapshot.types.BuiltinFunctionType,
+    _snapshot.types.MethodType,
+    _snapshot.types.MethodWrapperType,
+    _snapshot.types.FunctionType,
+    _snapshot.datetime.datetime,
+    _snapshot.datetime.time,
+)
+_INLINE |= frozenset(_snapshot._C_REPR) | _snapshot._DESCRIPTORS
+
+
+class NativeTracer:
+    """Traces the calling thread, and threads started while it is on. As `ReferenceTracer`, which
+    says what the arguments are; but `emit` gets many events at a time: a block when it is full, the last
+    one when the tracer is stopped."""
+
+    name = "native"
+
+    def __init__(
+        self,
+        scope: Mapping[str, str],
+        emit: Callable[[bytes], None],
+        *,
+        modules: Iterable[str] = ("__main__",),
+        limits: TraceLimits | None = None,
+        block_bytes: int = _BLOCK_BYTES,
+    ) -> None:
+        self.scope = dict(scope)
+        self.emit = emit
+        self.modules = set(modules)
+        self.limits = limits or TraceLimits()
+        self.cut: str | None = None
+        self.failure: BaseException | None = None
+        self.is_on = False
+        bounds = self.limits
+        self._core = Core(
+            self,
+            self.scope,
+            self.modules,
+            bounds.events,
+            bounds.items,
+            bounds.text_chars,
+            bounds.objects,
+            bounds.depth,
+            block_bytes,
+        )
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._real = (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace)
+        self._before: Any = None
+        self._user = threading.local()
+        self._user_thread_function: Any = None
+
+    def start(self) -> None:
+        """Begin to trace. Frames that are already running are not recorded."""
+        know_enum()
+        self.is_on = True
+        self._before = sys.gettrace()
+        _, _, thread_settrace, _ = self._real
+        sys.settrace = self._user_settrace
+        sys.gettrace = self._user_gettrace
+        threading.settrace = self._user_thread_settrace  # type: ignore[assignment]  # the program's own
+        threading.gettrace = lambda: self._user_thread_function
+        thread_settrace(self._thread_started)
+        # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
+        sys._getframe().f_trace_opcodes = True
+        self._attach()
+
+    def stop(self) -> None:
+        """Stop tracing, hand over what is left and put everything back. Safe to call twice."""
+        if not self.is_on:
+            return
+        self.is_on = False
+        (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace) = self._real
+        if self._core.is_on_here():
+            self._core.detach()
+            self._real[0](self.user_function or self._before)
+        else:
+            self.cut = self.cut or "untraced"
+        threading.settrace(self._user_thread_function)
+        self._core.stop()
+        self._core.flush()
+        self._core.clear()
+
+    def forget_thread(self) -> None:
+        """In a forked child: record nothing more, and leave the parent's stream alone."""
+        self.emit = lambda block: None
+        self.is_on = False
+        self._core.drop()
+        sys.settrace, sys.gettrace, threading.settrace, threading.gettrace = self._real
+        sys.settrace(None)
+
+    def wrote(self, text: str) -> None:
+        """Note that the program wrote to standard output: it goes with the next event."""
+        if self.is_on:
+            self._core.wrote(text)
+
+    def give_up(self, why: str, failure: BaseException | None = None) -> None:
+        """Record nothing more; the program runs on."""
+        self.cut = self.cut or why
+        self.failure = self.failure or failure
+        self._core.cut()
+        self._core.flush()
+        self._real[0](self.user_function)
+
+    def _failed(self, error: BaseException) -> None:
+        if isinstance(error, RecursionError):
+            self.give_up("recursion")
+        else:
+            self.give_up("failure", error)
+
+    def _attach(self) -> None:
+        with self._lock:
+            number, self._threads = self._threads, self._threads + 1
+        fallback = _Fallback(self._core, self.limits, self.modules, self.scope)
+        self._core.attach(fallback, number)
+
+    def _thread_started(self, frame: FrameType, event: str, arg: Any) -> Local | None:
+        # Installed by threading for a new thread.
+        self._attach()
+        self._user.function = self._user_thread_function
+        self._core.user(self.user_function is not None)
+        self._core.event(frame)
+        return None
+
+    # -- the program's own trace function ------------------------------------------------------------
+
+    @property
+    def user_function(self) -> Any:
+        """The trace function that the program has set in this thread while ours was on."""
+        return getattr(self._user, "function", None)
+
+    def _user_settrace(self, function: Any) -> None:
+        if self._core.is_on_here():
+            self._user.function = function
+            self._user.locals = {}
+            self._core.user(function is not None)
+        else:
+            self._real[0](function)
+
+    def _user_gettrace(self) -> Any:
+        return self.user_function if self._core.is_on_here() else self._real[1]()
+
+    def _user_thread_settrace(self, function: Any) -> None:
+        self._user_thread_function = function
+
+    def _user_event(self, frame: FrameType, event: str, arg: Any) -> None:
+        known: dict[int, Any] = self._user.__dict__.setdefault("locals", {})
+        if event == "call":
+            if self.user_function is not None:
+                known[id(frame)] = self.user_function(frame, event, arg)
+            return
+        local = known.get(id(frame))
+        if local is not None and event != "opcode":
+            known[id(frame)] = local(frame, event, arg)
+        if event == "return":
+            known.pop(id(frame), None)
+
+
+__all__ = ["SAVED", "NativeTracer", "json_object", "text_of"]

@@ -254,7 +254,7 @@ def probes(measurements: list[Row]) -> list[str]:
                 cells.append(words[next(iter(by_python.values()))])
             else:
                 cells.append(", ".join(f"{words[seen]} ({python})" for python, seen in by_python.items()))
-        shown.append([tracer, *cells])
+        shown.append([tracer.removesuffix(", blocks"), *cells])
     return [table(["", *features], shown, texts=99)] if shown else []
 
 
@@ -346,7 +346,8 @@ def page(result: Row) -> str:
             f"**The native tracer is not built for {', '.join(without)}: there, what is called "
             f'"{BLOCKS}" and "{PARQUET}" is the reference tracer.**'
         )
-    text += [f"- {note}" for note in result["notes"]]
+    if result["notes"]:
+        text.append("\n".join(f"- {note}" for note in result["notes"]))
 
     grown = growth(measurements)
 

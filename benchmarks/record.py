@@ -38,6 +38,7 @@ from benchmarks._names import (
 from benchmarks._page import BEGIN, END, page, summaries, with_ratios
 
 PATIENCE_S = 1800
+ERROR_CHARS = 200
 
 Row = dict[str, Any]
 Job = dict[str, Any]
@@ -85,7 +86,8 @@ def measured(python: str, what: Job) -> Row:
     except OSError as error:
         raise RuntimeError(str(error)) from None
     if done.returncode:
-        raise RuntimeError((done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1])
+        last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+        raise RuntimeError(last if len(last) <= ERROR_CHARS else f"{last[:ERROR_CHARS]} ...")
     row: Row = json.loads(done.stdout.splitlines()[-1])
     return row
 
@@ -95,6 +97,7 @@ def interpreters(given: list[str]) -> tuple[dict[str, str], dict[str, Row]]:
     paths, about = {}, {}
     for each in given or [sys.executable]:
         label, named, path = each.rpartition("=")
+        path = os.path.abspath(path) if os.sep in path else path  # but a link in it is what makes it a venv
         try:
             found = measured(path, {"measure": "about"})
         except RuntimeError as error:

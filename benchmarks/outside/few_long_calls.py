@@ -2,7 +2,7 @@
 
 from benchmarks.outside import library
 
-TINY, FULL = 1, 100
+TINY, SMALL, FULL = 1, 100, 1500
 
 
 def main(n: int) -> int:

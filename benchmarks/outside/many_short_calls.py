@@ -2,7 +2,7 @@
 
 from benchmarks.outside import library
 
-TINY, FULL = 10, 2_500_000
+TINY, SMALL, FULL = 10, 100_000, 2_500_000
 
 
 def main(n: int) -> int:

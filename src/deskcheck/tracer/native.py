@@ -190,6 +190,8 @@ class _Fallback(Snapshotter):
         """How the values of a type are encoded (`TypeInfo` in heap.h): mode, head, slots, whether there is
         a dict, whether private names are hidden, whether a place tells two apart."""
         placed = id(kind) in _snapshot._PLACES
+        if kind is _snapshot.types.FunctionType:
+            return 0, None, (), False, False, placed  # a library's: the core knows the program's own
         if id(kind) in _snapshot._ITERATORS:
             return 1, "iterator", (), False, False, placed
         if id(kind) in _snapshot._CONTENTS:
@@ -228,7 +230,6 @@ _INLINE = _snapshot._ids(
     _snapshot.types.BuiltinFunctionType,
     _snapshot.types.MethodType,
     _snapshot.types.MethodWrapperType,
-    _snapshot.types.FunctionType,
     _snapshot.datetime.datetime,
     _snapshot.datetime.time,
 )
@@ -374,11 +375,11 @@ class NativeTracer:
         known: dict[int, Any] = self._user.__dict__.setdefault("locals", {})
         if event == "call":
             if self.user_function is not None:
-                known[id(frame)] = self.user_function(frame, event, arg)
+                known[id(frame)] = frame.f_trace = self.user_function(frame, event, arg)
             return
         local = known.get(id(frame))
         if local is not None and event != "opcode":
-            known[id(frame)] = local(frame, event, arg)
+            known[id(frame)] = frame.f_trace = local(frame, event, arg)
         if event == "return":
             known.pop(id(frame), None)
 

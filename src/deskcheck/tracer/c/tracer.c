@@ -86,6 +86,8 @@ typedef struct Thread {
     Objs refs, maybe;
     Pys *revisit;                /* where references are noted, if they are */
     Pys held, values;
+    struct { uint64_t number; size_t from, to; } *segments;
+    size_t nsegments, capsegments;
     uint64_t *gone;
     size_t ngone, capgone;
     uint64_t *replaced;
@@ -121,6 +123,55 @@ typedef struct Core {
 static PyTypeObject *T_listiter, *T_tupleiter, *T_rangeiter, *T_dictkeyiter, *T_dictvalueiter, *T_dictitemiter, *T_setiter, *T_asciiiter;
 static PyObject *S_name, *S_inline, *S_content, *S_place, *S_big, *S_type_facts, *S_code_facts,
     *S_type_name, *S_emit, *S_give_up;
+
+/* ---- deaths ------------------------------------------------------------------------------------
+
+   Types without weak references: an object may be freed and another made at its address between two
+   events. While a tracer is on, the types' tp_dealloc is ours, notes the death, and goes on. */
+
+enum { MAX_WATCHED = 32 };
+static struct { PyTypeObject *type; destructor original; } watched[MAX_WATCHED];
+static int nwatched;
+static Core *watching;       /* whose threads are told */
+
+static void note_death(PyObject *o);
+
+/* The trashcan of list's and dict's own tp_dealloc works only where that is the type's tp_dealloc: so ours has one. */
+#define DEATH(n)                                              \
+    static void death_##n(PyObject *o)                        \
+    {                                                         \
+        note_death(o);                                        \
+        if (watched[n].type != &PyList_Type && watched[n].type != &PyDict_Type) { watched[n].original(o); return; } \
+        PyObject_GC_UnTrack(o);                               \
+        Py_TRASHCAN_BEGIN(o, death_##n)                       \
+        watched[n].original(o);                               \
+        Py_TRASHCAN_END                                       \
+    }
+#define ALL(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15) f(16) f(17) \
+    f(18) f(19) f(20) f(21) f(22) f(23) f(24) f(25) f(26) f(27) f(28) f(29) f(30) f(31)
+ALL(DEATH)
+#define NAME(n) death_##n,
+static const destructor deaths[] = {ALL(NAME)};
+#undef NAME
+#undef DEATH
+#undef ALL
+
+static void
+watch(PyTypeObject *type)
+{
+    for (int i = 0; i < nwatched; i++) if (watched[i].type == type) return;
+    if (nwatched == (int)(sizeof deaths / sizeof *deaths)) return;
+    watched[nwatched].type = type;
+    watched[nwatched].original = type->tp_dealloc;
+    type->tp_dealloc = deaths[nwatched++];
+}
+
+static void
+unwatch_all(void)
+{
+    while (nwatched) { nwatched--; watched[nwatched].type->tp_dealloc = watched[nwatched].original; }
+    watching = NULL;
+}
 
 static void hold(Thread *t, PyObject *o) { Py_INCREF(o); pys_add(&t->held, o); }
 static void
@@ -289,6 +340,16 @@ forget(Thread *t)
     free(later.p);
     for (size_t i = 0; i < t->nreplaced; i++) gone_add(&t->gone, &t->ngone, &t->capgone, t->replaced[i]);
     t->nreplaced = 0;
+}
+
+static void
+note_death(PyObject *o)
+{
+    if (!watching) return;
+    for (Thread *t = watching->threads; t; t = t->next) {
+        Obj *obj = map_get(&t->objects, (uint64_t)o);
+        if (obj && !obj->weak) map_del(&t->objects, (uint64_t)o);
+    }
 }
 
 /* ---- values ------------------------------------------------------------------------------------- */
@@ -470,6 +531,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         obj->placed = found;
     }
     if (weakly && !(obj->weak = PyWeakref_NewRef(o, NULL))) { free(obj); return NULL; }
+    else if (!weakly && !(kind->tp_flags & Py_TPFLAGS_HEAPTYPE)) watch(kind);
     obj->next = t->all;
     if (t->all) t->all->prev = obj;
     t->all = obj;
@@ -1014,22 +1076,23 @@ python_content(Thread *t, Obj *obj, PyObject *o)
     return failed;
 }
 
+/* See again what a content refers to that has not changed. 0: done; 1: it has changed nevertheless. */
 static int
 revisit(Thread *t, Obj *obj)
 {
     Pys now = obj->revisit;
-    size_t nrefs = t->refs.n;
+    size_t nrefs = t->refs.n, replaced = t->nreplaced;
     for (size_t i = 0; i < now.n; i++) {
         Val v;
         if (value_of(t, now.p[i], &v) < 0) return -1;
     }
     t->refs.n = nrefs;
-    return 0;
+    return t->nreplaced != replaced;  /* a __class__ was assigned */
 }
 
 /* Look at an object: its content, what changed, what it refers to. */
 static int
-look_at(Thread *t, Queued q)
+look_into(Thread *t, Queued q)
 {
     PyObject *o = q.o;
     Obj *obj = q.obj;
@@ -1044,7 +1107,8 @@ look_at(Thread *t, Queued q)
     }
     if (k == &PyDict_Type) {
         uint64_t version = dict_version(o);
-        if (obj->known && version == obj->version) return revisit(t, obj);
+        int again = obj->known && version == obj->version ? revisit(t, obj) : 1;
+        if (again <= 0) return again;
         Shape s = {.form = ITEMS_PAIRS, .n = PyDict_GET_SIZE(o), .tail = ""};
         HEAD(&s, "\"kind\":\"dict\",\"type\":\"dict\"");
         if (s.n > t->core->items) { long_tail(&s, room, s.n); s.n = t->core->items; }
@@ -1163,7 +1227,8 @@ look_at(Thread *t, Queued q)
         if (info->mode == M_OPAQUE && obj->known) return 0;
         if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
             uint64_t version = dict_version(((PyTypeObject *)o)->tp_dict);
-            if (obj->known && version == obj->version) return revisit(t, obj);
+            int again = obj->known && version == obj->version ? revisit(t, obj) : 1;
+            if (again <= 0) return again;
             obj->revisit.n = 0;
             t->revisit = &obj->revisit;
             int failed = python_content(t, obj, o);
@@ -1173,6 +1238,48 @@ look_at(Thread *t, Queued q)
         }
     }
     return python_content(t, obj, o);
+}
+
+static int
+look_at(Thread *t, Queued q)
+{
+    size_t from = t->objects_text.n;
+    if (look_into(t, q) < 0) return -1;
+    if (t->objects_text.n == from) return 0;
+    if (t->nsegments == t->capsegments)
+        t->segments = must(realloc(t->segments, (t->capsegments = t->capsegments * 2 + 16) * sizeof *t->segments));
+    t->segments[t->nsegments].number = q.obj->number;
+    t->segments[t->nsegments].from = from;
+    t->segments[t->nsegments++].to = t->objects_text.n;
+    return 0;
+}
+
+/* Write that objects are gone, in place of what was said of them in the same event. */
+static void
+write_gone(Thread *t)
+{
+    Buf *b = &t->objects_text;
+    for (size_t k = 0; k < t->ngone; k++) {
+        Buf text = {0};
+        buf_lit(&text, ",\"");
+        buf_int(&text, (int64_t)t->gone[k]);
+        buf_lit(&text, "\":null");
+        size_t i = 0;
+        while (i < t->nsegments && t->segments[i].number != t->gone[k]) i++;
+        if (i < t->nsegments) {
+            size_t old = t->segments[i].to - t->segments[i].from;
+            buf_room(b, text.n);
+            memmove(b->p + t->segments[i].from + text.n, b->p + t->segments[i].to, b->n - t->segments[i].to);
+            memcpy(b->p + t->segments[i].from, text.p, text.n);
+            b->n = b->n - old + text.n;
+            for (size_t j = 0; j < t->nsegments; j++)
+                if (t->segments[j].from > t->segments[i].from) {
+                    t->segments[j].from = t->segments[j].from - old + text.n;
+                    t->segments[j].to = t->segments[j].to - old + text.n;
+                }
+        } else buf_put(b, text.p, text.n);
+        buf_free(&text);
+    }
 }
 
 /* Follow every reference from the roots (Snapshotter.finish). */
@@ -1603,11 +1710,12 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
     if (!PyDict_Check(dict)) return 0;
     uint64_t version = dict_version(dict);
     if (g->dict == dict && g->version == version) {
+        size_t replaced = t->nreplaced;
         for (size_t i = 0; i < g->revisit.n; i++) {
             Val v;
             if (value_of(t, g->revisit.p[i], &v) < 0) return -1;
         }
-        return 0;
+        if (t->nreplaced == replaced) return 0;  /* else a __class__ was assigned */
     }
     Nows l = {0};
     PyObject *key, *value;
@@ -1928,7 +2036,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     t->ngone = 0;
     if (t->dirty) { t->dirty = false; forget(t); }
     t->stamp++;
-    t->nqueue = 0;
+    t->nqueue = t->nsegments = 0;
     t->visited = 0;
     t->depth = 0;
     t->objects_text.n = t->caller.n = t->value.n = 0;
@@ -1959,11 +2067,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     if (t->objects_text.n || t->locals.n || t->stack.n || t->global_text.n) { t->dirty = false; forget(t); }
     if (t->ngone) {
         qsort(t->gone, t->ngone, sizeof(uint64_t), by_number);
-        for (size_t i = 0; i < t->ngone; i++) {
-            buf_lit(&t->objects_text, ",\"");
-            buf_int(&t->objects_text, (int64_t)t->gone[i]);
-            buf_lit(&t->objects_text, "\":null");
-        }
+        write_gone(t);
     }
     if (t->objects_text.n) { t->objects_text.p[0] = '{'; buf_byte(&t->objects_text, '}'); }
     r->last_line = line;
@@ -2045,7 +2149,7 @@ on_call(Thread *t, PyFrameObject *frame)
 static int
 enters_comprehension(Thread *t, Info *info, int offset)
 {
-    if (!info->has_comprehensions || offset < 0) return 0;
+    if (offset < 0) return 0;
     signed char *known = &info->enters[offset / 2];
     if (*known < 0) {
         PyObject *found = PyObject_CallMethod(info->facts, "enters_comprehension", "i", offset);
@@ -2062,13 +2166,11 @@ on_line(Thread *t, PyFrameObject *frame, Rec *r)
     View v;
     if (view_of(t, frame, &v) < 0) return -1;
     int line = PyFrame_GetLineNumber(frame), op = op_at(v.info, v.offset);
-    if (v.info->has_comprehensions) {
-        if (v.offset >= 0 && v.info->comprehension[v.offset / 2]) { r->after_comprehension = true; return 0; }
-        int enters = op & OP_CLEANUP_THROW ? 0 : enters_comprehension(t, v.info, v.offset);
-        if (enters < 0) return -1;
-        if (enters) { r->last_line = line; r->after_comprehension = true; return 0; }
-    }
+    if (v.offset >= 0 && v.info->comprehension[v.offset / 2]) { r->after_comprehension = true; return 0; }
     if (op & OP_CLEANUP_THROW) return 0;
+    int enters = enters_comprehension(t, v.info, v.offset);
+    if (enters < 0) return -1;
+    if (enters) { r->last_line = line; r->after_comprehension = true; return 0; }
     if (r->after_comprehension) {
         r->after_comprehension = false;
         bool jumped = op & OP_JUMPS_BACK || v.offset < r->last_offset;
@@ -2316,7 +2418,7 @@ thread_free(Thread *t)
     map_free(&t->raised);
     map_free(&t->objects);
     free(t->active); free(t->queue); free(t->refs.p); free(t->maybe.p); free(t->held.p); free(t->values.p);
-    free(t->gone); free(t->replaced); free(t->vals);
+    free(t->gone); free(t->replaced); free(t->segments); free(t->vals);
     Buf *all[] = {&t->output, &t->scratch, &t->locals, &t->stack, &t->global_text, &t->objects_text, &t->caller, &t->value};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) buf_free(all[i]);
     Py_XDECREF(t->fallback);
@@ -2326,6 +2428,7 @@ thread_free(Thread *t)
 static PyObject *
 core_clear(Core *core, PyObject *unused)
 {
+    if (watching == core) unwatch_all();
     Thread *threads = core->threads;
     core->threads = NULL;
     for (Thread *t = threads, *next; t; t = next) { next = t->next; thread_free(t); }
@@ -2386,6 +2489,7 @@ core_attach(Core *core, PyObject *args)
     t->next = core->threads;
     core->threads = t;
     core->on = true;
+    watching = core;
     PyEval_SetTrace(hook, (PyObject *)core);
     Py_RETURN_NONE;
 }

@@ -150,7 +150,8 @@ def costs(rows: list[Row], small: str) -> list[str]:
 def space(rows: list[Row], size: str) -> list[str]:
     """Bytes a line event, with all other events and whatever else is in the file."""
     rows = [row for row in rows if row["size"] == size and row["program"] != MEAN]
-    lines = {row["program"]: row["lines"] for row in rows if row["tracer"] in OURS and row.get("lines")}
+    counted = sorted((row for row in rows if row.get("lines")), key=lambda row: row["tracer"] in OURS)
+    lines = {row["program"]: row["lines"] for row in counted}  # ours last, which define what a line event is
     present = {row["tracer"] for row in rows}
     forms = [name for name in (BLOCKS, *PEERS) if name in present]
     shown = []
@@ -373,8 +374,7 @@ def page(result: Row) -> str:
     paragraphs = []
     for (python,) in unique(grown, "python"):
         paragraphs += [f"Python {python}:", *memory([row for row in grown if row["python"] == python])]
-    section(
-        "Memory", paragraphs, "Not measured: ten million events take the reference tracer most of an hour."
-    )
+    why = "Not measured: ten million events take the reference tracer most of an hour."
+    section("Memory", paragraphs, why if without else "Not measured.")
     section("What each tracer shows", probes(measurements))
     return "\n\n".join(text) + "\n"

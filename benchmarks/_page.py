@@ -153,20 +153,21 @@ def space(rows: list[Row], size: str) -> list[str]:
     counted = sorted((row for row in rows if row.get("lines")), key=lambda row: row["tracer"] in OURS)
     lines = {row["program"]: row["lines"] for row in counted}  # ours last, which define what a line event is
     present = {row["tracer"] for row in rows}
-    forms = [name for name in (BLOCKS, *PEERS) if name in present]
+    forms = [name for name in (PARQUET, BLOCKS, *PEERS) if name in present]
     shown = []
     for program, count in sorted(lines.items()):
         by_tracer = {row["tracer"]: row for row in rows if row["program"] == program}
-        cells = [number(by_tracer[PARQUET]["events_bytes"] / count) if PARQUET in by_tracer else ""]
+        cells = []
         for name in forms:
-            sizes = [by_tracer[name][field] / count for field in BYTES if name in by_tracer]
+            fields = ("events_bytes",) if name == PARQUET else BYTES
+            sizes = [by_tracer[name][field] / count for field in fields if name in by_tracer]
             cells.append(" / ".join(map(number, sizes)))
         shown.append([program, f"{count:,}", *cells])
     if not shown:
         return []
     head = f"Bytes for one line event at {size}: the whole file, divided by its line events."
     how = "Of Parquet the file of events, compressed inside; of the others the file as it is / with zstd."
-    return [f"{head} {how}", table(["", "line events", PARQUET, *forms], shown)]
+    return [f"{head} {how}", table(["", "line events", *forms], shown)]
 
 
 def instructions(rows: list[Row]) -> list[str]:
@@ -335,7 +336,8 @@ def page(result: Row) -> str:
     interpreters = ", ".join(each["python"] for each in about.values())
     packages = ", ".join(f"{name} {version}" for name, version in versions.items())
     slow = f"at most {SLOW_REPS} for {', '.join(SLOW)}"
-    processes = f"{result['repetitions']} processes for each program, tracer and size ({slow})"
+    count = "One process" if result["repetitions"] == 1 else f"{result['repetitions']} processes"
+    processes = f"{count} for each program, tracer and size ({slow})"
     text = [
         f"Measured {result['date']} by `{result['command']}`.",
         f"Machine: {machine()}; load {load}. CPython {interpreters}; {packages}.",

@@ -14,6 +14,7 @@ import datetime
 import itertools
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -204,7 +205,7 @@ def command() -> str:
         if word == "--python":
             label, named, _ = next(given).rpartition("=")
             words.append(f"{label}=python{label}" if named else "PATH")
-    return " ".join(words)
+    return shlex.join(words)
 
 
 def arguments() -> argparse.Namespace:

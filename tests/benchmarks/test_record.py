@@ -41,7 +41,7 @@ def record(*arguments: str | Path, **environment: str) -> "subprocess.CompletedP
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=600,
         preexec_fn=listening,
         env=os.environ | environment,
     )

@@ -2,17 +2,20 @@
 # make test      every test
 # make lint      what a machine can read: ruff, mypy
 # make versions  the fast tests on every supported CPython that is found
+# make benchmarks  what recording costs beside other tracers, into docs/benchmarks.md: half an hour
 #
-# Each makes the environment it needs (.venv, .venv-3.X) and keeps it until what it was installed from changes.
+# Each makes the environment it needs (.venv, .venv-3.X, .venv-bench-3.X) and keeps it until what it was
+# installed from changes.
 
 PYTHON ?= python3
 VERSIONS ?= 3.11 3.12 3.13
 PYTEST_ARGS ?=
+BENCHMARK_ARGS ?=
 
 PYTEST = -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 INSTALLED_FROM = pyproject.toml tools/bootstrap $(wildcard setup.py) $(wildcard src/deskcheck/*/*.[ch])
 
-.PHONY: demo test lint versions clean
+.PHONY: demo test lint versions benchmarks clean
 
 demo: .venv/.installed
 	.venv/bin/python -m deskcheck.cli record heapq statistics textwrap --out runs/demo/stdlib
@@ -43,11 +46,25 @@ versions:
 	echo "== passed:$${passed:- none}; failed:$${failed:- none}; not found:$${absent:- none}"; \
 	test -z "$$failed" && test -n "$$passed"
 
+# In environments of their own: some peers bring files that every start of an interpreter runs.
+benchmarks:
+	@given=; first=; \
+	for version in $(VERSIONS); do \
+	    if ! tools/find-python $$version >/dev/null; then echo "== CPython $$version is not found"; continue; fi; \
+	    $(MAKE) --no-print-directory .venv-bench-$$version/.installed || exit 1; \
+	    given="$$given --python $$version=.venv-bench-$$version/bin/python"; \
+	    first=$${first:-.venv-bench-$$version/bin/python}; \
+	done; \
+	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish docs/benchmarks.md $(BENCHMARK_ARGS)
+
 clean:
-	rm -rf .venv .venv-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$(PYTHON)" .venv ask,sets,test
 
 .venv-%/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test
+
+.venv-bench-%/.installed: $(INSTALLED_FROM)
+	@tools/bootstrap "$$(tools/find-python $*)" .venv-bench-$* bench

@@ -1,146 +1,53 @@
-"""One measurement, in the process that it is made in: a program without a tracer, then with one.
+"""One measurement, in the process that it is made in.
 
-Started by record.py; prints one JSON object. Not: a comparison, which is record.py's work.
+Started by record.py with a JSON object, what to measure; prints one, what came out. Not: a comparison,
+which is record.py's work. Times are CPU seconds of the whole process, its threads and its children.
 """
 
-import importlib
+import importlib.metadata
 import importlib.util
 import json
 import platform
 import re
 import resource
+import shutil
 import statistics
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-import deskcheck
-from deskcheck.recording import Ending, Environment, Outcome, Program
-from deskcheck.recording.file import Writer
-from deskcheck.tracer import ReferenceTracer, TraceLimits
+from benchmarks import _tracers
+from benchmarks.probes import choice
+from deskcheck.recording.trace import Trace
+from deskcheck.recording.value import render
 
 UNTRACED_S, FEWEST, MOST = 0.2, 5, 1000
 """The untraced run is repeated for so long, within these numbers: some take only microseconds."""
+TRACED_S, TRACED_RUNS = 3.0, 4
+"""The traced run is repeated for so long, or so often. The first does not count if there are more."""
+PAIRS = 7
+"""How often `outside` runs a program without and with a tracer, in turn."""
 
-Run = Callable[[], None]
-"""Runs the program's main once."""
+FEATURES = {
+    "alias in the frame": ("a", 77701),
+    "through a dict": ("a", 77702),
+    "by a callee": ("a", 77703),
+    "in a nested list": ("nest", 77704),
+    "attribute of an object": ("box", 77705),
+}
+"""Changes that probes/changes.py makes: the variable at which a tracer has to show which number."""
 
-
-def deskcheck_reference(run: Run, program: ModuleType, out: Path) -> None:
-    """The reference tracer into a folder of recordings, in one process, without a sandbox around it."""
-    file = Path(str(program.__file__))
-    environment = Environment(
-        python=platform.python_version(),
-        implementation=sys.implementation.name,
-        platform=platform.platform(),
-        hash_seed=0,
-        deskcheck=deskcheck.__version__,
-        tracer=ReferenceTracer.name,
-    )
-    with Writer(out / "recordings") as writer:
-        spool = writer.begin(Program(id=file.stem, code=file.read_text(encoding="utf-8"), filename=file.name))
-        tracer = ReferenceTracer(
-            {str(file): file.name},
-            spool.write,
-            modules=(program.__name__,),
-            limits=TraceLimits(events=sys.maxsize),
-        )
-        tracer.start()
-        try:
-            run()
-        finally:
-            tracer.stop()
-        spool.finish(Ending(outcome=Outcome.RETURNED, cut=tracer.cut), environment)
-    if tracer.cut or tracer.failure:
-        raise RuntimeError(f"the trace is cut ({tracer.cut}): {tracer.failure!r}")
+Row = dict[str, Any]
 
 
-def et_style(run: Run, program: ModuleType, out: Path) -> None:
-    """What a paper on training with traces needs at least: at every event of a frame the locals whose
-    `repr` is another one than before, as JSON lines."""
-    seen: dict[FrameType, dict[str, str]] = {}
-
-    def on_event(frame: FrameType, event: str, arg: Any) -> Any:
-        known = seen.setdefault(frame, {})
-        changed = {}
-        for name, value in frame.f_locals.items():
-            text = shown(value)
-            if known.get(name) != text:
-                known[name] = changed[name] = text
-        row = {"event": event, "function": frame.f_code.co_name, "line": frame.f_lineno, "locals": changed}
-        if event == "return":
-            row["value"] = shown(arg)
-            del seen[frame]
-        lines.write(json.dumps(row) + "\n")
-        return on_event
-
-    def on_call(frame: FrameType, event: str, arg: Any) -> Any:
-        return on_event(frame, event, arg) if frame.f_code.co_filename == program.__file__ else None
-
-    def shown(value: object) -> str:
-        try:
-            return repr(value)
-        except AttributeError:  # an instance that __init__ has not filled in yet
-            return object.__repr__(value)
-
-    with open(out / "trace.jsonl", "w", encoding="utf-8") as lines:
-        sys.settrace(on_call)
-        try:
-            run()
-        finally:
-            sys.settrace(None)
-
-
-def pysnooper(run: Run, program: ModuleType, out: Path) -> None:
-    """PySnooper around main and all that it calls, into a buffered file: given a path instead, it
-    would open the file anew for every line."""
-    from pysnooper import snoop
-
-    plain = program.main
-    with open(out / "trace.txt", "w", encoding="utf-8") as stream:
-        program.main = snoop(stream, depth=sys.getrecursionlimit(), color=False)(plain)  # type: ignore[attr-defined]
-        try:
-            run()
-        finally:
-            program.main = plain  # type: ignore[attr-defined]
-
-
-TRACERS = {"deskcheck": deskcheck_reference, "E.T.-style": et_style, "PySnooper": pysnooper}
-
-
-def events(out: Path) -> Counter[str]:
-    """How many events of each kind a tracer wrote, read back from its files."""
-    found: Counter[str] = Counter()
-    for path in out.rglob("events-*.parquet"):
-        found.update(pq.read_table(path, columns=["kind"])["kind"].to_pylist())
-    for path in out.glob("*.jsonl"):
-        with open(path, encoding="utf-8") as rows:
-            found.update(json.loads(row)["event"] for row in rows)
-    for path in out.glob("*.txt"):
-        with open(path, encoding="utf-8") as rows:
-            shown = (re.match(r"\s*[\d:.]{15} (call|line|return|exception) ", row) for row in rows)
-            found.update(match[1] for match in shown if match)
-    return found
-
-
-def sizes(out: Path) -> tuple[int, int]:
-    """Bytes of what a tracer wrote, as it is and with zstd (Parquet is compressed inside already)."""
-    whole = compressed = 0
-    for path in out.rglob("*"):
-        if not path.is_file():
-            continue
-        size = path.stat().st_size
-        whole += size
-        compressed += size if path.suffix == ".parquet" else len(pa.compress(path.read_bytes(), codec="zstd"))
-    return whole, compressed
+def cpu_s() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def peak_rss() -> int:
@@ -169,48 +76,169 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def measure(tracer: str, program: ModuleType, size: str, out: Path) -> dict[str, Any]:
-    """Times are CPU seconds of the whole process, all its threads."""
-    n = getattr(program, size)
-    expected = getattr(program, "EXPECT", {}).get(size, program.main(n))
+@contextmanager
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="deskcheck-bench-") as path:
+        yield Path(path)
+
+
+class Runs:
+    """Runs of one program at one size, each checked for what it should return."""
+
+    def __init__(self, tracer: str, program: str, size: str) -> None:
+        self.record = _tracers.TRACERS[tracer].record
+        self.module = load(Path(program))
+        self.n = getattr(self.module, size)
+        self.expected = getattr(self.module, "EXPECT", {}).get(size) or self.module.main(self.n)
+        _tracers.warm(tracer)
+
+    def once(self) -> None:
+        result = self.module.main(self.n)
+        if result != self.expected:
+            raise RuntimeError(f"main({self.n!r}) gave {result!r}, not {self.expected!r}")
+
+    def untraced(self) -> float:
+        began = cpu_s()
+        self.once()
+        return cpu_s() - began
+
+    def traced(self, out: Path) -> float:
+        """Seconds until everything is written into `out`."""
+        done: list[bool] = []
+
+        def run() -> None:
+            self.once()
+            done.append(True)
+
+        began = cpu_s()
+        left_out = self.record(run, self.module, out)
+        took = cpu_s() - began - left_out
+        if len(done) != 1:
+            raise RuntimeError(f"traced, main ran {len(done)} times")
+        return took
+
+
+def cost(tracer: str, program: str, size: str, count: bool) -> Row:
+    """Medians of the untraced and the traced run, and bytes. count: events by kind as well, read back
+    from what was written; where the form does not say that, none."""
+    runs = Runs(tracer, program, size)
     untraced: list[float] = []
-    first = time.process_time()
-    while len(untraced) < FEWEST or (len(untraced) < MOST and time.process_time() < first + UNTRACED_S):
-        began = time.process_time()
-        result = program.main(n)
-        untraced.append(time.process_time() - began)
-        if result != expected:
-            raise RuntimeError(f"main({n!r}) gave {result!r}, not {expected!r}")
-    results = []
-    forget_peak()
-    peak = peak_rss()
-    began = time.process_time()
-    TRACERS[tracer](lambda: results.append(program.main(n)), program, out)
-    traced = time.process_time() - began
-    grown = peak_rss() - peak
-    if results != [expected]:
-        raise RuntimeError(f"traced, main({n!r}) gave {results!r}, not [{expected!r}]")
-    found = events(out)
-    whole, compressed = sizes(out)
+    first = cpu_s()
+    while len(untraced) < FEWEST or (len(untraced) < MOST and cpu_s() < first + UNTRACED_S):
+        untraced.append(runs.untraced())
+    traced: list[float] = []
+    with folder() as top:
+        out = top / "out"
+        while len(traced) < TRACED_RUNS and sum(traced) < TRACED_S:
+            shutil.rmtree(out, ignore_errors=True)
+            out.mkdir()
+            traced.append(runs.traced(out))
+        kinds = _tracers.kinds(out) if count else None
+        sizes = _tracers.sizes(out)
     return {
         "untraced_s": statistics.median(untraced),
-        "traced_s": traced,
-        "events": found.total(),
-        "lines": found["line"],
-        "bytes": whole,
-        "zstd_bytes": compressed,
-        "rss_bytes": max(0, grown),
+        "traced_s": statistics.median(traced[1:] or traced),
+        "traced_runs": len(traced),
+        "kinds": kinds,
+        **sizes,
     }
 
 
-if __name__ == "__main__":
+def outside(tracer: str, program: str, size: str) -> Row:
+    """The same for a program whose work is done by code that is not recorded: a few percent are to be
+    seen, so runs without and with the tracer take turns."""
+    runs = Runs(tracer, program, size)
+    pairs = []
+    for turn in range(PAIRS + 1):
+        with folder() as out:
+            untraced = runs.untraced()
+            pair = untraced, runs.traced(out)
+        if turn:
+            pairs.append(pair)
+    return {
+        "untraced_s": statistics.median(untraced for untraced, _ in pairs),
+        "traced_s": statistics.median(traced for _, traced in pairs),
+        "slowdown": statistics.median(traced / untraced for untraced, traced in pairs),
+    }
+
+
+def memory(tracer: str, program: str, size: str, count: bool) -> Row:
+    """The peak of the memory of a process that records one run."""
+    runs = Runs(tracer, program, size)
+    with folder() as out:
+        forget_peak()
+        before = peak_rss()
+        runs.traced(out)
+        peak = peak_rss()
+        kinds = _tracers.kinds(out) if count else None
+    return {"rss_before": before, "rss_peak": peak, "kinds": kinds}
+
+
+def probe(tracer: str, programs: str) -> Row:
+    """What a tracer shows, by feature: True, False, or None where two equal runs already look different."""
+
+    def run(name: str, which: int = 0) -> tuple[str, list[Any]]:
+        runs = Runs(tracer, str(Path(programs) / f"{name}.py"), "ONCE")
+        choice.of(which)
+        with folder() as out:
+            runs.traced(out)
+            return _tracers.shown(out), _tracers.trace(out)
+
+    def differs(name: str) -> bool | None:
+        (one, _), (again, _), (other, _) = run(name), run(name), run(name, 1)
+        return one != other if one == again else None
+
+    text, rows = run("changes")
+    states = [
+        {name: render(value) for name, value in event.locals.items()}
+        for event in Trace(rows)
+        if event.function == "main"
+    ]
+
+    def seen(variable: str, number: int) -> bool:
+        """A state of ours, or a line of a text, has the number at that variable."""
+        if rows:
+            return any(str(number) in state.get(variable, "") for state in states)
+        return re.search(rf"\b{variable}\b[^\n]*{number}", text) is not None
+
+    found: dict[str, bool | None] = {feature: seen(*where) for feature, where in FEATURES.items()}
+    return {"seen": found | {"identity": differs("identity"), "live iterators": differs("iterator")}}
+
+
+def about() -> Row:
+    """The interpreter, which tracers it can run, the versions of everything."""
+    versions = {}
+    for package in ("deskcheck", "pyarrow", "PySnooper", "hunter", "viztracer"):
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return {
+        "python": platform.python_version(),
+        "versions": versions,
+        "available": _tracers.available(),
+        "native": _tracers.native() is not None,
+    }
+
+
+MEASURES: dict[str, Callable[..., Row]] = {
+    "about": about,
+    "cost": cost,
+    "outside": outside,
+    "memory": memory,
+    "probe": probe,
+}
+
+
+def main() -> None:
     sys.setrecursionlimit(5000)
-    _, _tracer, _program, _size = sys.argv
-    # Importing does not count. pyarrow imports pandas, where that is installed, at its first array.
-    if _tracer == "deskcheck":
-        pa.array([""])
-    elif _tracer == "PySnooper":
-        importlib.import_module("pysnooper")
-    with tempfile.TemporaryDirectory(prefix="deskcheck-bench-") as _folder:
-        _row = measure(_tracer, load(Path(_program)), _size, Path(_folder))
-    print(json.dumps(_row))
+    what = json.loads(sys.argv[1])
+    try:
+        row = MEASURES[what.pop("measure")](**what)
+    except _tracers.Unsupported as error:
+        row = {"unsupported": str(error)}
+    print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main()

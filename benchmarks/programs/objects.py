@@ -1,68 +1,78 @@
-"""Instances, slots, properties, exceptions and a comprehension: cars come to a garage that is often full."""
+"""Instances, slots, a property, exceptions and comprehensions: accounts with a history, a linked list."""
 
-from collections.abc import Iterator
-
-TINY, SMALL, FULL = 1, 10, 800
-EXPECT = {"TINY": (24, 5, 0), "SMALL": (240, 50, 0), "FULL": (19200, 4000, 0)}
-
-
-class Full(Exception):
-    """No place is left."""
+TINY, SMALL, FULL = 1, 4, 500
+MILLION, TEN_MILLION = 475, 4750
+EXPECT = {"TINY": (9, 862), "SMALL": (36, 3448), "FULL": (4500, 431000)}
 
 
-class Car:
-    __slots__ = ("minutes", "plate")
+class Account:
+    """Money, and every movement of it."""
 
-    def __init__(self, plate: str, minutes: int) -> None:
-        self.plate = plate
-        self.minutes = minutes
+    def __init__(self, owner: str, balance: int) -> None:
+        self.owner = owner
+        self.balance = balance
+        self.history: list[tuple[str, int]] = []
 
+    def deposit(self, amount: int) -> None:
+        self.balance += amount
+        self.history.append(("d", amount))
 
-class Garage:
-    """Places for cars; those that leave pay by the minute."""
-
-    def __init__(self, places: int) -> None:
-        self.places = places
-        self.parked: dict[str, Car] = {}
-        self.earned = 0
+    def withdraw(self, amount: int) -> None:
+        if amount > self.balance:
+            raise ValueError("insufficient")
+        self.balance -= amount
+        self.history.append(("w", amount))
 
     @property
-    def free(self) -> int:
-        return self.places - len(self.parked)
-
-    def enter(self, car: Car) -> None:
-        if self.free == 0:
-            raise Full(car.plate)
-        self.parked[car.plate] = car
-
-    def pass_minutes(self, minutes: int) -> None:
-        for car in self.parked.values():
-            car.minutes -= minutes
-        for plate in [car.plate for car in self.parked.values() if car.minutes <= 0]:
-            self.leave(plate)
-
-    def leave(self, plate: str) -> None:
-        car = self.parked.pop(plate)
-        self.earned += 1 - car.minutes
+    def moves(self) -> int:
+        return len(self.history)
 
 
-def arrivals(count: int) -> Iterator[Car]:
-    """Cars that stay for 5 to 40 minutes."""
-    for number in range(count):
-        yield Car(f"DC {number}", 5 + number * 11 % 36)
+class Node:
+    __slots__ = ("after", "value")
+
+    def __init__(self, value: int, after: "Node | None") -> None:
+        self.value = value
+        self.after = after
 
 
-def main(n: int) -> tuple[int, int, int]:
-    """Money earned, cars turned away, places free in the end: on n days together."""
-    earned = turned_away = free = 0
+class Stack:
+    """A linked list, last in first out."""
+
+    def __init__(self) -> None:
+        self.head: Node | None = None
+        self.size = 0
+
+    def push(self, value: int) -> None:
+        self.head = Node(value, self.head)
+        self.size += 1
+
+    def pop(self) -> int:
+        node = self.head
+        assert node is not None
+        self.head = node.after
+        self.size -= 1
+        return node.value
+
+
+def main(n: int) -> tuple[int, int]:
+    """Movements refused, and a sum over everything else: of n days together."""
+    refused = 0
+    total = 0
     for _ in range(n):
-        garage = Garage(places=6)
-        for car in arrivals(24):
+        accounts = [Account(f"u{number}", 10 * number) for number in range(5)]
+        stack = Stack()
+        for step in range(60):
+            source = accounts[step % 5]
+            target = accounts[(step * 3 + 1) % 5]
+            amount = (step * 7) % 23
             try:
-                garage.enter(car)
-            except Full:
-                turned_away += 1
-            garage.pass_minutes(3)
-        earned += garage.earned
-        free += garage.free
-    return earned, turned_away, free
+                source.withdraw(amount)
+                target.deposit(amount)
+            except ValueError:
+                refused += 1
+            stack.push(amount)
+        while stack.size:
+            total += stack.pop()
+        total += sum(account.balance for account in accounts) + sum(account.moves for account in accounts)
+    return refused, total

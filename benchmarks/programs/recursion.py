@@ -1,20 +1,22 @@
-"""Many short calls, some deep: in how many ways is n a sum of positive numbers?"""
+"""Many short calls: a Fibonacci number the slow way, some times over."""
 
-TINY, SMALL, FULL = 8, 17, 36
-EXPECT = {"TINY": 22, "SMALL": 297, "FULL": 17977}
-
-
-def partitions(total: int, largest: int) -> int:
-    """Ways to write `total` as a sum of numbers up to `largest`, whatever their order."""
-    if total == 0:
-        return 1
-    if total < 0 or largest == 0:
-        return 0
-    with_it = partitions(total - largest, largest)
-    without = partitions(total, largest - 1)
-    return with_it + without
+TINY, SMALL, FULL = (5, 1), (14, 1), (20, 10)
+EXPECT = {"TINY": 5, "SMALL": 377, "FULL": 67650}
 
 
-def main(n: int) -> int:
-    """The number of partitions of n."""
-    return partitions(n, n)
+def fibonacci(n: int) -> int:
+    """The n-th Fibonacci number."""
+    if n < 2:
+        return n
+    a = fibonacci(n - 1)
+    b = fibonacci(n - 2)
+    return a + b
+
+
+def main(n: tuple[int, int]) -> int:
+    """The sum of so many times that number."""
+    number, turns = n
+    total = 0
+    for _ in range(turns):
+        total += fibonacci(number)
+    return total

@@ -1,37 +1,46 @@
-"""A list and a dict that change in place: prime numbers, then how often each last digit occurs.
+"""A list and a dict that change in place: prime numbers, then how often each gap between them occurs.
 
-The list is as long at every size: a larger n only does it again.
+The list is as long in every large run: a larger one only does it again.
 """
 
-TINY, SMALL, FULL = 1, 6, 400
-EXPECT = {
-    "TINY": {2: 1, 3: 17, 5: 1, 7: 15, 1: 15, 9: 13},
-    "SMALL": {2: 6, 3: 102, 5: 6, 7: 90, 1: 90, 9: 78},
-    "FULL": {2: 400, 3: 6800, 5: 400, 7: 6000, 1: 6000, 9: 5200},
-}
-LIMIT = 300
+TINY, SMALL, FULL = (50, 1), (2000, 1), (2000, 50)
+EXPECT = {"TINY": 19, "SMALL": 317, "FULL": 15850}
 
 
-def primes_below(limit: int) -> list[int]:
-    """Eratosthenes' sieve."""
-    crossed_out = [False] * limit
-    primes = []
-    for candidate in range(2, limit):
-        if crossed_out[candidate]:
-            continue
-        primes.append(candidate)
-        multiple = candidate * candidate
-        while multiple < limit:
-            crossed_out[multiple] = True
-            multiple += candidate
-    return primes
+def prime_flags(limit: int) -> list[bool]:
+    """Eratosthenes' sieve: for each number below `limit` whether it is prime."""
+    flags = [True] * limit
+    flags[0] = flags[1] = False
+    candidate = 2
+    while candidate * candidate < limit:
+        if flags[candidate]:
+            multiple = candidate * candidate
+            while multiple < limit:
+                flags[multiple] = False
+                multiple += candidate
+        candidate += 1
+    return flags
 
 
-def main(n: int) -> dict[int, int]:
-    """How often each last digit occurs among the primes, n times over."""
+def gaps(flags: list[bool]) -> dict[int, int]:
+    """How often two neighbouring primes are so far apart."""
     times: dict[int, int] = {}
-    for _ in range(n):
-        for prime in primes_below(LIMIT):
-            digit = prime % 10
-            times[digit] = times.get(digit, 0) + 1
+    last = None
+    for number in range(len(flags)):
+        if flags[number]:
+            if last is not None:
+                gap = number - last
+                times[gap] = times.get(gap, 0) + 1
+            last = number
     return times
+
+
+def main(n: tuple[int, int]) -> int:
+    """How many gaps and primes there are below the limit, so many times over."""
+    limit, turns = n
+    total = 0
+    for _ in range(turns):
+        flags = prime_flags(limit)
+        times = gaps(flags)
+        total += len(times) + sum(flags)
+    return total

@@ -55,7 +55,7 @@ struct Obj {
     size_t roots, rc;    /* references from frames, globals and values in flight; from contents */
     size_t users;        /* lists that name it: it is freed when it is dead and this is 0 */
     Obj *hint;           /* an object whose content refers to this one, or NULL */
-    bool known, dead, listed;
+    bool known, dead, listed, moves, exotic;  /* moves: an iterator; exotic: C code that may change it by an operator */
     Content c;
     uint64_t version;    /* of the dict that decides the content, if it has one; 0 for none */
     Pys revisit;         /* what such a content refers to */
@@ -70,7 +70,7 @@ typedef struct {
     PyObject **names;    /* of the slots */
     Py_ssize_t *offsets;
     int nslots;
-    bool has_dict, hides_private, weakly, placed;
+    bool has_dict, hides_private, weakly, placed, moves, exotic;
 } TypeInfo;
 enum {
     M_INLINE = 0,   /* ask each time: text, or by reference */

@@ -87,7 +87,12 @@ typedef struct Thread {
     Globals *globals;
     int nglobals;
     Objs in_flight;
-    bool dirty, user;
+    bool dirty, user, light, doubt;
+    size_t iterators, exotics, moved;  /* objects of these kinds that are known; iterators seen at this event */
+    Rec *last;                   /* whose event was the last */
+    void *cached_frame;
+    Entry *cached;
+    uint64_t oldest;             /* in light mode: what was not seen since may have changed */
     Obj *all;
     Queued *queue;
     size_t nqueue, capqueue, visited;
@@ -287,6 +292,8 @@ static void
 obj_kill(Thread *t, Obj *o)
 {
     o->dead = true;
+    t->iterators -= o->moves;
+    t->exotics -= o->exotic;
     if (map_get(&t->objects, (uint64_t)o->address) == o) map_del(&t->objects, (uint64_t)o->address);
     o->users++;
     edges_set(t, o, NULL, 0);
@@ -408,6 +415,9 @@ type_info(Thread *t, PyTypeObject *kind)
     known->has_dict = has_dict;
     known->hides_private = hides;
     known->placed = placed;
+    known->moves = placed || (head != Py_None && PyUnicode_Check(head) && known->mode == M_CONTENT);
+    known->exotic = !known->moves && (known->mode == M_OPAQUE || (known->mode == M_INSTANCE && hides)
+        || (known->mode == M_CONTENT && !PyType_IsSubtype(kind, (PyTypeObject *)PyExc_BaseException)));
     known->weakly = kind->tp_weaklistoffset != 0 && kind != &PyList_Type && kind != &PyDict_Type;
     Py_ssize_t n = PyTuple_GET_SIZE(slots);
     known->names = must(realloc(known->names, (size_t)(n + 1) * sizeof(PyObject *)));
@@ -527,6 +537,12 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         if (it) {
             if (obj->placed) { obj->over = over; obj->position = position; }
             objs_add(&t->refs, obj);
+            if (t->light) {
+                if (obj->moves) {
+                    if (obj->visited != t->stamp) { obj->visited = t->stamp; t->moved++; enqueue(t, o, obj); }
+                } else if (obj->visited < t->oldest) t->doubt = true;
+                return obj;
+            }
             if (obj->visited != t->stamp) {
                 obj->visited = t->stamp;
                 t->visited++;
@@ -549,6 +565,15 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         obj->placed = found;
     }
     if (weakly && !(obj->weak = PyWeakref_NewRef(o, NULL))) { free(obj); return NULL; }
+    if (kind != &PyList_Type && kind != &PyDict_Type && kind != &PySet_Type && kind != &PyFunction_Type && kind != &PyByteArray_Type) {
+        TypeInfo *info = type_info(t, kind);
+        if (!info) { Py_XDECREF(obj->weak); free(obj); return NULL; }
+        obj->moves = info->moves;
+        obj->exotic = info->exotic;
+        t->iterators += obj->moves;
+        t->exotics += obj->exotic;
+        t->moved += obj->moves;
+    }
     else if (!weakly && !(kind->tp_flags & Py_TPFLAGS_HEAPTYPE)) watch(kind);
     obj->next = t->all;
     if (t->all) t->all->prev = obj;
@@ -1670,15 +1695,81 @@ among(const Nows *l, PyObject *name)
     return false;
 }
 
+static int
+stack_changes(Thread *t, Rec *r, Pys *stack, Buf *stack_text)
+{
+    t->refs.n = 0;
+    bool differs = (size_t)r->nstack != stack->n;
+    if ((size_t)r->capstack < stack->n)
+        r->stack = must(realloc(r->stack, (size_t)(r->capstack = (int)stack->n * 2) * sizeof(Val)));
+    for (size_t i = 0; i < stack->n; i++) {
+        Val v = {V_UNBOUND, 0};
+        if (stack->p[i] && value_of(t, stack->p[i], &v) < 0) return -1;
+        if (i >= (size_t)r->nstack || !same(v, r->stack[i])) differs = true;
+        r->stack[i] = v;
+    }
+    r->nstack = (int)stack->n;
+    set_refs(t, &r->srefs, r->counted, t->refs.p, t->refs.n);
+    if (differs) {
+        buf_byte(stack_text, '[');
+        for (size_t i = 0; i < stack->n; i++) {
+            if (i) buf_byte(stack_text, ',');
+            if (!stack->p[i]) buf_lit(stack_text, "{\"unbound\":true}");
+            else if (write_value(t, stack_text, stack->p[i]) < 0) return -1;
+        }
+        buf_byte(stack_text, ']');
+    }
+    return 0;
+}
+
+/* As `frame_changes` for the variables of one frame of a function: no names are looked up. */
+static int
+fast_changes(Thread *t, Rec *r, View *v, Buf *changed)
+{
+    const Info *info = v->info;
+    bool lost = false;
+    t->refs.n = 0;
+    for (int k = 0; k < info->nnames; k++) {
+        int slot = info->order[k];
+        if (info->hidden[slot]) continue;
+        PyObject *o = fast_local(v, slot);
+        Val now = {V_UNBOUND, 0}, *cell = &r->vals[slot];
+        if (!o) { lost |= cell->a != V_UNBOUND; continue; }
+        if (value_of(t, o, &now) < 0) return -1;
+        if (same(now, *cell)) continue;
+        size_t nrefs = t->refs.n;
+        write_name(changed, info->names[slot]);
+        bool light = t->light;
+        if (write_value(t, changed, o) < 0) return -1;
+        t->light = light;
+        t->refs.n = nrefs;
+        *cell = now;
+    }
+    for (int k = 0; lost && k < info->nnames; k++) {
+        int slot = info->order[k];
+        if (info->hidden[slot] || r->vals[slot].a == V_UNBOUND || fast_local(v, slot)) continue;
+        r->vals[slot] = (Val){V_UNBOUND, 0};
+        write_name(changed, info->names[slot]);
+        buf_lit(changed, "{\"unbound\":true}");
+    }
+    return 0;
+}
+
 /* Encode a frame's variables and stack; write what differs from its last event (_frame_changes). */
 static int
 frame_changes(Thread *t, Rec *r, View *views, int nviews, Pys *stack, Buf *changed, Buf *stack_text)
 {
     static Nows l;     /* the GIL is held, and what runs in between comes back to another thread's call */
-    Nows mine = l;
-    l = (Nows){0};
     int failed = 0;
     changed->n = stack_text->n = 0;
+    if (nviews == 1 && !r->nextra && views[0].info == r->info && (r->info->optimized || r->info->is_module)) {
+        failed = fast_changes(t, r, &views[0], changed);
+        if (changed->n) buf_byte(changed, '}');
+        if (!failed) set_refs(t, &r->refs, r->counted, t->refs.p, t->refs.n);
+        return failed ? failed : stack ? stack_changes(t, r, stack, stack_text) : 0;
+    }
+    Nows mine = l;
+    l = (Nows){0};
     t->refs.n = 0;
     collect_locals(t, views, nviews, &mine);
     size_t bound = 0;
@@ -1722,29 +1813,7 @@ frame_changes(Thread *t, Rec *r, View *views, int nviews, Pys *stack, Buf *chang
     if (!failed) set_refs(t, &r->refs, r->counted, t->refs.p, t->refs.n);
     free(l.p);
     l = mine;
-    if (failed || !stack) return failed;
-    t->refs.n = 0;
-    bool differs = (size_t)r->nstack != stack->n;
-    if ((size_t)r->capstack < stack->n)
-        r->stack = must(realloc(r->stack, (size_t)(r->capstack = (int)stack->n * 2) * sizeof(Val)));
-    for (size_t i = 0; i < stack->n; i++) {
-        Val v = {V_UNBOUND, 0};
-        if (stack->p[i] && value_of(t, stack->p[i], &v) < 0) return -1;
-        if (i >= (size_t)r->nstack || !same(v, r->stack[i])) differs = true;
-        r->stack[i] = v;
-    }
-    r->nstack = (int)stack->n;
-    set_refs(t, &r->srefs, r->counted, t->refs.p, t->refs.n);
-    if (differs) {
-        buf_byte(stack_text, '[');
-        for (size_t i = 0; i < stack->n; i++) {
-            if (i) buf_byte(stack_text, ',');
-            if (!stack->p[i]) buf_lit(stack_text, "{\"unbound\":true}");
-            else if (write_value(t, stack_text, stack->p[i]) < 0) return -1;
-        }
-        buf_byte(stack_text, ']');
-    }
-    return 0;
+    return failed ? failed : stack ? stack_changes(t, r, stack, stack_text) : 0;
 }
 
 /* ---- globals ------------------------------------------------------------------------------------ */
@@ -1930,12 +1999,18 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
 
 enum { K_CALL, K_LINE, K_RETURN, K_YIELD, K_RESUME, K_RAISE, K_UNWIND, K_INSTRUCTION };
 
-static Entry *entry_of(Thread *t, void *frame) { return map_get(&t->frames, (uint64_t)frame); }
+static inline Entry *
+entry_of(Thread *t, void *frame)
+{
+    if (frame != t->cached_frame) { t->cached_frame = frame; t->cached = map_get(&t->frames, (uint64_t)frame); }
+    return t->cached;
+}
 
 static void
 rec_drop(Thread *t, Rec *r)
 {
     if (--r->users) return;
+    if (t->last == r) t->last = NULL;
     recount(t, r, -r->counted);
     set_refs(t, &r->refs, 0, NULL, 0);
     set_refs(t, &r->srefs, 0, NULL, 0);
@@ -1952,6 +2027,7 @@ frames_del(Thread *t, void *frame)
     Entry *e = entry_of(t, frame);
     if (!e) return;
     map_del(&t->frames, (uint64_t)frame);
+    t->cached_frame = NULL;
     if (e->kept) recount(t, e->rec, -1);
     rec_drop(t, e->rec);
     free(e);
@@ -1967,6 +2043,7 @@ frames_put(Thread *t, void *frame, Rec *r, bool comprehension)
     e->last = -1;
     r->users++;
     map_put(&t->frames, (uint64_t)frame, e);
+    t->cached_frame = NULL;
     if (!comprehension && r->info->keeps_roots) { e->kept = true; recount(t, r, 1); }
     return e;
 }
@@ -2099,6 +2176,37 @@ give_up(Thread *t, const char *why)
     return 0;
 }
 
+/* Whether nothing that the frame reaches can have changed since its last event, but its own variables and the iterators
+   that it draws from: this thread ran nothing but the last line, and that line's instructions leave everything alone. */
+static bool
+keeps_still(Thread *t, Rec *r, const View *v)
+{
+    const Info *info = r->info;
+    if (v->info != info || !info->optimized) return false;
+    int line = r->last_line - info->first_effect;
+    if (line < 0 || line >= info->neffects) return false;
+    int effect = info->effects[line];
+    if (effect == 0) return true;
+    if (effect == 2 || t->exotics) return false;
+    if (effect >= 16) {
+        PyObject *o = v->i->localsplus[effect - 16];
+        PyTypeObject *k = o ? Py_TYPE(o) : NULL;
+        if (k != &PyLong_Type && k != &PyUnicode_Type && k != &PyFloat_Type && k != &PyTuple_Type && k != &PyBool_Type) return false;
+    }
+    PyThreadState *ts = PyThreadState_Get();
+    return !ts->next && !ts->prev;
+}
+
+static void
+see_again(Thread *t, Obj *obj)
+{
+    if (obj->visited == t->stamp || obj->dead) return;
+    obj->visited = t->stamp;
+    t->visited++;
+    PyObject *o = obj->address;
+    if (Py_TYPE(o) != &PyFunction_Type || !obj->known || obj->c.nf || !function_is_inert(o)) enqueue(t, o, obj);
+}
+
 /* Write one event of `r`. `frame` is its frame, or a comprehension's inside it (_emit). */
 static int
 emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *value)
@@ -2131,7 +2239,26 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         if (kind == K_YIELD && stack->n > from && stack->p[stack->n - 1] == value) stack->n--;
         if (kind == K_RESUME && stack->n) value = stack->p[--stack->n];
     }
+    t->light = kind == K_LINE && t->last == r && n == 1 && keeps_still(t, r, top);
+    t->doubt = false;
+    t->moved = 0;
+    t->oldest = r->whole;
     if (frame_changes(t, r, views, n, shows_stack ? stack : NULL, &t->locals, &t->stack) < 0) return -1;
+    if (t->light) {
+        for (size_t i = 0; i < t->nqueue; i++)
+            if (look_at(t, t->queue[i]) < 0) return -1;
+        if (t->doubt || t->moved != t->iterators) {
+            /* something may have changed after all: look at everything */
+            t->light = false;
+            t->nqueue = t->visited = 0;
+            uint64_t began = t->stamp++;
+            (void)began;
+            for (int k = 0; k < 2; k++) {
+                Objs *refs = k ? &r->srefs : &r->refs;
+                for (size_t i = 0; i < refs->n; i++) see_again(t, refs->p[i]);
+            }
+        }
+    }
     if ((kind == K_CALL || kind == K_RESUME) && caller_of(t, r, frame) < 0) return -1;
     t->refs.n = 0;
     if (value) {
@@ -2139,8 +2266,16 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         if (write_value(t, &t->value, value) < 0) return -1;
     }
     set_refs(t, &t->in_flight, 1, t->refs.p, t->refs.n);
-    if (global_changes(t, r, frame) < 0) return -1;
-    if (finish(t) < 0) return -1;
+    t->global_text.n = 0;
+    if (!t->light) {
+        if (global_changes(t, r, frame) < 0) return -1;
+        if (finish(t) < 0) return -1;
+        r->whole = t->stamp;
+    }
+    t->light = false;
+    t->nqueue = 0;
+    t->depth = 0;
+    t->last = r;
     if (t->objects_text.n || t->locals.n || t->stack.n || t->global_text.n) { t->dirty = false; forget(t); }
     if (t->ngone) {
         qsort(t->gone, t->ngone, sizeof(uint64_t), by_number);
@@ -2181,6 +2316,7 @@ leave(Thread *t, PyFrameObject *frame, Rec *r, bool keep)
         r->users--;
     }
     t->dirty = true;
+    t->last = NULL;
     if (!keep) frames_del(t, frame);
 }
 

@@ -84,20 +84,22 @@ _PURE = frozenset(
 )
 """Instructions that change nothing but the frame they run in, whatever their operands are."""
 _BY_OPERANDS = frozenset(
-    """UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP CONTAINS_OP BINARY_SUBSCR BINARY_SLICE LOAD_ATTR
+    """UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP BINARY_SUBSCR BINARY_SLICE LOAD_ATTR
     LOAD_METHOD TO_BOOL POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE POP_JUMP_FORWARD_IF_FALSE
     POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP FORMAT_VALUE FORMAT_SIMPLE
-    FORMAT_WITH_SPEC CONVERT_VALUE GET_ITER FOR_ITER UNPACK_SEQUENCE UNPACK_EX BUILD_SET BUILD_MAP
+    FORMAT_WITH_SPEC CONVERT_VALUE GET_ITER FOR_ITER BUILD_SET BUILD_MAP
     BUILD_CONST_KEY_MAP""".split()
 )
 """Instructions that change nothing else if their operands are of builtin types that keep still."""
+_DRAINS = frozenset({"CONTAINS_OP", "UNPACK_SEQUENCE", "UNPACK_EX"})
+"""As those, but they also draw from an operand that is an iterator."""
 _IN_PLACE = 13
 """BINARY_OP: the first of the in-place operators (Include/opcode.h, NB_INPLACE_ADD)."""
 
 
 def _effects(about: CodeFacts, lines: list[int]) -> dict[int, int]:
     """What the instructions of a line can change outside of their frame, by line: 0 nothing, 1 nothing if
-    the operands keep still, 2 anything, 16 + s: as 1 if the value of fast local s does not change in place."""
+    the operands keep still, 2 anything, 3 as 1 but for iterators, 16 + s: as 1 if the value of fast local s does not change in place."""
     found: dict[int, int] = {}
     everywhere = 0
     names = {i.offset: n for n, i in enumerate(about.instructions)}
@@ -107,6 +109,8 @@ def _effects(about: CodeFacts, lines: list[int]) -> dict[int, int]:
             effect = 0
         elif name in _BY_OPERANDS:
             effect = 1
+        elif name in _DRAINS:
+            effect = 3
         elif name == "BINARY_OP":
             effect = 1
             if instruction.arg >= _IN_PLACE:
@@ -117,10 +121,10 @@ def _effects(about: CodeFacts, lines: list[int]) -> dict[int, int]:
                 effect = 16 + following.arg if following is not None and following.name == "STORE_FAST" else 2
         line = lines[instruction.offset // 2]
         if line == 0:
-            everywhere = max(everywhere, min(effect, 2))
+            everywhere = max(everywhere, effect if effect < 2 else 2)
             continue
         known = found.get(line, 0)
-        if effect >= 16 and (known >= 16 and known != effect):
+        if (effect >= 16 and known >= 3 and known != effect) or (effect == 3 and known >= 16):
             effect = 2
         found[line] = 2 if 2 in (known, effect) else max(known, effect)
     if everywhere == 2 or about.comprehensions:

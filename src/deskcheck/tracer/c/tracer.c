@@ -87,7 +87,7 @@ typedef struct Thread {
     Globals *globals;
     int nglobals;
     Objs in_flight;
-    bool dirty, user, light, doubt;
+    bool dirty, user, light, doubt, drains;
     size_t iterators, exotics, moved;  /* objects of these kinds that are known; iterators seen at this event */
     Rec *last;                   /* whose event was the last */
     void *cached_frame;
@@ -95,7 +95,7 @@ typedef struct Thread {
     uint64_t oldest;             /* in light mode: what was not seen since may have changed */
     Obj *all;
     Queued *queue;
-    size_t nqueue, capqueue, visited;
+    size_t nqueue, capqueue, nvisited, visited;
     Objs refs, maybe;
     Pys *revisit;                /* where references are noted, if they are */
     Pys held, values;
@@ -144,6 +144,8 @@ static PyObject *S_name, *S_inline, *S_content, *S_place, *S_big, *S_type_facts,
 
    Types without weak references: an object may be freed and another made at its address between two
    events. While a tracer is on, the types' tp_dealloc is ours, notes the death, and goes on. */
+
+enum { OWN_TOOL = 4 };        /* of sys.monitoring, on 3.12 and later */
 
 enum { MAX_WATCHED = 32 };
 static struct { PyTypeObject *type; destructor original; } watched[MAX_WATCHED];
@@ -574,7 +576,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         t->exotics += obj->exotic;
         t->moved += obj->moves;
     }
-    else if (!weakly && !(kind->tp_flags & Py_TPFLAGS_HEAPTYPE)) watch(kind);
+    if (!weakly && !(kind->tp_flags & Py_TPFLAGS_HEAPTYPE)) watch(kind);
     obj->next = t->all;
     if (t->all) t->all->prev = obj;
     t->all = obj;
@@ -1335,6 +1337,7 @@ finish(Thread *t)
 {
     for (size_t i = 0; i < t->nqueue; i++)
         if (look_at(t, t->queue[i]) < 0) return -1;
+    t->nvisited = t->nqueue;
     t->nqueue = 0;
     t->depth = 0;
     return 0;
@@ -2176,16 +2179,30 @@ give_up(Thread *t, const char *why)
     return 0;
 }
 
+/* Whether other code may run between two lines: of another thread, or of a trace function, profiler or monitor. */
+static bool
+observed(void)
+{
+    PyThreadState *ts = PyThreadState_Get();
+    if (ts->next || ts->prev || ts->c_profilefunc) return true;
+#if PY_VERSION_HEX >= 0x030C0000
+    for (int tool = 0; tool < 6; tool++)
+        if (tool != OWN_TOOL && ts->interp->monitoring_tool_names[tool]) return true;
+#endif
+    return false;
+}
+
 /* Whether nothing that the frame reaches can have changed since its last event, but its own variables and the iterators
    that it draws from: this thread ran nothing but the last line, and that line's instructions leave everything alone. */
 static bool
 keeps_still(Thread *t, Rec *r, const View *v)
 {
     const Info *info = r->info;
-    if (v->info != info || !info->optimized) return false;
+    if (v->info != info || !info->optimized || t->user) return false;
     int line = r->last_line - info->first_effect;
     if (line < 0 || line >= info->neffects) return false;
     int effect = info->effects[line];
+    t->drains = effect == 3;
     if (effect == 0) return true;
     if (effect == 2 || t->exotics) return false;
     if (effect >= 16) {
@@ -2193,8 +2210,28 @@ keeps_still(Thread *t, Rec *r, const View *v)
         PyTypeObject *k = o ? Py_TYPE(o) : NULL;
         if (k != &PyLong_Type && k != &PyUnicode_Type && k != &PyFloat_Type && k != &PyTuple_Type && k != &PyBool_Type) return false;
     }
-    PyThreadState *ts = PyThreadState_Get();
-    return !ts->next && !ts->prev;
+    return !observed();
+}
+
+/* Put what was written of objects into the order in which they were visited. */
+static void
+in_order(Thread *t)
+{
+    Buf b = {0};
+    size_t done = 0;
+    for (size_t i = 0; i < t->nvisited; i++)
+        for (size_t k = done; k < t->nsegments; k++)
+            if (t->segments[k].number == t->queue[i].obj->number) {
+                size_t from = t->segments[k].from, to = t->segments[k].to, at = b.n;
+                buf_put(&b, t->objects_text.p + from, to - from);
+                t->segments[k] = t->segments[done];
+                t->segments[done].number = t->queue[i].obj->number;
+                t->segments[done].from = at;
+                t->segments[done++].to = b.n;
+                break;
+            }
+    if (done == t->nsegments && b.n == t->objects_text.n) memcpy(t->objects_text.p, b.p, b.n);
+    buf_free(&b);
 }
 
 static void
@@ -2239,6 +2276,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         if (kind == K_YIELD && stack->n > from && stack->p[stack->n - 1] == value) stack->n--;
         if (kind == K_RESUME && stack->n) value = stack->p[--stack->n];
     }
+    bool reorder = false;
     t->light = kind == K_LINE && t->last == r && n == 1 && keeps_still(t, r, top);
     t->doubt = false;
     t->moved = 0;
@@ -2247,12 +2285,12 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     if (t->light) {
         for (size_t i = 0; i < t->nqueue; i++)
             if (look_at(t, t->queue[i]) < 0) return -1;
-        if (t->doubt || t->moved != t->iterators) {
+        if (t->doubt || (t->drains && t->moved != t->iterators)) {
             /* something may have changed after all: look at everything */
             t->light = false;
             t->nqueue = t->visited = 0;
-            uint64_t began = t->stamp++;
-            (void)began;
+            t->stamp++;
+            reorder = true;
             for (int k = 0; k < 2; k++) {
                 Objs *refs = k ? &r->srefs : &r->refs;
                 for (size_t i = 0; i < refs->n; i++) see_again(t, refs->p[i]);
@@ -2271,7 +2309,9 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         if (global_changes(t, r, frame) < 0) return -1;
         if (finish(t) < 0) return -1;
         r->whole = t->stamp;
+        if (reorder && t->nsegments > 1) in_order(t);
     }
+    if (getenv("DC")) { static long c[4]; c[t->light]++; if ((c[0]+c[1])%20000==0) fprintf(stderr,"full %ld light %ld\n",c[0],c[1]); }
     t->light = false;
     t->nqueue = 0;
     t->depth = 0;

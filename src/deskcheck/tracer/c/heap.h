@@ -40,6 +40,9 @@ typedef struct {
     size_t nf;
     Obj **refs;
     size_t nrefs;
+    PyObject **seen;     /* of a list of atoms: the items' addresses, compared and never followed */
+    bool *stable;        /* by chunk of them: the same addresses are the same values */
+    size_t nseen, capseen;
 } Content;
 
 struct Obj {

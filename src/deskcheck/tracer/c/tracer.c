@@ -87,7 +87,7 @@ typedef struct Thread {
     Globals *globals;
     int nglobals;
     Objs in_flight;
-    bool dirty, user, light, doubt, drains;
+    bool dirty, user, light, doubt, drains, alone;
     size_t iterators, exotics, moved;  /* objects of these kinds that are known; iterators seen at this event */
     Rec *last;                   /* whose event was the last */
     void *cached_frame;
@@ -207,6 +207,8 @@ content_free(Content *c)
     for (size_t i = 0; i < c->nf; i++) Py_DECREF(c->fields[i].name);
     free(c->fields);
     free(c->refs);
+    free(c->seen);
+    free(c->stable);
     memset(c, 0, sizeof *c);
 }
 
@@ -510,6 +512,9 @@ function_is_inert(PyObject *o)
     return true;
 }
 
+/* Keep a value for the rest of the event, where another thread could drop it meanwhile. */
+static inline void keep(Thread *t, PyObject *o) { if (!t->alone) hold(t, o); }
+
 static void
 enqueue(Thread *t, PyObject *o, Obj *obj)
 {
@@ -780,6 +785,10 @@ value_of(Thread *t, PyObject *o, Val *v)
     return 0;
 }
 
+typedef struct { PyFrameObject *f; IFrame *i; Info *info; int offset; } View;
+typedef struct { PyObject *name, *value; int slot; } Now;
+typedef struct { Now *p; size_t n, cap; } Nows;
+
 /* ---- contents ----------------------------------------------------------------------------------- */
 
 enum { ITEMS_NONE, ITEMS_LIST, ITEMS_VALUES, ITEMS_PAIRS, ITEMS_TEXTS };
@@ -992,6 +1001,171 @@ long_tail(Shape *s, char *room, Py_ssize_t all)
     s->tail = room;
 }
 
+enum { CHUNK = 64 };
+
+/* The Val of an atom; false for anything else. */
+static inline bool
+atom_of(Thread *t, PyObject *o, Val *v)
+{
+    PyTypeObject *k = Py_TYPE(o);
+    int64_t value;
+    if (k == &PyLong_Type) { if (!int_value(o, &value)) return false; *v = (Val){V_INT, (uint64_t)value}; return true; }
+    if (k == &PyUnicode_Type) { *v = str_val(t, o); return true; }
+    if (o == Py_None) { *v = (Val){V_NONE, 0}; return true; }
+    if (k == &PyBool_Type) { *v = (Val){o == Py_True ? V_TRUE : V_FALSE, 0}; return true; }
+    if (k == &PyFloat_Type) {
+        double x = PyFloat_AS_DOUBLE(o);
+        uint64_t bits = 1;
+        if (x == x) memcpy(&bits, &x, 8);
+        *v = (Val){V_FLOAT | (uint64_t)(x != x) << 8, bits};
+        return true;
+    }
+    return false;
+}
+
+/* Whether an address means a value for as long as the interpreter lives. */
+static inline bool
+lasts(PyObject *o)
+{
+    int64_t value;
+    if (o == Py_None || o == Py_True || o == Py_False) return true;
+    if (Py_IS_TYPE(o, &PyLong_Type) && int_value(o, &value)) return value >= -5 && value <= 256;
+    return false;
+}
+
+/* A list of atoms that is known: compare in place. 1: done; 0: look at it as at any other. */
+static int
+atoms_content(Thread *t, Obj *obj, const Shape *s)
+{
+    Content *c = &obj->c;
+    size_t n = (size_t)s->n, old = c->n;
+    if (!obj->known || c->nrefs || !same(c->tail, text_val(s->tail, s->ntail)) || n < old || old == 0) return 0;
+    PyObject **items = ((PyListObject *)s->list)->ob_item;
+    if (c->nseen > old) c->nseen = 0;
+    if (n > c->capseen) {
+        c->capseen = n + n / 2 + CHUNK;
+        c->seen = must(realloc(c->seen, c->capseen * sizeof(PyObject *)));
+        c->stable = must(realloc(c->stable, (c->capseen / CHUNK + 1) * sizeof(bool)));
+    }
+    size_t first = SIZE_MAX, last = 0;
+    for (size_t from = 0; from < n; from += CHUNK) {
+        size_t to = from + CHUNK < n ? from + CHUNK : n;
+        bool whole = to <= c->nseen;
+        if (whole && c->stable[from / CHUNK] && memcmp(c->seen + from, items + from, (to - from) * sizeof(PyObject *)) == 0)
+            continue;
+        bool stable = true;
+        for (size_t i = from; i < to; i++) {
+            PyObject *o = items[i];
+            Val v;
+            if (!atom_of(t, o, &v)) { c->nseen = 0; return 0; }
+            stable &= lasts(o);
+            if (i >= old || !same(v, c->items[i])) {
+                if (first == SIZE_MAX) first = i;
+                last = i + 1;
+            }
+        }
+        memcpy(c->seen + from, items + from, (to - from) * sizeof(PyObject *));
+        c->stable[from / CHUNK] = stable;
+    }
+    c->nseen = n;
+    if (n > old) {
+        if (first > old) first = old;
+        last = n;
+    }
+    if (first == SIZE_MAX) return 1;
+    /* The longest common head, then the longest common tail; of a list that has grown that is more work. */
+    size_t removed;
+    if (n == old) removed = last - first;
+    else {
+        size_t tail = 0;
+        Val v;
+        while (tail < old - (first < old ? first : old) && atom_of(t, items[n - 1 - tail], &v) && same(v, c->items[old - 1 - tail])) tail++;
+        last = n - tail;
+        removed = old - tail - first;
+    }
+    Buf *b = &t->objects_text;
+    buf_lit(b, ",\"");
+    buf_int(b, (int64_t)obj->number);
+    buf_lit(b, "\":{\"splice\":[");
+    buf_int(b, (int64_t)first);
+    buf_byte(b, ',');
+    buf_int(b, (int64_t)removed);
+    buf_lit(b, ",[");
+    if (write_items_from(t, b, s, (Py_ssize_t)first, (Py_ssize_t)last) < 0) return -1;
+    buf_lit(b, "]]}");
+    if (n > c->cap) c->items = must(realloc(c->items, (c->cap = n + n / 2 + 4) * sizeof(Val)));
+    for (size_t i = first; i < (n == old ? last : n); i++) if (!atom_of(t, items[i], &c->items[i])) return -1;
+    c->n = n;
+    return 1;
+}
+
+/* A generator or coroutine: where it stands, and the state of its frame (Snapshotter._generator). */
+static PyObject *N_line, *N_frame, *N_stack, *N_state, *V_finished, *V_running, *V_suspended, *V_created;
+static int view_of_iframe(Thread *t, IFrame *i, View *v);
+static void collect_locals(Thread *t, View *views, int nviews, Nows *l);
+static void view_stack(Thread *t, const View *v, Pys *to);
+static PyObject *frame_number_of(Thread *t, void *frame);
+
+static int
+generator_content(Thread *t, Obj *obj, PyObject *o)
+{
+    PyGenObject *gen = (PyGenObject *)o;
+    PyObject *state;
+    Pys names = {0}, values = {0}, stack = {0};
+    Nows locals = {0};
+    IFrame *frame = (IFrame *)gen->gi_iframe;
+    int failed = 0;
+    if (gen->gi_frame_state >= FRAME_COMPLETED) state = V_finished;
+    else if (gen->gi_frame_state == FRAME_EXECUTING) state = V_running;
+    else {
+        bool started = gen->gi_frame_state != FRAME_CREATED;
+        View v;
+        state = started ? V_suspended : V_created;
+        if (view_of_iframe(t, frame, &v) < 0) return -1;
+        if (v.info->in_scope) {
+            int line = started ? PyCode_Addr2Line(v.info->code, frame_lasti(frame)) : v.info->code->co_firstlineno;
+            PyObject *text = line < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(line);
+            hold(t, text);
+            Py_DECREF(text);
+            pys_add(&names, N_line);
+            pys_add(&values, text);
+            PyObject *number = started && frame->frame_obj ? frame_number_of(t, frame->frame_obj) : NULL;
+            if (number) {
+                hold(t, number);
+                Py_DECREF(number);
+                pys_add(&names, N_frame);
+                pys_add(&values, number);
+            }
+            collect_locals(t, &v, 1, &locals);
+            for (size_t i = 0; i < locals.n; i++) { pys_add(&names, locals.p[i].name); pys_add(&values, locals.p[i].value); }
+            if (started) {
+                view_stack(t, &v, &stack);
+                PyObject *tuple = PyTuple_New((Py_ssize_t)stack.n);
+                for (size_t i = 0; tuple && i < stack.n; i++) PyTuple_SET_ITEM(tuple, (Py_ssize_t)i, Py_NewRef(stack.p[i]));
+                if (!tuple) failed = -1;
+                else { pys_add(&t->held, tuple); pys_add(&names, N_stack); pys_add(&values, tuple); }
+            }
+        }
+    }
+    pys_add(&names, N_state);
+    pys_add(&values, state);
+    Buf head = {0};
+    if (PyGen_CheckExact(o)) buf_lit(&head, "\"kind\":\"generator\",\"type\":\"generator\",\"text\":\"generator ");
+    else buf_lit(&head, "\"kind\":\"generator\",\"type\":\"coroutine\",\"text\":\"coroutine ");
+    Buf name = {0};
+    buf_json(&name, gen->gi_qualname, PyUnicode_GET_LENGTH(gen->gi_qualname));
+    buf_put(&head, name.p + 1, name.n - 1);
+    buf_free(&name);
+    Shape s = {.head = head.p, .nhead = head.n, .tail = "", .names = names.p, .fields = values.p, .nfields = (Py_ssize_t)names.n};
+    if (!failed) failed = settle(t, obj, &s);
+    buf_free(&head);
+    free(names.p);
+    free(values.p);
+    free(stack.p);
+    free(locals.p);
+    return failed;
+}
+
 /* An instance: what its slots and its dict hold. */
 static int
 instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
@@ -1024,7 +1198,7 @@ instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
         names.p[kept] = names.p[i];
         values.p[kept++] = values.p[i];
     }
-    for (size_t i = 0; i < kept; i++) { hold(t, names.p[i]); hold(t, values.p[i]); }
+    for (size_t i = 0; i < kept; i++) { keep(t, names.p[i]); keep(t, values.p[i]); }
     Shape s = {.names = names.p, .fields = values.p, .nfields = (Py_ssize_t)kept, .tail = ""};
     if (s.nfields > t->core->items) s.nfields = t->core->items;
     Py_ssize_t n;
@@ -1152,8 +1326,10 @@ look_into(Thread *t, Queued q)
         Shape s = {.form = ITEMS_LIST, .list = o, .n = PyList_GET_SIZE(o), .tail = ""};
         HEAD(&s, "\"kind\":\"list\",\"type\":\"list\"");
         if (s.n > t->core->items) { long_tail(&s, room, s.n); s.n = t->core->items; }
-        return settle(t, obj, &s);
+        int done = atoms_content(t, obj, &s);
+        return done < 0 ? -1 : done ? 0 : settle(t, obj, &s);
     }
+    if (k == &PyGen_Type || k == &PyCoro_Type) return generator_content(t, obj, o);
     if (k == &PyDict_Type) {
         uint64_t version = dict_version(o);
         int again = obj->known && version == obj->version ? revisit(t, obj) : 1;
@@ -1165,8 +1341,8 @@ look_into(Thread *t, Queued q)
         Py_ssize_t at = 0;
         Pys pairs = {0};
         while (pairs.n < 2 * (size_t)s.n && PyDict_Next(o, &at, &key, &value)) {
-            hold(t, key);
-            hold(t, value);
+            keep(t, key);
+            keep(t, value);
             pys_add(&pairs, key);
             pys_add(&pairs, value);
         }
@@ -1345,7 +1521,6 @@ finish(Thread *t)
 
 /* ---- frames ------------------------------------------------------------------------------------- */
 
-typedef struct { PyFrameObject *f; IFrame *i; Info *info; int offset; } View;
 #define MAX_VIEWS 16
 
 static int *
@@ -1460,6 +1635,18 @@ view_of(Thread *t, PyFrameObject *f, View *v)
     return 0;
 }
 
+static int
+view_of_iframe(Thread *t, IFrame *i, View *v)
+{
+    v->f = NULL;
+    v->i = i;
+    v->info = info_of(t, frame_code(i));
+    if (!v->info) return -1;
+    int lasti = frame_lasti(i);
+    v->offset = lasti < 0 || !v->info->in_scope ? lasti : v->info->owner[lasti / 2];
+    return 0;
+}
+
 static inline bool alive(PyObject *o) { return o && Py_REFCNT(o) != 0; }
 
 /* Objects in `count` slots of the value stack, without what is no value and what is just being freed. */
@@ -1481,7 +1668,7 @@ stack_values(Thread *t, const View *v, int count, int depth, const char *tags, P
             Py_XDECREF(found);
             if (comprehension) continue;
         }
-        hold(t, o);
+        keep(t, o);
         pys_add(to, o);
     }
 }
@@ -1577,8 +1764,6 @@ fast_local(const View *v, int slot)
     return o;
 }
 
-typedef struct { PyObject *name, *value; int slot; } Now;
-typedef struct { Now *p; size_t n, cap; } Nows;
 
 static void
 nows_add(Nows *l, PyObject *name, PyObject *value, int slot)
@@ -1670,7 +1855,7 @@ collect_locals(Thread *t, View *views, int nviews, Nows *l)
                 }
         qsort(l->p + at, l->n - at, sizeof(Now), by_name);
     }
-    for (size_t i = 0; i < l->n; i++) hold(t, l->p[i].value);
+    for (size_t i = 0; i < l->n; i++) keep(t, l->p[i].value);
 }
 
 static Val *
@@ -2051,6 +2236,13 @@ frames_put(Thread *t, void *frame, Rec *r, bool comprehension)
     return e;
 }
 
+static PyObject *
+frame_number_of(Thread *t, void *frame)
+{
+    Entry *e = entry_of(t, frame);
+    return e && !e->comprehension ? PyLong_FromLong(e->rec->number) : NULL;
+}
+
 /* The frame with the enclosing one, if it is a comprehension's: outermost first (_views). */
 static int
 views_of(Thread *t, PyFrameObject *f, View *views)
@@ -2258,6 +2450,8 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     t->visited = 0;
     t->depth = 0;
     t->objects_text.n = t->caller.n = t->value.n = 0;
+    PyThreadState *ts = PyThreadState_Get();
+    t->alone = !ts->next && !ts->prev;
     View views[MAX_VIEWS];
     int n = views_of(t, frame, views);
     if (n < 0) return -1;
@@ -2604,6 +2798,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
         if (!info || info->in_scope) {
             PyObject *type, *value, *traceback;
             PyErr_Fetch(&type, &value, &traceback);
+            int collecting = PyGC_Disable();  /* or finalisers of the program would run inside of us */
             PyThreadState *ts = PyThreadState_Get();
             int *left = recursion_left(ts), had = *left;
             *left += 300;
@@ -2626,6 +2821,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
                 Py_XDECREF(error_traceback);
                 PyErr_Clear();
             }
+            if (collecting) PyGC_Enable();
             PyErr_Restore(type, value, traceback);
         }
     }
@@ -3018,7 +3214,8 @@ PyInit__native(void)
         {&S_type_facts, "type_facts"}, {&S_code_facts, "code_facts"}, {&S_type_name, "type_name"},
         {&S_emit, "emit"}, {&S_give_up, "give_up"},
         {&N_over, "over"}, {&N_next, "next"}, {&N_left, "left"}, {&N_iterators, "iterators"}, {&N_iterator, "iterator"},
-        {&N_count, "count"},
+        {&N_count, "count"}, {&N_line, "(line)"}, {&N_frame, "(frame)"}, {&N_stack, "(stack)"}, {&N_state, "(state)"},
+        {&V_finished, "finished"}, {&V_running, "running"}, {&V_suspended, "suspended"}, {&V_created, "created"},
     };
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         if (!(*strings[i].to = PyUnicode_InternFromString(strings[i].text))) return NULL;

@@ -15,6 +15,7 @@ import gc
 import io
 import json
 import os
+import random
 import resource
 import shutil
 import signal
@@ -129,6 +130,7 @@ def _in_fork(job: dict[str, Any], program: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+    random.seed(0)
     filename = program["filename"]
     with open(filename, "w", encoding="utf-8", errors="surrogatepass") as stream:
         stream.write(program["code"])

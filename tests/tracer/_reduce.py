@@ -5,6 +5,7 @@ import copy
 import time
 from collections.abc import Callable, Iterator
 
+
 def reduced(text: str, shows: Callable[[str], bool], *, seconds: float = 120) -> str:
     """A smaller program that still shows the trouble, after at most so long. Its comments and layout go."""
     until = time.monotonic() + seconds
@@ -12,7 +13,13 @@ def reduced(text: str, shows: Callable[[str], bool], *, seconds: float = 120) ->
     if not shows(plain):  # layout matters
         return text
     text = plain
-    for smaller in (_fewer_statements, _unwrapped_statements, _fewer_statements, _simpler_expressions, _fewer_statements):
+    for smaller in (
+        _fewer_statements,
+        _unwrapped_statements,
+        _fewer_statements,
+        _simpler_expressions,
+        _fewer_statements,
+    ):
         skip = changed = 0
         while time.monotonic() < until:
             for number, candidate in enumerate(smaller(ast.parse(text))):
@@ -92,7 +99,11 @@ def _simpler_expressions(tree: ast.Module) -> Iterator[str]:
             if isinstance(value, ast.expr) and not isinstance(node, ast.JoinedStr | ast.FormattedValue):
                 for instead in _instead(value):
                     yield from _with(tree, node, field, instead)
-            elif isinstance(value, list) and value and isinstance(value[0], ast.expr | ast.keyword | ast.comprehension | ast.withitem):
+            elif (
+                isinstance(value, list)
+                and value
+                and isinstance(value[0], ast.expr | ast.keyword | ast.comprehension | ast.withitem)
+            ):
                 for n in range(len(value)):
                     if len(value) > 1 or not isinstance(value[0], ast.comprehension | ast.withitem):
                         yield from _with(tree, node, field, value[:n] + value[n + 1 :])

@@ -299,7 +299,8 @@ STATEMENTS = [
     (1, "try", "$=Z = $Z + $Z"),
     (1, "try", "$=Z = len($Z)"),
     (1, "try", "$=Z = operator.getitem($Z, 0)"),
-    (1, "try", "$=Z = {$Z, $Z}"),
+    (1, "try", "$=Z = {$I, $T, $P}"),
+    (1, "try", "$=Z = {$I: 1, $Z: 2}"),
     (1, "try", "raise StopIteration($I)"),
     (1, "try", "$=I = undefined_name"),
     (1, "try", "[$I // $!1 for $!1 in $L]"),
@@ -426,7 +427,7 @@ CLASSES: list[tuple[dict[str, str], str]] = [
     ({"Z": "$!1.$!2", "I": "$!1.$!3.value"}, "import enum\nclass $!1(enum.IntEnum):\n    $!2 = 1\n    $!3 = 2\n    def step(self, $+I):\n        return self + $I"),
 ]  # fmt: skip
 
-HEADER = '''\
+HEADER = """\
 import asyncio, collections, contextlib, functools, itertools, operator
 
 Point = collections.namedtuple("Point", "x y")
@@ -437,50 +438,50 @@ class Failed(Exception):
     def __init__(self, code):
         super().__init__(f"code {code}")
         self.code = code
-'''
+"""
 
 HELPERS = {
-    "chain_sum": '''\
+    "chain_sum": """\
 def chain_sum(node):
     total = 0
     while node:
         total += node[0]
         node = node[1]
     return total
-''',
-    "walk": '''\
+""",
+    "walk": """\
 def walk(node):
     return [] if node is None else [node[0], *walk(node[1])]
-''',
-    "link": '''\
+""",
+    "link": """\
 def link(items):
     head = None
     for item in items:
         head = [item, head]
     return head
-''',
-    "memo": '''\
+""",
+    "memo": """\
 def memo(n, known={}):
     if n not in known:
         known[n] = n if n < 2 else memo(n - 1) + memo(n - 2)
     return known[n]
-''',
-    "data_of": '''\
+""",
+    "data_of": """\
 def data_of(data):
     for byte in data:
         if byte:
             yield byte
-''',
-    "zip_first": '''\
+""",
+    "zip_first": """\
 def zip_first(a, b):
     for x, _ in zip(a, b):
         yield x
-''',
-    "compose": '''\
+""",
+    "compose": """\
 def compose(f, g):
     return lambda x: f(g(x))
-''',
-    "pause": '''\
+""",
+    "pause": """\
 class pause:
     def __init__(self, times):
         self.times = times
@@ -490,8 +491,8 @@ class pause:
             self.times -= 1
             yield
         return 0
-''',
-    "run": '''\
+""",
+    "run": """\
 def run(coroutine):
     steps = 0
     while True:
@@ -500,12 +501,12 @@ def run(coroutine):
         except StopIteration as stop:
             return stop.value
         steps += 1
-''',
-    "gathered": '''\
+""",
+    "gathered": """\
 async def gathered(*coroutines):
     return list(await asyncio.gather(*coroutines))
-''',
-    "AsyncGuard": '''\
+""",
+    "AsyncGuard": """\
 class AsyncGuard:
     def __init__(self, value):
         self.value = value
@@ -517,6 +518,6 @@ class AsyncGuard:
     async def __aexit__(self, kind, error, traceback):
         await pause(1)
         return kind is not None and issubclass(kind, LookupError)
-''',
+""",
 }
 """Functions and classes of our own that templates use, each put into a program that names it."""

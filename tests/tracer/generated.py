@@ -164,7 +164,9 @@ class Maker:
             return self.fill(self.pick(_LITERALS[kind]), 0)
         if names:
             return self.read(self.pick(names))
-        made = [(template, cost) for template, cost in self.makers.get(kind, ()) if "$" + kind not in template]
+        made = [
+            (template, cost) for template, cost in self.makers.get(kind, ()) if "$" + kind not in template
+        ]
         if made:
             template, cost = made[self.below(len(made))]
             self.cost += self.factor * cost
@@ -347,7 +349,11 @@ class Maker:
             self.scope = _Scope(parent=self.scope, flags=flags, returns=returns)
             self.emit(indent, f"{head}({self.fill(rest, 0, known)}")
             return
-        if content.startswith("nonlocal ") and self.scope.parent is not None and self.scope.parent.parent is None:
+        if (
+            content.startswith("nonlocal ")
+            and self.scope.parent is not None
+            and self.scope.parent.parent is None
+        ):
             content = content.replace("nonlocal", "global")
         if content.endswith(":"):  # what its line binds is known in its block
             open_blocks.append((inner, self.scope, len(self.scope.blocks)))

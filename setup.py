@@ -1,4 +1,4 @@
-"""The native tracer's core. Where it cannot be compiled the package works with the reference tracer."""
+"""What is written in C. Where it cannot be compiled the package works without, with the reference tracer."""
 
 import sysconfig
 from pathlib import Path
@@ -15,6 +15,12 @@ setup(
             include_dirs=[str(include), str(include / "internal")],
             extra_compile_args=["-O3", "-fno-strict-aliasing", "-std=c11"],
             optional=True,
-        )
+        ),
+        Extension(
+            "deskcheck.recording._columns",
+            ["src/deskcheck/recording/_columns.c"],
+            extra_compile_args=["-O3", "-std=c11"],
+            optional=True,
+        ),
     ]
 )

@@ -19,6 +19,7 @@ from rich.table import Table
 
 from deskcheck import __version__
 from deskcheck.recording.errors import DeskcheckError, InputError
+from deskcheck.tracer.limits import Level
 
 app = typer.Typer(
     name="deskcheck",
@@ -71,6 +72,9 @@ def record(
     repeat: Annotated[
         bool, typer.Option(help="Run each program twice, under two hash seeds, and compare.")
     ] = True,
+    level: Annotated[
+        Level, typer.Option(help="Record every line, or before every instruction too.")
+    ] = Level.LINE,
     cpu_s: Annotated[float, typer.Option("--cpu-s", min=0.1, help="CPU time a run may use.")] = 20.0,
     max_events: Annotated[
         int, typer.Option("--max-events", min=1, help="Events recorded of each thread.")
@@ -88,6 +92,7 @@ def record(
         "repeat": repeat,
         "limits": Limits(cpu_s=cpu_s, wall_s=max(60.0, 3 * cpu_s)),
         "trace_limits": TraceLimits(events=max_events),
+        "level": level,
     }
     if out is None:
         _record_and_show(asked, options, as_json=as_json)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import Ending, Environment, Mode, Outcome, Program, Recording, Row, Trace, render
-from deskcheck.tracer import ReferenceTracer
+from deskcheck.tracer import Level, ReferenceTracer
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], Ending]
@@ -22,9 +22,9 @@ def _main(program: Program) -> dict[str, Any]:
     return {"__name__": "__main__"}
 
 
-def _record(program: Program) -> Recording:
+def _record(program: Program, level: Level = Level.LINE) -> Recording:
     rows: list[bytes] = []
-    tracer = ReferenceTracer({program.filename: program.filename}, rows.append)
+    tracer = ReferenceTracer({program.filename: program.filename}, rows.append, level=level)
     names = _main(program)
     code = compile(program.code, program.filename, "exec", dont_inherit=True)
     printed = io.StringIO()
@@ -72,10 +72,16 @@ def _record(program: Program) -> Recording:
 def record() -> Record:
     """record(code) or record(code, "f", "(1, 2)"): a recording of a script or of a call."""
 
-    def make(code: str, entry: str | None = None, arguments: str | None = None, **fields: Any) -> Recording:
+    def make(
+        code: str,
+        entry: str | None = None,
+        arguments: str | None = None,
+        level: Level = Level.LINE,
+        **fields: Any,
+    ) -> Recording:
         fields.setdefault("id", f"{entry}{arguments}" if entry else "script")
         fields.setdefault("mode", Mode.CALL if entry else Mode.MODULE)
-        return _record(Program(code=code, entry=entry, arguments=arguments, **fields))
+        return _record(Program(code=code, entry=entry, arguments=arguments, **fields), level)
 
     return make
 

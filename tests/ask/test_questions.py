@@ -10,6 +10,7 @@ import pytest
 from deskcheck.ask import QUESTIONS, Sample
 from deskcheck.ask._source import statements, without_answer
 from deskcheck.recording import Mode, Outcome, Program, Recording
+from deskcheck.tracer import Level
 
 Record = Callable[..., Recording]
 
@@ -42,6 +43,17 @@ def test_output_of_a_call(record: Record) -> None:
     assert "f([31, 2, 57],)" in sample.prompt
     assert SUMS.strip() in sample.prompt
     assert "87" not in sample.prompt
+
+
+def test_questions_are_those_of_the_lines(record: Record) -> None:
+    """A recording that holds instructions too is asked the same about: samples but for the numbers of events."""
+    fine = record(SUMS, "f", "([31, 2, 57, 4, 6],)", level=Level.INSTRUCTION)
+    coarse = record(SUMS, "f", "([31, 2, 57, 4, 6],)")
+    assert len(fine.trace) > 3 * len(coarse.trace)
+    for kind in QUESTIONS:
+        asked = [(s.prompt, s.answer, s.data.get("line"), s.data.get("k")) for s in ask(kind, fine)]
+        assert asked == [(s.prompt, s.answer, s.data.get("line"), s.data.get("k")) for s in ask(kind, coarse)]
+        assert asked
 
 
 def test_output_of_a_module_with_an_assert(record: Record) -> None:

@@ -118,7 +118,11 @@ def event_rows(draw: st.DrawFn) -> list[Row]:
         thread = draw(st.sampled_from([0, 0, 0, 1, 3]))
         head = [thread, indices[thread], draw(st.sampled_from(list(Kind))).value, draw(int32s)]
         place = [draw(texts), draw(texts), draw(int32s), draw(int32s)]
-        rows.append(Row._make([*head, *place, *(draw(json_texts) for _ in range(6)), draw(maybe_texts)]))
+        rows.append(
+            Row._make(
+                [*head, *place, *(draw(json_texts) for _ in range(6)), draw(maybe_texts), draw(maybe_texts)]
+            )
+        )
         indices[thread] += 1
     return rows
 
@@ -337,12 +341,12 @@ GOOD = list(row(0))
         (b"\xff\xff", "no JSON"),
         ("[" * 100_000, "no JSON"),
         ("9" * 10_000, "no JSON"),
-        ("{}", "not the 15 fields"),
-        (json.dumps(GOOD[:-1]), "not the 15 fields"),
-        (json.dumps([*GOOD, None]), "not the 15 fields"),
-        (json.dumps([True, *GOOD[1:]]), "not the 15 fields"),
-        (json.dumps([None, *GOOD[1:]]), "not the 15 fields"),
-        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "not the 15 fields"),
+        ("{}", "not the 16 fields"),
+        (json.dumps(GOOD[:-1]), "not the 16 fields"),
+        (json.dumps([*GOOD, None]), "not the 16 fields"),
+        (json.dumps([True, *GOOD[1:]]), "not the 16 fields"),
+        (json.dumps([None, *GOOD[1:]]), "not the 16 fields"),
+        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "not the 16 fields"),
         (json.dumps(row(0, kind="loop")), "kind 'loop' is unknown"),
         (json.dumps(row(0, thread=-1)), "its thread is not in 0..9999"),
         (json.dumps(row(0, thread=10**400)), "its thread is not in 0..9999"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from deskcheck.recording import block
 from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
@@ -132,11 +133,11 @@ def test_what_it_leaves_behind_goes(tmp_path: Path) -> None:
 
 def test_a_killed_program_keeps_its_events() -> None:
     """What was recorded before the process was killed has been received."""
-    lines: list[str] = []
-    ending = module("import os\na = 1\nb = 2\nos.kill(os.getpid(), 9)\n", sink=lines.append)
+    blocks: list[bytes] = []
+    ending = module("import os\na = 1\nb = 2\nos.kill(os.getpid(), 9)\n", sink=blocks.append)
     assert ending.outcome is Outcome.KILLED
     assert ending.cut == "ended"
-    assert [json.loads(line)[6] for line in lines] == [1, 1, 2, 3, 4]
+    assert [row.line for each in blocks for row in block.rows(each)] == [1, 1, 2, 3, 4]
 
 
 def test_many_runs_leave_nothing_open() -> None:

@@ -68,7 +68,7 @@ class _Walk:
         callers = [loads(row.caller) if row.caller else {} for row in (x, y)]
         if callers[0] or callers[1]:
             plain = [{k: v for k, v in c.items() if k not in ("locals", "stack")} for c in callers]
-            push(("caller", *plain))
+            push(("caller", plain[0], plain[1]))
             numbers.append(callers[0].get("frame", x.frame))
         for number in numbers:
             f, g = self.one.frames[number], self.two.frames[number]

@@ -14,7 +14,6 @@ Before there is a native tracer, the reference is compared with itself.
 """
 
 import argparse
-import ast
 import functools
 import gzip
 import hashlib
@@ -33,10 +32,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from deskcheck.corpus import PUBLISHED
 from deskcheck.corpus import programs as corpus_programs
-from deskcheck.recording import InputError, Mode, Program, Row, block
+from deskcheck.recording import Mode, Program, Row, block
 from deskcheck.tracer import TraceLimits
+from deskcheck.tracer.limits import Level
 from tests.tracer._reduce import reduced
 from tests.tracer._states import Different, check
 
@@ -82,6 +81,7 @@ class Setting:
 
     python: str = sys.executable
     limits: TraceLimits = field(default_factory=lambda: TraceLimits(events=20_000))
+    level: Level = Level.LINE
     seconds: float = 60
     hash_seed: int = 0
     cache: Path | None = None
@@ -174,7 +174,7 @@ def _sources() -> bytes:
 def _key(program: Program, tracer: str, setting: Setting) -> str:
     parts = [
         program.code, program.mode, program.filename, program.entry, program.arguments, tracer,
-        asdict(setting.limits), setting.seconds, setting.hash_seed, _version(setting.python), _sources().hex(),
+        asdict(setting.limits), setting.level, setting.seconds, setting.hash_seed, _version(setting.python), _sources().hex(),
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -208,6 +208,7 @@ class Runner:
         job = {
             "tracer": tracer,
             "limits": asdict(setting.limits),
+            "level": setting.level,
             "seconds": setting.seconds,
             "folder": self._folder.name,
         }
@@ -481,6 +482,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--python", default=sys.executable, help="interpreter to run them under")
     parser.add_argument("--events", type=int, default=20_000, help="recorded of one program")
     parser.add_argument("--seconds", type=float, default=60, help="for one program under one tracer")
+    parser.add_argument("--level", choices=list(Level), default=Level.LINE)
     parser.add_argument("--hash-seed", type=int, default=0)
     parser.add_argument("--no-cache", action="store_true", help="run the reference too, whatever is kept")
     parser.add_argument(
@@ -498,6 +500,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     setting = Setting(
         python=given.python,
         limits=TraceLimits(events=given.events),
+        level=Level(given.level),
         seconds=given.seconds,
         hash_seed=given.hash_seed,
         cache=None if given.no_cache else _cache(),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from deskcheck.recording import Trace, block
-from deskcheck.tracer import ReferenceTracer, TraceLimits
+from deskcheck.tracer import Level, ReferenceTracer, TraceLimits
 
 FILE = "program.py"
 
@@ -36,12 +36,12 @@ class _Output(io.StringIO):
         return super().write(text)
 
 
-def run_traced(source: str, limits: TraceLimits | None = None) -> Traced:
+def run_traced(source: str, limits: TraceLimits | None = None, level: Level = Level.LINE) -> Traced:
     """Trace a program given as indented text; its first line is line 1."""
     code = compile(textwrap.dedent(source).lstrip("\n"), FILE, "exec", dont_inherit=True)
     module = types.ModuleType("__main__")
     blocks: list[bytes] = []
-    tracer = ReferenceTracer({FILE: FILE}, blocks.append, limits=limits)
+    tracer = ReferenceTracer({FILE: FILE}, blocks.append, limits=limits, level=level)
     output, error = _Output(), None
     main, stdout = sys.modules["__main__"], sys.stdout
     sys.modules["__main__"], sys.stdout = module, output

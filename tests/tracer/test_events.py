@@ -494,6 +494,13 @@ def test_a_comprehension_is_part_of_its_frame(traced: Callable[..., Any]) -> Non
     assert repr(after.locals["a"]) == "[0, 2, 4]"
 
 
+def test_a_long_comprehension(traced: Callable[..., Any]) -> None:
+    """A comprehension whose jumps need an extended argument has an event for each further item too."""
+    source = f"def f():\n    return [{' + '.join(['q'] * 300)} for q in range(3)]\nf()\n"
+    lines = [row.line for row in traced(source).trace.rows if row.function == "f" and row.kind == "line"]
+    assert lines == [2] * 4
+
+
 def test_variables_of_a_comprehension_are_gone_afterwards(traced: Callable[..., Any]) -> None:
     """A comprehension of the module has its variable while it runs, and leaves none behind."""
     trace = traced(

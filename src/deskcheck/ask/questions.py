@@ -8,6 +8,7 @@ places of a recording are asked about is drawn from a generator seeded with the 
 Not covered: other threads than the main one; questions about notebooks.
 """
 
+import itertools
 import json
 import random
 from collections import Counter
@@ -31,7 +32,7 @@ from deskcheck.ask._source import (
 from deskcheck.ask.parsing import CLOSE, OPEN
 from deskcheck.ask.prompts import how_run, parts_of
 from deskcheck.ask.sample import Sample
-from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Recording, Value, render
+from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Recording, Row, Value, render
 
 ANSWER_CHARS = 1000
 STATE_CHARS = 200
@@ -249,7 +250,7 @@ def _arrivals(recording: Recording, lines: Mapping[str, Statements]) -> list[_Ar
     found: list[_Arrival] = []
     then: dict[int, int | str] = {}
     resumed: dict[int, int] = {}
-    for row in recording.trace.rows[: min(len(recording.trace), SCANNED_EVENTS)]:
+    for row in itertools.islice(_rows(recording), SCANNED_EVENTS):
         known = lines.get(row.file)
         if known is None:
             continue
@@ -275,6 +276,11 @@ def _arrivals(recording: Recording, lines: Mapping[str, Statements]) -> list[_Ar
         ):
             then[open_[row.frame].index] = "raise"  # what is thrown into a generator is not told beforehand
     return [_Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in found]
+
+
+def _rows(recording: Recording) -> Iterator[Row]:
+    """The events of the main thread that there are at every level: instructions are left out."""
+    return (row for row in recording.trace.rows if row.kind != Kind.INSTRUCTION)
 
 
 def _lines(recording: Recording, files: Sequence[Shown]) -> dict[str, Statements]:
@@ -452,7 +458,9 @@ def _plain(value: Value) -> bool:
 
 
 def _state(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    if len(recording.trace) > STATE_EVENTS:
+    if len(recording.trace) > STATE_EVENTS and any(
+        True for _ in itertools.islice(_rows(recording), STATE_EVENTS, None)
+    ):
         raise _Unfit("the run is long")
     files = _files(recording)
     lines = _lines(recording, files)

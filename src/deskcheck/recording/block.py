@@ -15,6 +15,7 @@ surrogates passed) after their length in bytes.
 """
 
 import json
+import sys
 from collections.abc import Iterator
 
 from deskcheck.recording.trace import Kind, Row
@@ -24,6 +25,15 @@ KINDS = tuple(Kind)
 CONTEXT = 0x10
 COLUMNS = 0x20
 TEXTS = ("locals", "stack", "globals", "objects", "caller", "value", "output", "instruction")
+
+
+def mirrored(memory: bytes, handed_over: int) -> bytes | None:
+    """The block that a tracer was filling, from the memory that it shared, given how many blocks it had
+    handed over; None if there is nothing more."""
+    number, size = (int.from_bytes(memory[at : at + 8], sys.byteorder) for at in (0, 8))
+    if number != handed_over or not len(MAGIC) < size <= len(memory) - 16:
+        return None
+    return memory[16 : 16 + size]
 
 
 def rows(block: bytes) -> Iterator[Row]:

@@ -31,11 +31,18 @@ from typing import Any, NoReturn, Self, get_args, get_type_hints, overload
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from deskcheck.recording.block import KINDS, MAGIC, TEXTS
+from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.errors import InputError, RecordingError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Kind, Row, Trace
+
+try:
+    from deskcheck.recording import _columns
+except ImportError:  # not built: the same in Python
+    _columns = None  # type: ignore[assignment]
 
 FORMAT = 1
 """Version of the columns that this module writes; it reads this one and all before it."""
@@ -472,7 +479,8 @@ class Spool:
         )  # finish and abandon; Writer.close may call the latter from another thread
 
     def write(self, text: str | bytes) -> None:
-        """Add an event: a JSON array of the fields of `Row`, in their order.
+        """Add a block of events (`recording.block`): many in binary form, or one as a JSON array of the
+        fields of `Row`, in their order.
 
         What is no event is refused and leaves the recording as it was, so that it can still be
         finished: with `Ending.cut`, say. The texts inside that are JSON themselves are not looked into.
@@ -482,6 +490,9 @@ class Spool:
         """
         if self._state != "open":
             self._refuse()
+        if isinstance(text, bytes) and text.startswith(MAGIC):
+            self._write_block(text)
+            return
         try:
             row = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -505,6 +516,37 @@ class Spool:
         self.n_events += 1
         if len(self._rows) >= _BATCH_ROWS or self._bytes >= _BATCH_BYTES:
             self._flush()
+
+    def _write_block(self, block: bytes) -> None:
+        try:
+            batch = _block_batch(block)
+        except ValueError as error:
+            self._refuse_event(block, str(error))
+        if batch.num_rows == 0:
+            return
+        threads, indices = batch.column("thread").to_numpy(), batch.column("index").to_numpy()
+        if threads[0] == threads[-1] and (threads == threads[0]).all():
+            self._refuse_gap(block, int(threads[0]), indices)
+        else:
+            for thread in sorted(set(threads.tolist())):
+                self._refuse_gap(block, thread, indices[threads == thread])
+        if self._rows:
+            self._flush()
+        self.n_events += batch.num_rows
+        self._write_batch(batch)
+
+    def _refuse_gap(self, block: bytes, thread: int, indices: Any) -> None:
+        """Refuse indices of a thread that do not go on where it stands."""
+        first = self._indices.get(thread, 0)
+        if not 0 <= thread < _THREADS_MAX:
+            self._refuse_event(block, f"its thread is not in 0..{_THREADS_MAX - 1}")
+        if (
+            indices[0] != first
+            or indices[-1] != first + len(indices) - 1
+            or (indices[1:] <= indices[:-1]).any()
+        ):
+            self._refuse_event(block, f"the next of thread {thread} has index {first}")
+        self._indices[thread] = first + len(indices)
 
     def finish(
         self,
@@ -567,13 +609,18 @@ class Spool:
             _array(column, field)
             for column, field in zip(zip(*self._rows, strict=True), _SPOOL_SCHEMA, strict=True)
         ]
+        self._write_batch(pa.RecordBatch.from_arrays(columns, schema=_SPOOL_SCHEMA))
+        self._rows.clear()
+        self._bytes = 0
+        self._state = was
+
+    def _write_batch(self, batch: Any) -> None:
+        was, self._state = self._state, "failed"
         with _disk(self._path, f"write events of {self.id!r}"):
             if self._stream is None:
                 self._file = pa.OSFile(str(self._path), "wb")
                 self._stream = pa.ipc.new_stream(self._file, _SPOOL_SCHEMA, options=_WRITE_OPTIONS)
-            self._stream.write_batch(pa.RecordBatch.from_arrays(columns, schema=_SPOOL_SCHEMA))
-        self._rows.clear()
-        self._bytes = 0
+            self._stream.write_batch(batch)
         self._state = was
 
     def _close_file(self) -> None:
@@ -608,6 +655,36 @@ _ROW_TYPES = frozenset(
     itertools.product(*(get_args(hint) or (hint,) for hint in get_type_hints(Row).values()))
 )
 """The types that an event's fields may have, every combination: one look-up tells whether they are right."""
+
+
+def _block_batch(block: bytes) -> Any:
+    """A block of many events as a record batch. Raises ValueError where it is damaged."""
+    if _columns is None:
+        columns = zip(*block_rows(block), strict=True)
+        return pa.RecordBatch.from_arrays(
+            [_array(column, field) for column, field in zip(columns, _SPOOL_SCHEMA, strict=True)],
+            schema=_SPOOL_SCHEMA,
+        )
+    count, numbers, codes, texts = _columns.columns(block, len(MAGIC))
+    names = ("thread", "index", None, "frame", None, "line", "offset")
+    arrays = {
+        name: pa.Array.from_buffers(_SPOOL_SCHEMA.field(name).type, count, [None, pa.py_buffer(numbers[i])])
+        for i, name in enumerate(names)
+        if name is not None
+    }
+    kinds = pa.Array.from_buffers(pa.int8(), count, [None, pa.py_buffer(numbers[2])])
+    code = pa.Array.from_buffers(pa.int32(), count, [None, pa.py_buffer(numbers[4])])
+    arrays["kind"] = pa.DictionaryArray.from_arrays(kinds, pa.array(KINDS)).dictionary_decode()
+    for name, values in zip(("function", "file"), zip(*codes, strict=True), strict=True):
+        arrays[name] = pa.DictionaryArray.from_arrays(code, pa.array(values, pa.string())).dictionary_decode()
+    for name, text in zip(TEXTS, texts, strict=True):
+        if text is None:
+            arrays[name] = pa.nulls(count, pa.string())
+        else:
+            arrays[name] = pa.StringArray.from_buffers(
+                count, pa.py_buffer(text[1]), pa.py_buffer(text[2]), pa.py_buffer(text[0])
+            )
+    return pa.RecordBatch.from_arrays([arrays[name] for name in _SPOOL_SCHEMA.names], schema=_SPOOL_SCHEMA)
 
 
 def _array(column: Iterable[Any], field: Any) -> Any:

@@ -81,12 +81,16 @@ class Environment:
     """Which tracer: ``reference``."""
     packages: dict[str, str] = field(default_factory=dict)
     """Distributions that the program imported, with versions."""
+    level: str = "line"
+    """How closely the tracer looked: ``line``, or ``instruction``."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def here(cls, *, tracer: str, hash_seed: int | None, packages: dict[str, str]) -> "Environment":
+    def here(
+        cls, *, tracer: str, hash_seed: int | None, packages: dict[str, str], level: str = "line"
+    ) -> "Environment":
         """The environment of a run with this interpreter."""
         return cls(
             python=platform.python_version(),
@@ -96,4 +100,5 @@ class Environment:
             deskcheck=__version__,
             tracer=tracer,
             packages=packages,
+            level=level,
         )

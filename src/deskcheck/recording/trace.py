@@ -225,7 +225,8 @@ def _changed(content: Content, change: Content) -> Content:
 class Event:
     """One event of a trace with the state at it.
 
-    A ``line`` event comes before its line runs: `locals` are the values the line starts from.
+    A ``line`` event comes before its line runs: `locals` are the values the line starts from. So does an
+    ``instruction`` event before its instruction: `stack` is then the whole value stack.
     """
 
     __slots__ = ("_state", "_trace", "row")
@@ -266,6 +267,11 @@ class Event:
     def offset(self) -> int:
         """Byte offset of the instruction in the frame's code object; differs between Python versions."""
         return self.row.offset
+
+    @property
+    def instruction(self) -> str | None:
+        """Text of the instruction about to run, at an ``instruction`` event; None for the other kinds."""
+        return self.row.instruction
 
     @property
     def output(self) -> str:

@@ -25,8 +25,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.value import decode, render
 from deskcheck.sandbox._channel import sender
-from deskcheck.tracer.limits import TraceLimits
-from deskcheck.tracer.reference import ReferenceTracer
+from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 
 sys.path.remove(_package_root)
@@ -58,7 +57,7 @@ def _limit(limits: dict[str, Any]) -> None:
         resource.setrlimit(which, (soft, hard))
 
 
-def _watched_stdout(tracer: ReferenceTracer) -> io.TextIOWrapper:
+def _watched_stdout(tracer: Any) -> io.TextIOWrapper:
     """Standard output as it is, telling the tracer what goes through it."""
     plain: Any = sys.stdout
     base_write = io.TextIOWrapper.write
@@ -79,8 +78,13 @@ def _watched_stdout(tracer: ReferenceTracer) -> io.TextIOWrapper:
 
 
 def _tracer(
-    scope: dict[str, str], limits: TraceLimits, channel: int, send: Callable[[bytes], None]
-) -> ReferenceTracer:
+    scope: dict[str, str],
+    limits: TraceLimits,
+    level: Level,
+    channel: int,
+    mirror: int,
+    send: Callable[[bytes], None],
+) -> Any:
     """A tracer that sends its events, and is silent in forked children.
 
     It lives as long as the process, so it must not know the `_Run`: the program's module would then
@@ -100,7 +104,10 @@ def _tracer(
         except OSError:
             return
 
-    tracer = ReferenceTracer(scope, emit, limits=limits)
+    tracer: Any = tracer_class()(scope, emit, limits=limits, level=level)
+    if hasattr(tracer, "mirror"):
+        tracer.mirror(mirror, os.fstat(mirror).st_size)
+    os.close(mirror)
     os.register_at_fork(after_in_child=forked)
     return tracer
 
@@ -112,11 +119,13 @@ class _Run:
         self.program = Program.from_dict(job["program"])
         self.record: bool = job["record"]
         self.trace_limits = TraceLimits(**job["trace_limits"])
+        self.level = Level(job["level"])
         channel = fcntl.fcntl(job["channel"], fcntl.F_DUPFD_CLOEXEC, _CHANNEL_AT_LEAST)
         os.close(job["channel"])
         self.channel = channel
+        self.mirror: int = job["mirror"]
         self.send = sender(channel, bytes.fromhex(job["key"]))
-        self.tracer: ReferenceTracer | None = None
+        self.tracer: Any = None
         self.main = types.ModuleType("__main__")
         self.sources: dict[str, str] = {}
         self.pid = os.getpid()
@@ -134,7 +143,9 @@ class _Run:
         names["__cached__"] = None
         scope = {program.filename: program.filename}
         if self.record:
-            self.tracer = _tracer(scope, self.trace_limits, self.channel, self.send)
+            self.tracer = _tracer(
+                scope, self.trace_limits, self.level, self.channel, self.mirror, self.send
+            )
             sys.stdout = _watched_stdout(self.tracer)
             sys.__stdout__ = sys.stdout  # type: ignore[misc]
         sys.modules["__main__"] = self.main

@@ -67,7 +67,7 @@ def _states(pairs: Iterable[tuple[Event | None, Event | None]]) -> str | None:
             index = next(event.index for event in (a, b) if event is not None)
             return f"event {index}: one run ends before it"
         here = f"event {a.index} ({a.file} line {a.line})"
-        if (a.kind, a.function, a.line) != (b.kind, b.function, b.line):
+        if (a.kind, a.function, a.line, a.instruction) != (b.kind, b.function, b.line, b.instruction):
             return f"{here}: {a!r} and {b!r}"
         if a.output != b.output:
             return f"{here}: output {_first_difference(a.output, b.output)}"

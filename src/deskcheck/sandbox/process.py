@@ -21,17 +21,19 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from deskcheck.recording.block import MAGIC
+from deskcheck.recording.block import MAGIC, mirrored
 from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
 from deskcheck.sandbox.limits import Limits
-from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.limits import Level, TraceLimits
 
 _CHILD = Path(__file__).with_name("_child.py")
 _CHUNK_BYTES = 1 << 16
+_MIRROR_BYTES = 1 << 20
+"""Memory shared with the process, for events that it has not handed over yet."""
 
 Sink = Callable[[bytes], None]
 """Takes events as the tracer writes them: a block (`recording.block`)."""
@@ -42,6 +44,7 @@ def run(
     *,
     limits: Limits | None = None,
     trace_limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
     hash_seed: int = 0,
     sink: Sink | None = None,
     python: str | None = None,
@@ -49,8 +52,8 @@ def run(
 ) -> Ending:
     """Run a program and return how it ended. With a sink, it is traced and the blocks of events go there.
 
-    hash_seed: PYTHONHASHSEED of the process. python: the interpreter, by default this one; it must
-    be able to import nothing but the standard library.
+    level: what is traced, lines or instructions too. hash_seed: PYTHONHASHSEED of the process. python:
+    the interpreter, by default this one; it must be able to import nothing but the standard library.
 
     cancelled: asked some twenty times a second; once it says so, the program is killed.
 
@@ -58,7 +61,7 @@ def run(
     the program.
     """
     with tempfile.TemporaryDirectory(prefix="deskcheck-", ignore_cleanup_errors=True) as scratch:
-        watch = _Watch(program, limits or Limits(), sink, cancelled)
+        watch = _Watch(program, limits or Limits(), sink, cancelled, level)
         return watch.run(scratch, trace_limits or TraceLimits(), hash_seed, python or sys.executable)
 
 
@@ -74,12 +77,14 @@ class _Watch:
     limits: Limits
     sink: Sink | None
     cancelled: Callable[[], bool]
+    level: Level
     stdout: bytearray = field(default_factory=bytearray)
     stderr: bytearray = field(default_factory=bytearray)
     ready: bool = False
     end: dict[str, Any] | None = None
     failed: dict[str, Any] | None = None
     stopped: tuple[Outcome, str] | None = None
+    blocks: int = 0
 
     def run(self, scratch: str, trace_limits: TraceLimits, hash_seed: int, python: str) -> Ending:
         key = secrets.token_bytes(KEY_BYTES)
@@ -87,12 +92,16 @@ class _Watch:
         self._write_program(scratch)
         job_read, job_write = os.pipe()
         channel_read, channel_write = os.pipe()
+        mirror = os.memfd_create("deskcheck")
+        os.ftruncate(mirror, _MIRROR_BYTES)
         job = {
             "program": self.program.to_dict(),
             "record": self.sink is not None,
             "limits": self.limits.to_dict(),
             "trace_limits": asdict(trace_limits),
+            "level": self.level,
             "channel": channel_write,
+            "mirror": mirror,
             "key": key.hex(),
             "scratch": scratch,
         }
@@ -103,13 +112,14 @@ class _Watch:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=(job_read, channel_write),
+                pass_fds=(job_read, channel_write, mirror),
                 env=_environment(scratch, hash_seed),
                 start_new_session=True,
             )
         except OSError as error:
             os.close(job_write)
             os.close(channel_read)
+            os.close(mirror)
             raise SandboxError(f"cannot start {python}: {error}") from error
         finally:
             os.close(job_read)
@@ -122,13 +132,23 @@ class _Watch:
             pass  # it ended before it read its job: the exit status tells
         try:
             usage = self._pump(process, channel_read, started)
+            self._read_mirror(mirror)
         except BaseException:
             _kill(process.pid)
             process.wait()
             raise
         finally:
             os.close(channel_read)
+            os.close(mirror)
         return self._ending(process.returncode, usage, time.monotonic() - started)
+
+    def _read_mirror(self, mirror: int) -> None:
+        """Take the last events of a process that ended without handing them over."""
+        if self.sink is None or self.end is not None:
+            return
+        block = mirrored(os.pread(mirror, _MIRROR_BYTES, 0), self.blocks)
+        if block is not None:
+            self.sink(block)
 
     def _write_program(self, scratch: str) -> None:
         """Lay the source beside the run, so that tracebacks and `inspect` find it."""
@@ -212,6 +232,7 @@ class _Watch:
     def _messages(self, data: bytes) -> None:
         for message in self.receiver.feed(data):
             if message.startswith((b"[", MAGIC)):
+                self.blocks += 1
                 if self.sink is not None and self.end is None:
                     self.sink(message)
             elif message == b"ready":

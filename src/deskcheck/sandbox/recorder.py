@@ -19,8 +19,7 @@ from deskcheck.recording.recording import Ending
 from deskcheck.sandbox.compare import difference
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import run
-from deskcheck.tracer.limits import TraceLimits
-from deskcheck.tracer.reference import ReferenceTracer
+from deskcheck.tracer import Level, TraceLimits, tracer_class
 
 HASH_SEEDS = (0, 1)
 """PYTHONHASHSEED of the run that is kept, and of the one that it is compared with."""
@@ -50,6 +49,7 @@ def record_all(
     workers: int = 2,
     limits: Limits | None = None,
     trace_limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
     repeat: bool = True,
     progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
 ) -> Summary:
@@ -66,7 +66,9 @@ def record_all(
     limits, trace_limits = limits or Limits(), trace_limits or TraceLimits()
     seen: set[str] = set()
     stopping = threading.Event()
-    watch = functools.partial(run, limits=limits, trace_limits=trace_limits, cancelled=stopping.is_set)
+    watch = functools.partial(
+        run, limits=limits, trace_limits=trace_limits, level=level, cancelled=stopping.is_set
+    )
     with Writer(folder) as writer, ThreadPoolExecutor(workers, "deskcheck-record") as pool:
         pending: dict[Future[tuple[Ending, str | None]], Program] = {}
 
@@ -94,7 +96,7 @@ def record_all(
                     continue
                 while len(pending) >= 2 * workers:
                     collect(block=True)
-                pending[pool.submit(_record, program, writer, watch, repeat)] = program
+                pending[pool.submit(_record, program, writer, watch, level, repeat)] = program
                 collect(block=False)
             while pending:
                 collect(block=True)
@@ -112,7 +114,7 @@ def record_all(
 
 
 def _record(
-    program: Program, writer: Writer, watch: Callable[..., Ending], repeat: bool
+    program: Program, writer: Writer, watch: Callable[..., Ending], level: Level, repeat: bool
 ) -> tuple[Ending, str | None]:
     """Record one program; return its ending and, if it is not repeatable, where two runs differ."""
     with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
@@ -129,7 +131,12 @@ def _record(
             where = _second_run(program, watch, ending, first)
         spool.finish(
             ending,
-            Environment.here(tracer=ReferenceTracer.name, hash_seed=HASH_SEEDS[0], packages=ending.packages),
+            Environment.here(
+                tracer=tracer_class().name,
+                hash_seed=HASH_SEEDS[0],
+                packages=ending.packages,
+                level=level,
+            ),
             repeatable=where is None if tried else None,
             difference=where,
         )
@@ -146,7 +153,9 @@ def _saved(stream: IO[bytes]) -> Iterator[bytes]:
         yield stream.read(int.from_bytes(size, "big"))
 
 
-def _second_run(program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[bytes]) -> str | None:
+def _second_run(
+    program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[bytes]
+) -> str | None:
     with tempfile.TemporaryFile() as second:
         again = watch(program, hash_seed=HASH_SEEDS[1], sink=functools.partial(_save, stream=second))
         return difference(

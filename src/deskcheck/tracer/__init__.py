@@ -1,7 +1,21 @@
 """Watches a running program and reports events. A guest in someone else's process: it imports the
 standard library and `recording`, and leaves output, exceptions and exit status as it finds them."""
 
-from deskcheck.tracer.limits import TraceLimits
+from typing import TYPE_CHECKING
+
+from deskcheck.tracer.limits import Level, TraceLimits
 from deskcheck.tracer.reference import ReferenceTracer
 
-__all__ = ["ReferenceTracer", "TraceLimits"]
+if TYPE_CHECKING:
+    from deskcheck.tracer.native import NativeTracer
+
+__all__ = ["Level", "ReferenceTracer", "TraceLimits", "tracer_class"]
+
+
+def tracer_class() -> "type[NativeTracer] | type[ReferenceTracer]":
+    """The native tracer where it was built for this interpreter, else the reference: they agree."""
+    try:
+        from deskcheck.tracer.native import NativeTracer
+    except ImportError:
+        return ReferenceTracer
+    return NativeTracer

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from types import CellType, CodeType, CoroutineType, FrameType
 from typing import Any, NamedTuple
 
+from deskcheck.tracer._instructions import instruction_text
+
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
@@ -64,6 +66,8 @@ LASTI = "lasti"
 COMPREHENSION = "comprehension"
 """Tag of a stack slot that holds the function that 3.11 makes of a comprehension."""
 VALUE = "value"
+EMPTY: Any = object()
+"""Stands for an empty stack slot where all slots are shown."""
 
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 _ADDS_TO = frozenset(
@@ -76,6 +80,9 @@ _TAKES_ONE = frozenset(
 )
 """Instructions that replace the top of the stack by any number of values."""
 _JUMPS = frozenset(opcode.hasjrel)
+_HAVE_ARGUMENT = frozenset(
+    getattr(opcode, "hasarg", [op for op in opcode.opmap.values() if op >= opcode.HAVE_ARGUMENT])
+)
 _IMPLICIT_NAMES = frozenset(
     {
         "__module__",
@@ -132,10 +139,12 @@ class CodeFacts:
 
     before: tags of the stack slots when the instruction at an offset starts, by offset.
     opname: name of the instruction at an offset.
+    whole: instructions with the EXTENDED_ARG before them folded in, by the offset at which that begins.
     """
 
     __slots__ = (
         "_comprehension_of",
+        "_texts",
         "arg",
         "before",
         "code",
@@ -151,11 +160,14 @@ class CodeFacts:
         "owner",
         "parameters",
         "positions",
+        "whole",
     )
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
         self.instructions = list(_instructions(code))
+        self.whole = _folded(self.instructions)
+        self._texts: dict[int, str] = {}
         self.opname = {i.offset: i.name for i in self.instructions}
         self.arg = {i.offset: i.arg for i in self.instructions}
         self.owner = _owners(self.instructions, len(code.co_code))
@@ -183,6 +195,31 @@ class CodeFacts:
                 found = previous  # 3.13 leaves what cannot raise out of the exception table
             self._comprehension_of[instruction.offset] = previous = found
         self.guarded = [e for e in entries if self.opname.get(e.target) != "CALL_INTRINSIC_1"]
+
+    def name_at(self, offset: int) -> str:
+        """Name of the instruction that begins at an offset, past its EXTENDED_ARG; empty inside of one."""
+        found = self.whole.get(offset)
+        return found.name if found is not None else ""
+
+    def instruction(self, offset: int) -> str | None:
+        """Text of the instruction that begins at an offset. None inside of one (an EXTENDED_ARG belongs to
+        what it extends), for RESUME, and for what comes before the first RESUME, where a frame begins."""
+        text = self._texts.get(offset)
+        if text is None:
+            found = self.whole.get(offset)
+            if found is None or found.name == "RESUME" or offset <= self.first_resume:
+                return None
+            arg = found.arg if opcode.opmap[found.name] in _HAVE_ARGUMENT else None
+            text = instruction_text(self.code, self.names, found.name, arg, found.target)
+            self._texts[offset] = text
+        return text
+
+    def awaits_iterable(self, offset: int) -> bool:
+        """Whether a generator expression's (3.11: a comprehension's) iterable is not on the stack yet."""
+        if ".0" not in self.parameters:
+            return False
+        loads = (at for at, i in self.whole.items() if i.name == "LOAD_FAST" and self.names[i.arg] == ".0")
+        return offset <= min(loads, default=-1)
 
     def _first_line(self) -> int:
         """Where a frame begins: at its `def`; a module, or a statement of a session, at its first line."""
@@ -288,6 +325,19 @@ def _instructions(code: CodeType) -> Iterator[_Instruction]:
             target = offset + size + 2 * (-arg if "JUMP_BACKWARD" in name else arg)
         yield _Instruction(offset, name, arg, target)
         offset += size
+
+
+def _folded(instructions: list[_Instruction]) -> dict[int, _Instruction]:
+    """Instructions by the offset of their first code unit, which is that of the EXTENDED_ARG before them."""
+    whole: dict[int, _Instruction] = {}
+    start = None
+    for instruction in instructions:
+        if start is None:
+            start = instruction.offset
+        if instruction.name != "EXTENDED_ARG":
+            whole[start] = instruction
+            start = None
+    return whole
 
 
 def _exception_entries(code: CodeType) -> Iterator[_Handler]:
@@ -509,6 +559,21 @@ class FrameView:
                 return values
             if not any(value is iterator for value in values):
                 values.append(iterator)
+        return values
+
+    def whole_stack(self) -> list[Any]:
+        """Every slot of the value stack, outermost first, before an instruction of the frame runs: also saved
+        variables and return addresses; `EMPTY` for an empty slot. As in `stack`, the iterable of a generator
+        expression is on it before it has been loaded."""
+        about, first = self.facts, len(self.facts.names)
+        top = self._stacktop()
+        # 3.12 and 3.13 do not write the top down before they report an instruction.
+        depth = top - first if top >= first else len(about.before.get(self.offset, ()))
+        slots = self._slots(first + depth)
+        addresses = self._addresses(first, depth)
+        values = [slots[first + at] if address else EMPTY for at, address in enumerate(addresses)]
+        if about.awaits_iterable(self.offset):
+            values.append(slots[0])
         return values
 
     def pending(self, *, unwinding: bool = False) -> list[Any]:

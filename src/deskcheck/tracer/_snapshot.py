@@ -29,6 +29,11 @@ from typing import Any
 from deskcheck.tracer._frames import FrameView, objects_at, pointer_at
 from deskcheck.tracer.limits import TraceLimits
 
+try:
+    from deskcheck.tracer import _native
+except ImportError:  # not built: a list freed and another made at its address within a line pass for one
+    _native = None  # type: ignore[assignment]
+
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
@@ -166,6 +171,10 @@ class Snapshotter:
     # -- one event ---------------------------------------------------------------------------------
 
     def begin(self) -> None:
+        for address in _native.deaths() if _native is not None else ():
+            known = self.numbers.get(address)
+            if known is not None and known[2] is None:
+                del self.numbers[address]
         self._visited.clear()
         self._queue.clear()
         self._depth = 0
@@ -211,7 +220,7 @@ class Snapshotter:
     def _forget(self, number: int) -> None:
         self.contents.pop(number, None)
         address = self.addresses.pop(number, None)
-        if address is not None and self.numbers[address][0] == number:
+        if address is not None and self.numbers.get(address, (0,))[0] == number:
             del self.numbers[address]
 
     def clear(self) -> None:
@@ -219,6 +228,8 @@ class Snapshotter:
         self.numbers.clear()
         self.addresses.clear()
         self.contents.clear()
+        if _native is not None:
+            _native.forget_deaths()
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -265,7 +276,10 @@ class Snapshotter:
         number = self._next
         self._next += 1
         place = _PLACES[id(kind)](obj) if id(kind) in _PLACES else None
-        self.numbers[address] = (number, id(kind), _weak(obj), place)
+        weak = _weak(obj)
+        self.numbers[address] = (number, id(kind), weak, place)
+        if weak is None and _native is not None:
+            _native.register(obj)
         self.addresses[number] = address
         self._refs.append(number)
         self._visited.add(number)
@@ -533,7 +547,7 @@ class Snapshotter:
 
     def _function(self, function: types.FunctionType) -> Content:
         fields: dict[str, Any] = {}
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):  # noqa: B905  # 3.13: not set yet
             try:
                 fields[name] = cell.cell_contents
             except ValueError:

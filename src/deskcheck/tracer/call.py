@@ -15,15 +15,14 @@ from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import decode, render
-from deskcheck.tracer.limits import TraceLimits
-from deskcheck.tracer.reference import ReferenceTracer
+from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 
 
 class _Tee(io.TextIOBase):
     """Passes what is written on to the real standard output, and tells the tracer and the recording."""
 
-    def __init__(self, stream: Any, tracer: ReferenceTracer) -> None:
+    def __init__(self, stream: Any, tracer: Any) -> None:
         self.stream = stream
         self.tracer = tracer
         self.written: list[str] = []
@@ -42,11 +41,17 @@ class _Tee(io.TextIOBase):
 
 
 def record(
-    function: Callable[..., Any], /, *args: Any, trace_limits: TraceLimits | None = None, **kwargs: Any
+    function: Callable[..., Any],
+    /,
+    *args: Any,
+    trace_limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
+    **kwargs: Any,
 ) -> Recording:
     """Call ``function(*args, **kwargs)`` in this process and record what it does.
 
-    Every function in the file that defines `function` is recorded. An exception that leaves the call
+    Every function in the file that defines `function` is recorded, at every line or, if `level` says so,
+    at every instruction too. An exception that leaves the call
     is part of the recording (`Outcome.RAISED`) and is not raised again; `KeyboardInterrupt` is. There
     is no protection: for code that is not your own, use `deskcheck.sandbox`.
 
@@ -63,8 +68,12 @@ def record(
     source = _source(target)
     blocks: list[bytes] = []
     module = getattr(target, "__module__", None) or "__main__"
-    tracer = ReferenceTracer(
-        {filename: label}, blocks.append, modules={module, "__main__"}, limits=trace_limits
+    tracer = tracer_class()(
+        {filename: label},
+        blocks.append,
+        modules={module, "__main__"},
+        limits=trace_limits,
+        level=Level(level),
     )
     encoded, objects = snapshot((args, kwargs))
     shown = ", ".join(
@@ -115,7 +124,7 @@ def record(
             wall_s=wall,
             cut=tracer.cut,
         ),
-        environment=Environment.here(tracer=ReferenceTracer.name, hash_seed=None, packages={}),
+        environment=Environment.here(tracer=tracer.name, hash_seed=None, packages={}, level=level),
         traces=tuple(
             Trace([row for row in rows if row.thread == number], thread=number, cut=tracer.cut)
             for number in range(threads)

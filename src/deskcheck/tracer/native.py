@@ -16,7 +16,7 @@ from deskcheck.tracer._frames import _IMPLICIT_NAMES, CO_OPTIMIZED, SAVED, VALUE
 from deskcheck.tracer._frames import _ADDS_TO, _KEEPS, _PUSHES_NOTHING, _TAKES_ONE, _stack_effect
 from deskcheck.tracer._native import Core, setup
 from deskcheck.tracer._snapshot import Snapshotter, json_object, know_enum, qualified_name, text_of
-from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.limits import Level, TraceLimits
 from deskcheck.tracer.reference import (
     _ASKS_NEXT,
     _C_NAMES,
@@ -41,7 +41,6 @@ _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (_RETURNS, 1),
     (_LOOP_ENDS, 4),
     (_GOES_ON, 8),
-    (_ASKS_NEXT, 16),
     (frozenset({"COPY_FREE_VARS", "MAKE_CELL"}), 32),
     (frozenset({"JUMP_BACKWARD_NO_INTERRUPT"}), 64),
     (frozenset({"RERAISE"}), 128),
@@ -75,11 +74,65 @@ def _place_text(position: tuple[int | None, ...]) -> str | None:
     return f',"at":[{line},{column},{end_line},{end_column}]'
 
 
+_PURE = frozenset(
+    """CACHE NOP RESUME EXTENDED_ARG PRECALL KW_NAMES PUSH_NULL POP_TOP COPY SWAP LOAD_CONST LOAD_FAST LOAD_FAST_CHECK
+    LOAD_FAST_LOAD_FAST LOAD_FAST_AND_CLEAR STORE_FAST STORE_FAST_LOAD_FAST STORE_FAST_STORE_FAST DELETE_FAST LOAD_DEREF
+    LOAD_CLASSDEREF LOAD_GLOBAL LOAD_NAME IS_OP BUILD_TUPLE BUILD_LIST BUILD_SLICE BUILD_STRING JUMP_FORWARD JUMP_BACKWARD
+    JUMP_BACKWARD_NO_INTERRUPT POP_JUMP_FORWARD_IF_NONE POP_JUMP_FORWARD_IF_NOT_NONE POP_JUMP_BACKWARD_IF_NONE
+    POP_JUMP_BACKWARD_IF_NOT_NONE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE RETURN_VALUE RETURN_CONST END_FOR END_SEND
+    LIST_TO_TUPLE GET_LEN MATCH_SEQUENCE MATCH_MAPPING RETURN_GENERATOR""".split()
+)
+"""Instructions that change nothing but the frame they run in, whatever their operands are."""
+_BY_OPERANDS = frozenset(
+    """UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP CONTAINS_OP BINARY_SUBSCR BINARY_SLICE LOAD_ATTR
+    LOAD_METHOD TO_BOOL POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE POP_JUMP_FORWARD_IF_FALSE
+    POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP FORMAT_VALUE FORMAT_SIMPLE
+    FORMAT_WITH_SPEC CONVERT_VALUE GET_ITER FOR_ITER UNPACK_SEQUENCE UNPACK_EX BUILD_SET BUILD_MAP
+    BUILD_CONST_KEY_MAP""".split()
+)
+"""Instructions that change nothing else if their operands are of builtin types that keep still."""
+_IN_PLACE = 13
+"""BINARY_OP: the first of the in-place operators (Include/opcode.h, NB_INPLACE_ADD)."""
+
+
+def _effects(about: CodeFacts, lines: list[int]) -> dict[int, int]:
+    """What the instructions of a line can change outside of their frame, by line: 0 nothing, 1 nothing if
+    the operands keep still, 2 anything, 16 + s: as 1 if the value of fast local s does not change in place."""
+    found: dict[int, int] = {}
+    everywhere = 0
+    names = {i.offset: n for n, i in enumerate(about.instructions)}
+    for instruction in about.instructions:
+        name, effect = instruction.name, 2
+        if name in _PURE:
+            effect = 0
+        elif name in _BY_OPERANDS:
+            effect = 1
+        elif name == "BINARY_OP":
+            effect = 1
+            if instruction.arg >= _IN_PLACE:
+                number = names[instruction.offset] + 1
+                while number < len(about.instructions) and about.instructions[number].name == "CACHE":
+                    number += 1
+                following = about.instructions[number] if number < len(about.instructions) else None
+                effect = 16 + following.arg if following is not None and following.name == "STORE_FAST" else 2
+        line = lines[instruction.offset // 2]
+        if line == 0:
+            everywhere = max(everywhere, min(effect, 2))
+            continue
+        known = found.get(line, 0)
+        if effect >= 16 and (known >= 16 and known != effect):
+            effect = 2
+        found[line] = 2 if 2 in (known, effect) else max(known, effect)
+    if everywhere == 2 or about.comprehensions:
+        return {}
+    return {line: max(effect, everywhere) for line, effect in found.items()}
+
+
 def code_facts(code: CodeType) -> dict[str, Any]:
     """What the core needs to know of a code object; lists are by code unit (two bytes)."""
     about: CodeFacts = facts(code)
     units = len(code.co_code) // 2 + 1
-    op, depth, tags, kept, caught, operands, comprehension = ([0] * units for _ in range(7))
+    op, depth, tags, kept, caught, operands, comprehension, lines = ([0] * units for _ in range(8))
     pool, places = bytearray(), {}
     for unit in range(units):
         offset = 2 * unit
@@ -88,9 +141,11 @@ def code_facts(code: CodeType) -> dict[str, Any]:
         depth[unit] = -1 if before is None else len(before)
         inside = about.comprehension_at(offset)
         comprehension[unit] = inside[2] if inside is not None else 0
+        op[unit] = 16 if about.name_at(offset) in _ASKS_NEXT else 0
+        lines[unit] = about.positions[unit][0] or 0 if unit < len(about.positions) else 0
         if name is None:
             continue
-        op[unit] = sum(bit for names, bit in _OPS if name in names)
+        op[unit] |= sum(bit for names, bit in _OPS if name in names)
         if before is None:
             continue
         if before not in places:
@@ -130,6 +185,11 @@ def code_facts(code: CodeType) -> dict[str, Any]:
         "kept": kept,
         "caught": caught,
         "operands": operands,
+        "lines": lines,
+        "effects": _effects(about, lines),
+        "awaits": max((o for o in range(0, 2 * units, 2) if about.awaits_iterable(o)), default=-1)
+        if ".0" in about.parameters
+        else -2,
         "comprehension": comprehension,
         "guarded": [offset for entry in about.guarded for offset in (entry.start, entry.end)],
         "at": [_place_text(position) for position in about.positions] + [None],
@@ -250,12 +310,14 @@ class NativeTracer:
         *,
         modules: Iterable[str] = ("__main__",),
         limits: TraceLimits | None = None,
+        level: Level = Level.LINE,
         block_bytes: int = _BLOCK_BYTES,
     ) -> None:
         self.scope = dict(scope)
         self.emit = emit
         self.modules = set(modules)
         self.limits = limits or TraceLimits()
+        self.level = level
         self.cut: str | None = None
         self.failure: BaseException | None = None
         self.is_on = False
@@ -270,6 +332,7 @@ class NativeTracer:
             bounds.objects,
             bounds.depth,
             block_bytes,
+            level is Level.INSTRUCTION,
         )
         self._lock = threading.Lock()
         self._threads = 0
@@ -308,6 +371,11 @@ class NativeTracer:
         self._core.stop()
         self._core.flush()
         self._core.clear()
+
+    def mirror(self, descriptor: int, size: int) -> None:
+        """Keep the block that is being filled in shared memory too: whoever maps the descriptor finds the
+        last events of a process that was killed. `recording.block.mirrored` reads it."""
+        self._core.mirror(descriptor, size)
 
     def forget_thread(self) -> None:
         """In a forked child: record nothing more, and leave the parent's stream alone."""

@@ -9,7 +9,10 @@ into events that do not (docs/format.md defines them):
 - `return` of settrace is told apart: a value returned, a value yielded, or an exception leaving.
 - A generator that is closed where no handler could see it is left without events.
 
-It does not follow C code, does not record instructions, and near the recursion limit it loses
+At `Level.INSTRUCTION` there is an `instruction` event before each instruction besides; the others are
+the same, and nothing that decides about them looks at the level.
+
+It does not follow C code, and near the recursion limit it loses
 tracing (the interpreter switches a trace function off that cannot be called); a trace says so.
 """
 
@@ -22,7 +25,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from deskcheck.recording.trace import Kind
-from deskcheck.tracer._frames import CodeFacts, FrameView, facts
+from deskcheck.tracer._frames import EMPTY, CodeFacts, FrameView, facts
 from deskcheck.tracer._snapshot import (
     UNBOUND,
     Snapshotter,
@@ -34,7 +37,7 @@ from deskcheck.tracer._snapshot import (
     text_of,
     unwrapped,
 )
-from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.limits import Level, TraceLimits
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -94,6 +97,7 @@ class _Frame:
         "file",
         "last_line",
         "last_offset",
+        "line",
         "locals",
         "number",
         "pending",
@@ -115,6 +119,8 @@ class _Frame:
         self.stack_refs: tuple[int, ...] = ()
         self.last_line = 0
         self.last_offset = -1
+        self.line = 0
+        """Of the last event; `last_line` and `last_offset` leave instructions out."""
         self.propagating = False
         self.closing = False
         self.pending: Kind | None = None
@@ -127,7 +133,8 @@ class ReferenceTracer:
 
     scope: which code is recorded: `co_filename` -> the name that events give the file. emit: called
     with each event as a block (`recording.block`) of its own. modules: names of
-    the modules that the scope belongs to, whose classes and functions are looked into.
+    the modules that the scope belongs to, whose classes and functions are looked into. level: lines,
+    or instructions too.
 
     While it is on, `sys.settrace` and `sys.gettrace` keep meaning the program's own trace function,
     which is called beside ours.
@@ -142,9 +149,11 @@ class ReferenceTracer:
         *,
         modules: Iterable[str] = ("__main__",),
         limits: TraceLimits | None = None,
+        level: Level = Level.LINE,
     ) -> None:
         self.scope = dict(scope)
         self.emit = emit
+        self.level = level
         self.modules = set(modules)
         self.limits = limits or TraceLimits()
         self.cut: str | None = None
@@ -325,7 +334,7 @@ class _Thread:
 
     def _call(self, frame: FrameType, code: CodeType, file: str) -> None:
         about = facts(code)
-        if about.comprehensions:
+        if about.comprehensions or self.tracer.level is Level.INSTRUCTION:
             frame.f_trace = self.on_event  # 3.13 forgets f_trace_opcodes on a frame without one
             frame.f_trace_opcodes = True
         if about.is_comprehension:
@@ -366,7 +375,9 @@ class _Thread:
         elif event == "line":
             self._line(frame, record)
         elif event == "opcode":
-            self._opcode(frame, record)
+            if record.facts.comprehensions:
+                self._opcode(frame, record)
+            self._instruction(frame, record)
         elif event == "exception":
             self._exception(frame, record, arg)
         elif event == "return":
@@ -385,7 +396,7 @@ class _Thread:
             return
         if record.after_comprehension:
             record.after_comprehension = False
-            jumped = op in ("FOR_ITER", "JUMP_BACKWARD") or offset < record.last_offset
+            jumped = about.name_at(offset) in ("FOR_ITER", "JUMP_BACKWARD") or offset < record.last_offset
             if line == record.last_line and not jumped:
                 return
         self._flush(frame, record)
@@ -401,18 +412,29 @@ class _Thread:
             return
         record.after_comprehension = True
         jumped = offset < record.last_offset
-        if jumped and record.facts.opname.get(offset) in _ASKS_NEXT:
+        if jumped and record.facts.name_at(offset) in _ASKS_NEXT:
             record.propagating = False
             self._emit(Kind.LINE, record, frame, inside[2])
         record.last_offset = offset
+
+    def _instruction(self, frame: FrameType, record: _Frame) -> None:
+        """An instruction is about to run in the frame of `record`, or in a comprehension's inside it."""
+        if self.tracer.level is not Level.INSTRUCTION or record.pending is not None:
+            return
+        about, offset = facts(frame.f_code), frame.f_lasti
+        text = about.instruction(offset)
+        if text is not None:
+            line = about.positions[offset // 2][0] or record.line
+            self._emit(Kind.INSTRUCTION, record, frame, line, instruction=text)
 
     def _comprehension(self, frame: FrameType, event: str, arg: Any, enclosing: _Frame, last: int) -> None:
         """An event in the frame that 3.11 gives a comprehension: it belongs to the enclosing frame."""
         if event == "opcode":
             offset = frame.f_lasti
-            if offset < last and facts(frame.f_code).opname.get(offset) in _ASKS_NEXT:
+            if offset < last and facts(frame.f_code).name_at(offset) in _ASKS_NEXT:
                 self._emit(Kind.LINE, enclosing, frame, frame.f_code.co_firstlineno)
             self.frames[id(frame)] = (enclosing, offset)
+            self._instruction(frame, enclosing)
         elif event == "exception":
             if not enclosing.unfolding:
                 self._emit(Kind.RAISE, enclosing, frame, frame.f_lineno, value=arg[1])
@@ -499,7 +521,10 @@ class _Thread:
         top = views[-1]
         shows_stack = kind in (Kind.CALL, Kind.LINE, Kind.RESUME, Kind.YIELD)
         stack = [value for view in views[:-1] for value in view.pending()]
-        if shows_stack:
+        if kind is Kind.INSTRUCTION:
+            shows_stack = True
+            stack += top.whole_stack()
+        elif shows_stack:
             stack += top.stack() if kind is not Kind.YIELD else _without_yielded(top, given["value"])
         if kind is Kind.RESUME and stack:
             given = {"value": stack.pop()}
@@ -513,7 +538,11 @@ class _Thread:
         if objects or changed or stack_text or global_changes:
             gone += self._forget()
         objects.update((number, "null") for number in sorted(gone))
-        record.last_line, record.last_offset = line, top.offset if top.code is record.code else -1
+        if line is None:  # an instruction without a line belongs to the last one
+            line = record.last_line or record.facts.first_line
+        record.line = line
+        if kind is not Kind.INSTRUCTION:
+            record.last_line, record.last_offset = line, top.offset if top.code is record.code else -1
         output = "".join(self.output) or None
         self.output.clear()
         columns = (
@@ -524,7 +553,7 @@ class _Thread:
             caller,
             value_text,
             output,
-            None,
+            given.get("instruction"),
         )
         offset = top.offset
         head = (
@@ -553,7 +582,9 @@ class _Thread:
         record.locals = now
         stack_text = None
         if stack is not None:
-            stack_texts, record.stack_refs = self.snapshots.roots(stack)
+            filled, record.stack_refs = self.snapshots.roots([v for v in stack if v is not EMPTY])
+            texts_left = iter(filled)
+            stack_texts = [UNBOUND if v is EMPTY else next(texts_left) for v in stack]
             if stack_texts != record.stack:
                 record.stack = stack_texts
                 stack_text = f"[{','.join(stack_texts)}]"

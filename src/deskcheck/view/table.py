@@ -18,6 +18,7 @@ _STYLES = {
     Kind.RAISE: "red",
     Kind.UNWIND: "red",
     Kind.LINE: "",
+    Kind.INSTRUCTION: "dim",
 }
 VALUE_CHARS = 60
 
@@ -25,7 +26,8 @@ VALUE_CHARS = 60
 def trace_table(
     recording: Recording, *, max_events: int = 200, value_chars: int = VALUE_CHARS
 ) -> RenderableType:
-    """What the program did, event by event: the line about to run, what changed, what was printed.
+    """What the program did, event by event: the line about to run, what changed, what was printed. An
+    instruction is a row of its own, with what lies on the stack.
 
     At most `max_events` rows from the start and, if there are more, the last tenth of them from the
     end; how many were left out stands between. Values are cut at `value_chars`.
@@ -69,6 +71,8 @@ class _Sources:
     def line(self, event: Event) -> str:
         if event.kind in (Kind.CALL, Kind.RESUME):
             return f"{event.function}()" if event.function != "<module>" else event.file
+        if event.instruction is not None:
+            return f"    {event.instruction}"
         if event.file not in self.lines:
             self.lines[event.file] = (self.recording.source(event.file) or "").splitlines()
         lines = self.lines[event.file]
@@ -94,6 +98,8 @@ def _parts(event: Event, value_chars: int) -> Iterator[str]:
         yield f"{name} gone"
     if not changed and event.row.objects:
         yield from _mutated(event, value_chars)
+    if event.kind is Kind.INSTRUCTION and event.stack:
+        yield "| " + " ".join([_on_stack(value, value_chars) for value in event.stack])
     for value in event.stack:
         if value.kind == "iterator" and event.kind in (Kind.LINE, Kind.CALL):
             yield f"[{_position(value)}]"
@@ -113,6 +119,12 @@ def _object_keys(event: Event) -> list[str]:
     import json
 
     return list(json.loads(event.row.objects)) if event.row.objects else []
+
+
+def _on_stack(value: Value, value_chars: int) -> str:
+    if value.kind == "unbound":
+        return "NULL"
+    return f"[{_position(value)}]" if value.kind == "iterator" else _short(value, value_chars)
 
 
 def _position(iterator: Value) -> str:

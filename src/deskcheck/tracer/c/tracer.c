@@ -4,6 +4,8 @@
    rare (Decimals, patterns, itertools, subclasses of builtins, ...) is asked of that very Python code.
    Nothing here runs the program's code or keeps a reference to its objects between events. */
 #include "heap.h"
+#include <limits.h>
+#include <sys/mman.h>
 
 /* ---- what is known of a code object (CodeFacts in _frames.py) ---------------------------------- */
 
@@ -27,6 +29,11 @@ typedef struct Info {
     int *kept, *caught, *operands;
     int *comprehension;      /* first line of the comprehension that it lies in, 0 if none */
     signed char *enters;     /* -1: not asked yet */
+    int *lines;              /* by code unit: its line, 0 if it has none */
+    int first_effect, neffects;
+    int *effects;            /* by line from `first_effect`: what it can change (`_effects` in native.py) */
+    int awaits;              /* up to where the iterable of a generator expression is not on the stack yet; -2: no such */
+    PyObject **texts;        /* by code unit: text of the instruction that begins there, as far as asked */
     int *guarded;            /* pairs of offsets */
     int nguarded;
     PyObject *at;            /* tuple of texts for the caller's place */
@@ -46,7 +53,8 @@ typedef struct Rec {
     Val *stack;
     int nstack, capstack;
     Objs refs, srefs;
-    int last_line, last_offset;
+    int line, last_line, last_offset;
+    uint64_t whole;              /* the event at which everything that it reaches was looked at */
     bool propagating, closing, unfolding, after_comprehension;
     int pending;                 /* a kind, or -1 */
 } Rec;
@@ -68,7 +76,7 @@ typedef struct { PyObject *o; Obj *obj; int depth; } Queued;
 struct Core;
 typedef struct Thread {
     struct Core *core;
-    PyObject *fallback;
+    PyObject *fallback, *instruction;
     int number, next_frame, depth;
     int64_t index;
     uint64_t ident, stamp, next_number;
@@ -103,6 +111,7 @@ typedef struct Core {
     PyObject_HEAD
     PyObject *tracer;            /* the Python object, borrowed: it owns this one */
     PyObject *scope, *modules;
+    bool instructions;
     int64_t events;
     Py_ssize_t items, text_chars, objects;
     int depth;
@@ -117,6 +126,8 @@ typedef struct Core {
     Info *block_info;
     size_t block_bytes;
     bool emitting;
+    struct { uint64_t block, size; char data[]; } *mirror;  /* shared with the watcher: what is not handed over yet */
+    size_t mirror_room;
     PyObject *pending;           /* list of blocks */
 } Core;
 
@@ -342,9 +353,16 @@ forget(Thread *t)
     t->nreplaced = 0;
 }
 
+static Map registered;       /* what the reference tracer wants to know of */
+static Buf died;
+
 static void
 note_death(PyObject *o)
 {
+    if (registered.used && map_get(&registered, (uint64_t)o)) {
+        map_del(&registered, (uint64_t)o);
+        buf_put(&died, (char *)&o, sizeof o);
+    }
     if (!watching) return;
     for (Thread *t = watching->threads; t; t = t->next) {
         Obj *obj = map_get(&t->objects, (uint64_t)o);
@@ -557,6 +575,10 @@ by_reference(Thread *t, PyObject *o, bool *weakly, bool *placed, PyObject **text
     *weakly = info->weakly;
     *placed = info->placed;
     if (info->mode != M_INLINE) return 1;
+    if (PyType_Check(o)) {
+        Obj *known = map_get(&t->objects, (uint64_t)o);
+        if (known && known->weak && referent(known->weak) == o) return 1;
+    }
     Py_INCREF(o);
     *text = PyObject_CallMethodOneArg(t->fallback, S_inline, o);
     Py_DECREF(o);
@@ -1365,6 +1387,24 @@ info_of(Thread *t, PyCodeObject *code)
     info->enters = must(malloc((size_t)info->nunits));
     memset(info->enters, -1, (size_t)info->nunits);
     info->guarded = int_array(GET("guarded"));
+    info->lines = int_array(GET("lines"));
+    info->awaits = INT("awaits");
+    info->texts = must(calloc((size_t)info->nunits, sizeof(PyObject *)));
+    PyObject *effects = GET("effects"), *of_line, *effect;
+    Py_ssize_t position = 0;
+    int last_effect = 0;
+    info->first_effect = INT_MAX;
+    while (PyDict_Next(effects, &position, &of_line, &effect)) {
+        int line = (int)PyLong_AsLong(of_line);
+        if (line < info->first_effect) info->first_effect = line;
+        if (line > last_effect) last_effect = line;
+    }
+    info->neffects = last_effect ? last_effect - info->first_effect + 1 : 0;
+    info->effects = must(malloc((size_t)(info->neffects + 1) * sizeof(int)));
+    for (int i = 0; i < info->neffects; i++) info->effects[i] = 2;
+    position = 0;
+    while (PyDict_Next(effects, &position, &of_line, &effect))
+        info->effects[PyLong_AsLong(of_line) - info->first_effect] = (int)PyLong_AsLong(effect);
     info->nguarded = (int)PyList_GET_SIZE(GET("guarded")) / 2;
     info->at = GET("at");
 #undef INT
@@ -1443,6 +1483,24 @@ view_stack(Thread *t, const View *v, Pys *to)
         for (size_t i = from; i < to->n; i++) if (to->p[i] == source) return;
         hold(t, source);
         pys_add(to, source);
+    }
+}
+
+/* FrameView.whole_stack: NULL for an empty slot */
+static void
+view_whole_stack(Thread *t, const View *v, Pys *to)
+{
+    int first = v->info->nnames, top = v->i->stacktop, depth;
+    tags_at(v, &depth);
+    int count = top >= first ? top - first : depth < 0 ? 0 : depth;
+    PyObject **slots = v->i->localsplus + first;
+    for (int p = 0; p < count; p++) {
+        if (slots[p]) hold(t, slots[p]);
+        pys_add(to, slots[p]);
+    }
+    if (v->info->awaits >= v->offset && v->i->localsplus[0]) {
+        hold(t, v->i->localsplus[0]);
+        pys_add(to, v->i->localsplus[0]);
     }
 }
 
@@ -1670,8 +1728,8 @@ frame_changes(Thread *t, Rec *r, View *views, int nviews, Pys *stack, Buf *chang
     if ((size_t)r->capstack < stack->n)
         r->stack = must(realloc(r->stack, (size_t)(r->capstack = (int)stack->n * 2) * sizeof(Val)));
     for (size_t i = 0; i < stack->n; i++) {
-        Val v;
-        if (value_of(t, stack->p[i], &v) < 0) return -1;
+        Val v = {V_UNBOUND, 0};
+        if (stack->p[i] && value_of(t, stack->p[i], &v) < 0) return -1;
         if (i >= (size_t)r->nstack || !same(v, r->stack[i])) differs = true;
         r->stack[i] = v;
     }
@@ -1681,7 +1739,8 @@ frame_changes(Thread *t, Rec *r, View *views, int nviews, Pys *stack, Buf *chang
         buf_byte(stack_text, '[');
         for (size_t i = 0; i < stack->n; i++) {
             if (i) buf_byte(stack_text, ',');
-            if (write_value(t, stack_text, stack->p[i]) < 0) return -1;
+            if (!stack->p[i]) buf_lit(stack_text, "{\"unbound\":true}");
+            else if (write_value(t, stack_text, stack->p[i]) < 0) return -1;
         }
         buf_byte(stack_text, ']');
     }
@@ -1781,6 +1840,7 @@ hand_over(Core *core)
         if (!block) return -1;
         core->block.n = 0;
         core->block_number++;
+        if (core->mirror) { core->mirror->size = 0; core->mirror->block = core->block_number; }
         core->block_codes = 0;
         core->block_info = NULL;
         int failed = PyList_Append(core->pending, block);
@@ -1808,11 +1868,12 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
 {
     Core *core = t->core;
     Buf *b = &core->block;
+    size_t had = b->n;
     if (!b->n) buf_put(b, MAGIC, 3);
     bool first = core->block_info == NULL;
     bool context = first || core->block_thread != t->number || core->block_frame != r->number
         || core->block_info != r->info || core->block_index + 1 != t->index;
-    int mask = 0;
+    int mask = t->instruction ? 1 << 7 : 0;
     for (int i = 0; i < 6; i++) if (texts[i]->n) mask |= 1 << i;
     if (output->n) mask |= 1 << 6;
     buf_byte(b, kind | (context ? CONTEXT : 0) | (mask ? COLUMNS : 0));
@@ -1850,6 +1911,17 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
             buf_varint(b, text->n);
             buf_put(b, text->p, text->n);
         }
+        if (t->instruction) {
+            Py_ssize_t n;
+            const char *text = PyUnicode_AsUTF8AndSize(t->instruction, &n);
+            if (!text) { PyErr_Clear(); text = "<instruction>"; n = 13; }
+            buf_varint(b, (uint64_t)n);
+            buf_put(b, text, (size_t)n);
+        }
+    }
+    if (core->mirror && b->n <= core->mirror_room) {
+        memcpy(core->mirror->data + had, b->p + had, b->n - had);
+        __atomic_store_n(&core->mirror->size, b->n, __ATOMIC_RELEASE);
     }
     return b->n >= core->block_bytes ? hand_over(core) : 0;
 }
@@ -2033,6 +2105,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
 {
     Core *core = t->core;
     if (t->index >= core->events) return give_up(t, "events");
+    if (line < 0) line = r->line ? r->line : r->info->first_line;  /* an instruction without a line */
     t->ngone = 0;
     if (t->dirty) { t->dirty = false; forget(t); }
     t->stamp++;
@@ -2047,7 +2120,11 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     bool shows_stack = kind == K_CALL || kind == K_LINE || kind == K_RESUME || kind == K_YIELD;
     Pys *stack = &t->values;
     stack->n = 0;
-    if (shows_stack) {
+    if (kind == K_INSTRUCTION) {
+        shows_stack = true;
+        for (int i = 0; i < n - 1; i++) view_pending(t, &views[i], false, stack);
+        view_whole_stack(t, top, stack);
+    } else if (shows_stack) {
         for (int i = 0; i < n - 1; i++) view_pending(t, &views[i], false, stack);
         size_t from = stack->n;
         view_stack(t, top, stack);
@@ -2070,8 +2147,11 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         write_gone(t);
     }
     if (t->objects_text.n) { t->objects_text.p[0] = '{'; buf_byte(&t->objects_text, '}'); }
-    r->last_line = line;
-    r->last_offset = top->info == r->info ? top->offset : -1;
+    r->line = line;
+    if (kind != K_INSTRUCTION) {
+        r->last_line = line;
+        r->last_offset = top->info == r->info ? top->offset : -1;
+    }
     Buf *texts[] = {&t->locals, &t->stack, &t->global_text, &t->objects_text, &t->caller, &t->value};
     int failed = add_to_block(t, kind, r, line, top->offset, texts, &t->output);
     t->output.n = 0;
@@ -2117,7 +2197,7 @@ on_call(Thread *t, PyFrameObject *frame)
     View v;
     if (view_of(t, frame, &v) < 0) return -1;
     Info *info = v.info;
-    if ((info->has_comprehensions) && trace_opcodes(frame, Py_None) < 0) return -1;
+    if ((info->has_comprehensions || t->core->instructions) && trace_opcodes(frame, Py_None) < 0) return -1;
     if (info->is_comprehension) {
         PyFrameObject *back = PyFrame_GetBack(frame);
         Entry *e = back ? entry_of(t, back) : NULL;
@@ -2197,6 +2277,25 @@ on_opcode(Thread *t, PyFrameObject *frame, Rec *r)
     return failed;
 }
 
+/* An instruction is about to run in the frame of `r`, or in a comprehension's inside it. */
+static int
+on_instruction(Thread *t, PyFrameObject *frame, Rec *r)
+{
+    if (r->pending >= 0) return 0;
+    Info *info = info_of(t, frame_code(frame->f_frame));
+    if (!info) return -1;
+    int offset = frame_lasti(frame->f_frame);
+    if (offset < 0 || !info->in_scope) return 0;
+    PyObject **text = &info->texts[offset / 2];
+    if (!*text && !(*text = PyObject_CallMethod(info->facts, "instruction", "i", offset))) return -1;
+    if (*text == Py_None) return 0;
+    int line = info->lines[offset / 2] ? info->lines[offset / 2] : r->line;
+    t->instruction = *text;
+    int failed = emit(t, K_INSTRUCTION, r, frame, line, NULL);
+    t->instruction = NULL;
+    return failed;
+}
+
 static int
 in_comprehension(Thread *t, PyFrameObject *frame, int what, PyObject *arg, Entry *e)
 {
@@ -2209,6 +2308,7 @@ in_comprehension(Thread *t, PyFrameObject *frame, int what, PyObject *arg, Entry
             && emit(t, K_LINE, enclosing, frame, info->code->co_firstlineno, NULL) < 0) return -1;
         e = entry_of(t, frame);
         if (e) e->last = offset;
+        if (t->core->instructions && e) return on_instruction(t, frame, enclosing);
     } else if (what == PyTrace_EXCEPTION) {
         if (enclosing->unfolding) { enclosing->unfolding = false; return 0; }
         if (emit(t, K_RAISE, enclosing, frame, PyFrame_GetLineNumber(frame), PyTuple_GET_ITEM(arg, 1)) < 0) return -1;
@@ -2298,7 +2398,10 @@ on_event(Thread *t, PyFrameObject *frame, int what, PyObject *arg)
     r->users++;
     int failed = 0;
     if (what == PyTrace_LINE) failed = on_line(t, frame, r);
-    else if (what == PyTrace_OPCODE) failed = on_opcode(t, frame, r);
+    else if (what == PyTrace_OPCODE) {
+        if (r->info->has_comprehensions) failed = on_opcode(t, frame, r);
+        if (!failed && t->core->instructions) failed = on_instruction(t, frame, r);
+    }
     else if (what == PyTrace_EXCEPTION) failed = on_exception(t, frame, r, arg);
     else if (what == PyTrace_RETURN) failed = on_return(t, frame, r, arg);
     rec_drop(t, r);
@@ -2367,15 +2470,16 @@ core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     PyObject *tracer, *scope, *modules;
     long long events;
     Py_ssize_t items, text_chars, objects, block_bytes;
-    int depth;
-    if (!PyArg_ParseTuple(args, "OO!O!Lnnnin", &tracer, &PyDict_Type, &scope, &PySet_Type, &modules, &events, &items,
-                          &text_chars, &objects, &depth, &block_bytes)) return NULL;
+    int depth, instructions;
+    if (!PyArg_ParseTuple(args, "OO!O!Lnnninp", &tracer, &PyDict_Type, &scope, &PySet_Type, &modules, &events, &items,
+                          &text_chars, &objects, &depth, &block_bytes, &instructions)) return NULL;
     Core *core = (Core *)type->tp_alloc(type, 0);
     if (!core) return NULL;
     core->tracer = tracer;
     core->scope = Py_NewRef(scope);
     core->modules = Py_NewRef(modules);
     core->events = events;
+    core->instructions = instructions;
     core->items = items;
     core->text_chars = text_chars;
     core->objects = objects;
@@ -2428,7 +2532,7 @@ thread_free(Thread *t)
 static PyObject *
 core_clear(Core *core, PyObject *unused)
 {
-    if (watching == core) unwatch_all();
+    if (watching == core) { watching = NULL; if (!registered.used) unwatch_all(); }
     Thread *threads = core->threads;
     core->threads = NULL;
     for (Thread *t = threads, *next; t; t = next) { next = t->next; thread_free(t); }
@@ -2438,6 +2542,9 @@ core_clear(Core *core, PyObject *unused)
             if (f->in_scope) {
                 free(f->hidden); free(f->order); free(f->owner); free(f->op); free(f->depth); free(f->tags); free(f->pool);
                 free(f->kept); free(f->caught); free(f->operands); free(f->comprehension); free(f->enters); free(f->guarded);
+                free(f->lines); free(f->effects);
+                for (int u = 0; u < f->nunits; u++) Py_XDECREF(f->texts[u]);
+                free(f->texts);
             }
             Py_XDECREF(f->file);
             Py_XDECREF(f->held);
@@ -2461,9 +2568,17 @@ core_clear(Core *core, PyObject *unused)
 }
 
 static void
+unmap_mirror(Core *core)
+{
+    if (core->mirror) munmap(core->mirror, core->mirror_room + sizeof *core->mirror);
+    core->mirror = NULL;
+}
+
+static void
 core_dealloc(Core *core)
 {
     Py_XDECREF(core_clear(core, NULL));
+    unmap_mirror(core);
     buf_free(&core->block);
     Py_XDECREF(core->scope);
     Py_XDECREF(core->modules);
@@ -2522,11 +2637,27 @@ core_flush(Core *core, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* mirror(descriptor, size): keep what is not handed over yet in this shared memory too, for whoever finds this process
+   dead: the number of the block, its size so far, and that much of it. */
+static PyObject *
+core_mirror(Core *core, PyObject *args)
+{
+    int descriptor;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "in", &descriptor, &size)) return NULL;
+    void *p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (p == MAP_FAILED) return PyErr_SetFromErrno(PyExc_OSError);
+    core->mirror = p;
+    core->mirror_room = (size_t)size - sizeof *core->mirror;
+    Py_RETURN_NONE;
+}
+
 /* For a forked child: what is buffered is the parent's to write. */
 static PyObject *
 core_drop(Core *core, PyObject *unused)
 {
     core->on = false;
+    unmap_mirror(core);
     core->block.n = 0;
     PyList_SetSlice(core->pending, 0, PyList_GET_SIZE(core->pending), NULL);
     Py_RETURN_NONE;
@@ -2607,6 +2738,7 @@ static PyMethodDef core_methods[] = {
     {"stop", (PyCFunction)core_stop, METH_NOARGS, "record nothing more"},
     {"cut", (PyCFunction)core_cut, METH_NOARGS, "record nothing more: a limit is reached"},
     {"flush", (PyCFunction)core_flush, METH_NOARGS, "hand over the block that is being filled"},
+    {"mirror", (PyCFunction)core_mirror, METH_VARARGS, "mirror(descriptor, size): share what is not handed over yet"},
     {"drop", (PyCFunction)core_drop, METH_NOARGS, "forget what is buffered and record nothing more"},
     {"clear", (PyCFunction)core_clear, METH_NOARGS, "forget everything that is known of the program"},
     {"user", (PyCFunction)core_user, METH_O, "whether the program has a trace function of its own in this thread"},
@@ -2654,7 +2786,48 @@ setup(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {{"setup", setup, METH_VARARGS, "setup(hidden_globals, implicit_names)"}, {NULL}};
+/* register(object): have its death told, if its type is written in C and has no weak references. */
+static PyObject *
+register_object(PyObject *module, PyObject *o)
+{
+    if (Py_TYPE(o)->tp_flags & Py_TPFLAGS_HEAPTYPE || Py_TYPE(o)->tp_weaklistoffset) Py_RETURN_NONE;
+    watch(Py_TYPE(o));
+    map_put(&registered, (uint64_t)o, &registered);
+    Py_RETURN_NONE;
+}
+
+/* deaths(): addresses of registered objects that have died since it was last asked. */
+static PyObject *
+deaths_since(PyObject *module, PyObject *unused)
+{
+    size_t n = died.n / sizeof(PyObject *);
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; list && i < n; i++) {
+        PyObject *number = PyLong_FromUnsignedLongLong((unsigned long long)((uint64_t *)died.p)[i]);
+        if (!number) { Py_CLEAR(list); break; }
+        PyList_SET_ITEM(list, (Py_ssize_t)i, number);
+    }
+    died.n = 0;
+    return list;
+}
+
+/* forget_deaths(): watch nothing any more. */
+static PyObject *
+forget_deaths(PyObject *module, PyObject *unused)
+{
+    map_free(&registered);
+    buf_free(&died);
+    if (!watching) unwatch_all();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"register", register_object, METH_O, "have an object's death told"},
+    {"deaths", deaths_since, METH_NOARGS, "addresses of registered objects that have died since"},
+    {"forget_deaths", forget_deaths, METH_NOARGS, "watch nothing any more"},
+    {"setup", setup, METH_VARARGS, "setup(hidden_globals, implicit_names)"},
+    {NULL},
+};
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, .m_name = "_native", .m_doc = "The core of the native tracer; native.py uses it.", .m_size = -1,

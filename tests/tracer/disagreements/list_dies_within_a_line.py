@@ -2,7 +2,7 @@
 
 xs = [1, 2]
 ys = [0]
-xs = None; xs = [3]
+xs = [[7], 0][1] or [3]
 for _ in range(3):
-    ys = None; ys = list(xs)
+    ys = [[8], list(xs)][1]
     print(xs is ys, iter(ys).__length_hint__())

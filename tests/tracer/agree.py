@@ -491,7 +491,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--exact", action="store_true", help="numbers of objects must be the same too")
     parser.add_argument("--reduce", action="store_true", help="cut each program found down first")
     parser.add_argument("--stop-after", type=int, help="disagreements")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
     if given.tracers:
         one, _, two = given.tracers.partition(",")
         tracers = one, two or one

@@ -1,6 +1,6 @@
 """Runs programs under one tracer, each in a fork of this process. Started by path; the standard library only.
 
-The only argument is JSON: `tracer`, `limits`, `seconds` for each program, `folder`. Programs come as lines of
+The only argument is JSON: `tracer`, `limits`, `level`, `seconds` for each program, `folder`. Programs come as lines of
 JSON on standard input. A program's blocks go to FOLDER/rows: a byte B, the size in four bytes, the block; at
 the end E, a size, and JSON that says how it ended. What it prints goes to FOLDER/out. Then a line on standard
 output tells its exit status (negative for a signal) and whether its time was up.
@@ -15,6 +15,7 @@ import gc
 import io
 import json
 import os
+import random
 import resource
 import shutil
 import signal
@@ -27,6 +28,7 @@ from collections.abc import Callable
 from typing import Any
 
 from deskcheck.tracer import TraceLimits
+from deskcheck.tracer.limits import Level
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -129,11 +131,15 @@ def _in_fork(job: dict[str, Any], program: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+    random.seed(0)
     filename = program["filename"]
     with open(filename, "w", encoding="utf-8", errors="surrogatepass") as stream:
         stream.write(program["code"])
     tracer = tracer_class(job["tracer"])(
-        {filename: filename}, lambda block: send(b"B", block), limits=TraceLimits(**job["limits"])
+        {filename: filename},
+        lambda block: send(b"B", block),
+        limits=TraceLimits(**job["limits"]),
+        level=Level(job["level"]),
     )
     if hasattr(tracer, "forget_thread"):
         os.register_at_fork(after_in_child=tracer.forget_thread)
@@ -142,14 +148,14 @@ def _in_fork(job: dict[str, Any], program: dict[str, Any]) -> None:
     of = type.__dict__["__qualname__"].__get__
     try:
         _run(program, tracer)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - whatever leaves the program is its end
         ended = of(type(error))
     failure = None
     if tracer.failure is not None:
         failure = "".join(traceback.format_exception(tracer.failure))
     try:
         sys.stdout.flush()
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - the program may have put anything there
         ended += ", standard output is broken"
     send(b"E", dumps({"ended": ended, "cut": tracer.cut, "failure": failure}).encode())
     leave(0)
@@ -179,7 +185,12 @@ def _wait(pid: int, seconds: float) -> tuple[int, bool]:
 def main() -> None:
     job = json.loads(sys.argv[1])
     del sys.path[0]  # the folder of this file
-    tracer_class(job["tracer"])
+    for name in ("reference", "native"):  # both: what is imported can be seen
+        try:
+            tracer_class(name)
+        except ImportError:
+            if name == job["tracer"]:
+                raise
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft <= _ABOVE + 64:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 2 * _ABOVE), hard))

@@ -344,9 +344,9 @@ class Maker:
             head, _, rest = content.partition("(")
             head = self.fill(head, 0, known)
             open_functions.append((inner, self.scope))
-            flags = frozenset({"function", *comment.split()})
+            inside = frozenset({"function", *comment.split()})
             returns = next((word[4:] for word in comment.split() if word.startswith("ret=")), "I")
-            self.scope = _Scope(parent=self.scope, flags=flags, returns=returns)
+            self.scope = _Scope(parent=self.scope, flags=inside, returns=returns)
             self.emit(indent, f"{head}({self.fill(rest, 0, known)}")
             return
         if (

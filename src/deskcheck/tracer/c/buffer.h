@@ -74,6 +74,37 @@ buf_escape(Buf *b, Py_UCS4 c)
     b->n += 6;
 }
 
+/* A character that JSON or ASCII escapes; or beyond ASCII. */
+static void
+buf_json_char(Buf *b, Py_UCS4 c, bool escaped)
+{
+    switch (c) {
+    case '"': buf_lit(b, "\\\""); break;
+    case '\\': buf_lit(b, "\\\\"); break;
+    case '\n': buf_lit(b, "\\n"); break;
+    case '\r': buf_lit(b, "\\r"); break;
+    case '\t': buf_lit(b, "\\t"); break;
+    case '\f': buf_lit(b, "\\f"); break;
+    case '\b': buf_lit(b, "\\b"); break;
+    default:
+        if (c < 0x20) buf_escape(b, c);
+        else if (!escaped) buf_utf8(b, c);
+        else if (c < 0x10000) buf_escape(b, c);
+        else {
+            c -= 0x10000;
+            buf_escape(b, 0xD800 | c >> 10);
+            buf_escape(b, 0xDC00 | (c & 0x3FF));
+        }
+    }
+}
+
+static bool PLAIN[256];      /* characters that a JSON string holds as they are, in one byte */
+static void
+buf_setup(void)
+{
+    for (int c = 0x20; c < 0x80; c++) PLAIN[c] = c != '"' && c != '\\';
+}
+
 /* The first `n` characters of a string as a JSON string, as json.encoder.encode_basestring writes it; with
    escapes for everything beyond ASCII if it holds a lone surrogate, which UTF-8 does not have. */
 static void
@@ -86,31 +117,27 @@ buf_json(Buf *b, PyObject *s, Py_ssize_t n)
         for (Py_ssize_t i = 0; i < n && !escaped; i++)
             escaped = (PyUnicode_READ(kind, data, i) & 0xFFFFF800) == 0xD800;
     buf_room(b, (size_t)n + 2);
-    buf_byte(b, '"');
-    for (Py_ssize_t i = 0; i < n; i++) {
+    b->p[b->n++] = '"';
+    Py_ssize_t i = 0;
+    if (kind == PyUnicode_1BYTE_KIND) {
+        const unsigned char *p = data;
+        while (i < n) {
+            Py_ssize_t from = i;
+            while (i < n && PLAIN[p[i]]) i++;
+            buf_put(b, (const char *)p + from, (size_t)(i - from));
+            if (i == n) break;
+            buf_json_char(b, p[i++], false);
+        }
+        buf_byte(b, '"');
+        return;
+    }
+    for (; i < n; i++) {
         Py_UCS4 c = PyUnicode_READ(kind, data, i);
         if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && !(escaped && c == 0x7F)) {
             buf_byte(b, (int)c);
             continue;
         }
-        switch (c) {
-        case '"': buf_lit(b, "\\\""); break;
-        case '\\': buf_lit(b, "\\\\"); break;
-        case '\n': buf_lit(b, "\\n"); break;
-        case '\r': buf_lit(b, "\\r"); break;
-        case '\t': buf_lit(b, "\\t"); break;
-        case '\f': buf_lit(b, "\\f"); break;
-        case '\b': buf_lit(b, "\\b"); break;
-        default:
-            if (c < 0x20) buf_escape(b, c);
-            else if (!escaped) buf_utf8(b, c);
-            else if (c < 0x10000) buf_escape(b, c);
-            else {
-                c -= 0x10000;
-                buf_escape(b, 0xD800 | c >> 10);
-                buf_escape(b, 0xDC00 | (c & 0x3FF));
-            }
-        }
+        buf_json_char(b, c, escaped);
     }
     buf_byte(b, '"');
 }
@@ -137,6 +164,16 @@ static uint64_t
 hash_bytes(const char *p, size_t n)
 {
     uint64_t h = mix(n, 0x2545F4914F6CDD1Dull), w;
+    if (n >= 64) {  /* four sums side by side */
+        uint64_t lane[4] = {h, ~h, h << 1 | 1, h >> 1}, x[4];
+        while (n >= 32) {
+            memcpy(x, p, 32);
+            for (int i = 0; i < 4; i++) lane[i] = mix(lane[i], x[i]);
+            p += 32;
+            n -= 32;
+        }
+        h = mix(mix(lane[0], lane[1]), mix(lane[2], lane[3]));
+    }
     while (n >= 8) { memcpy(&w, p, 8); h = mix(h, w); p += 8; n -= 8; }
     if (n) { w = 0; memcpy(&w, p, n); h = mix(h, w + 0x100); }
     return h;

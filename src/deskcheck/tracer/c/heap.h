@@ -8,7 +8,7 @@
 
 #include "buffer.h"
 
-enum { V_UNBOUND, V_NONE, V_TRUE, V_FALSE, V_INT, V_FLOAT, V_STR, V_TEXT, V_REF };
+enum { V_UNBOUND, V_NONE, V_TRUE, V_FALSE, V_INT, V_FLOAT, V_STR, V_TEXT, V_REF, V_TUPLE };
 typedef struct { uint64_t a, b; } Val;  /* a: tag, and above it a length; b: the value, a hash or a number */
 static inline bool same(Val x, Val y) { return x.a == y.a && x.b == y.b; }
 

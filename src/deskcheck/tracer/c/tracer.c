@@ -762,6 +762,19 @@ value_of(Thread *t, PyObject *o, Val *v)
         *v = (Val){V_FLOAT | (uint64_t)(x != x) << 8, bits};
         return 0;
     }
+    if (k == &PyTuple_Type && t->depth < t->core->depth && PyTuple_GET_SIZE(o) <= t->core->items) {
+        Py_ssize_t n = PyTuple_GET_SIZE(o);
+        uint64_t h = 0x9FB21C651E98DF25ull;
+        t->depth++;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            Val item;
+            if (value_of(t, PyTuple_GET_ITEM(o, i), &item) < 0) return -1;
+            h = mix(mix(h, item.a), item.b);
+        }
+        t->depth--;
+        *v = (Val){V_TUPLE | (uint64_t)n << 8, h};
+        return 0;
+    }
     if (k == &PyList_Type || k == &PyDict_Type || k == &PySet_Type || (k != &PyTuple_Type && map_get(&t->objects, (uint64_t)o))) {
         bool weakly = k == &PySet_Type, placed = false;
         PyObject *text = NULL;
@@ -1166,10 +1179,47 @@ generator_content(Thread *t, Obj *obj, PyObject *o)
     return failed;
 }
 
+/* Whether a known instance holds what it held, in the same order: 1 if so, 0 if that is to be looked at closely. */
+static int
+instance_unchanged(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
+{
+    Content *c = &obj->c;
+    size_t at = 0;
+    Val v;
+    for (int i = 0; i < info->nslots; i++) {
+        PyObject *value = *(PyObject **)((char *)o + info->offsets[i]);
+        if (!value) continue;
+        if (at == c->nf || c->fields[at].name != info->names[i]) return 0;
+        if (value_of(t, value, &v) < 0) return -1;
+        if (!same(v, c->fields[at++].v)) return 0;
+    }
+    if (info->has_dict) {
+        PyObject **dict = _PyObject_GetDictPtr(o);
+        if (dict && *dict) {
+            if (!PyDict_CheckExact(*dict)) return 0;
+            PyObject *key, *value;
+            Py_ssize_t position = 0;
+            while (PyDict_Next(*dict, &position, &key, &value)) {
+                if (at == c->nf || c->fields[at].name != key) return 0;
+                if (value_of(t, value, &v) < 0) return -1;
+                if (!same(v, c->fields[at++].v)) return 0;
+            }
+        }
+    }
+    if (at != c->nf) return 0;
+    Py_ssize_t n;
+    const char *head = PyUnicode_AsUTF8AndSize(info->head, &n);
+    return !head ? -1 : same(c->head, text_val(head, (size_t)n));
+}
+
 /* An instance: what its slots and its dict hold. */
 static int
 instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
 {
+    if (obj->known && !info->hides_private) {
+        int unchanged = instance_unchanged(t, obj, o, info);
+        if (unchanged) return unchanged < 0 ? -1 : 0;
+    }
     Pys names = {0}, values = {0};
     for (int i = 0; i < info->nslots; i++) {
         PyObject *value = *(PyObject **)((char *)o + info->offsets[i]);
@@ -1327,7 +1377,16 @@ look_into(Thread *t, Queued q)
         HEAD(&s, "\"kind\":\"list\",\"type\":\"list\"");
         if (s.n > t->core->items) { long_tail(&s, room, s.n); s.n = t->core->items; }
         int done = atoms_content(t, obj, &s);
-        return done < 0 ? -1 : done ? 0 : settle(t, obj, &s);
+        if (done) return done < 0 ? -1 : 0;
+        if (obj->known && obj->c.n == (size_t)s.n && (!s.ntail || same(obj->c.tail, text_val(s.tail, s.ntail)))) {
+            Py_ssize_t i = 0;
+            for (Val v; i < s.n; i++) {
+                if (value_of(t, list_item(o, i), &v) < 0) return -1;
+                if (!same(v, obj->c.items[i])) break;
+            }
+            if (i == s.n) return 0;
+        }
+        return settle(t, obj, &s);
     }
     if (k == &PyGen_Type || k == &PyCoro_Type) return generator_content(t, obj, o);
     if (k == &PyDict_Type) {
@@ -3220,6 +3279,7 @@ PyInit__native(void)
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         if (!(*strings[i].to = PyUnicode_InternFromString(strings[i].text))) return NULL;
     EMPTY = PyTuple_New(0);
+    buf_setup();
     PyObject *dict = PyDict_New();
     T_listiter = type_of_iterator(PyList_New(0));
     T_tupleiter = type_of_iterator(PyTuple_New(0));

@@ -36,6 +36,8 @@ globals()["__builtins__"] = dict(vars(builtins))
 setup(_HIDDEN_GLOBALS, _IMPLICIT_NAMES)
 
 _BLOCK_BYTES = 1 << 16
+_TOOL = 4
+"""Our number in `sys.monitoring` (`OWN_TOOL` in tracer.c): not one of those that have a meaning there."""
 
 _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (_RETURNS, 1),
@@ -340,6 +342,7 @@ class NativeTracer:
         )
         self._lock = threading.Lock()
         self._threads = 0
+        self._monitors = False
         self._real = (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace)
         self._before: Any = None
         self._user = threading.local()
@@ -358,7 +361,29 @@ class NativeTracer:
         thread_settrace(self._thread_started)
         # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
         sys._getframe().f_trace_opcodes = True
+        self._use_local_events()
         self._attach()
+
+    def _use_local_events(self) -> None:
+        """3.12+: trace the code in the scope alone, so that the rest runs at full speed."""
+        if sys.version_info < (3, 12):
+            return
+        monitoring = sys.monitoring
+        if monitoring.get_tool(_TOOL) is not None:
+            return  # taken by somebody else: everything is traced, as on 3.11
+        monitoring.use_tool_id(_TOOL, "deskcheck")
+        for event in (monitoring.events.PY_START, monitoring.events.PY_RESUME):
+            monitoring.register_callback(_TOOL, event, self._core.begins)
+        monitoring.restart_events()  # code that an earlier tracer saw begin is to be seen again
+        self._core.local_events(monitoring.set_events, monitoring.set_local_events, monitoring.DISABLE)
+        self._monitors = True
+
+    def _free_tool(self) -> None:
+        if sys.version_info >= (3, 12) and self._monitors:
+            self._monitors = False
+            sys.monitoring.register_callback(_TOOL, sys.monitoring.events.PY_START, None)
+            sys.monitoring.register_callback(_TOOL, sys.monitoring.events.PY_RESUME, None)
+            sys.monitoring.free_tool_id(_TOOL)
 
     def stop(self) -> None:
         """Stop tracing, hand over what is left and put everything back. Safe to call twice."""
@@ -375,6 +400,7 @@ class NativeTracer:
         self._core.stop()
         self._core.flush()
         self._core.clear()
+        self._free_tool()
 
     def mirror(self, descriptor: int, size: int) -> None:
         """Keep the block that is being filled in shared memory too: whoever maps the descriptor finds the
@@ -419,6 +445,7 @@ class NativeTracer:
         self._attach()
         self._user.function = self._user_thread_function
         self._core.user(self.user_function is not None)
+        self._core.widen(self.user_function is not None)
         self._core.event(frame)
         return None
 
@@ -434,6 +461,7 @@ class NativeTracer:
             self._user.function = function
             self._user.locals = {}
             self._core.user(function is not None)
+            self._core.widen(function is not None)
         else:
             self._real[0](function)
 

@@ -66,6 +66,7 @@ struct Obj {
 };
 
 typedef struct {
+    uint64_t checked;    /* the event at which it was last found to hold */
     PyObject *weak;      /* NULL for a static type */
     uint64_t version;
     int mode;

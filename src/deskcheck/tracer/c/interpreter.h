@@ -127,6 +127,43 @@ referent(PyObject *weak)
     return o != Py_None && Py_REFCNT(o) > 0 ? o : Py_None;
 }
 
+/* sys.settrace stands on sys.monitoring from 3.12 on, as a tool of its own whose events are on for all code. For a tracer
+   that records some code only, they can be on for that code alone: the rest then runs at full speed. */
+#if PY_VERSION_HEX >= 0x030C0000
+#include "internal/pycore_instruments.h"
+#define HAS_LOCAL_EVENTS 1
+enum { SETTRACE = 1 << PY_MONITORING_SYS_TRACE_ID };
+
+static inline void
+settrace_events_off(PyInterpreterState *interp, uint8_t *were)
+{
+    for (int event = 0; event < _PY_MONITORING_LOCAL_EVENTS; event++) {
+        if (interp->monitors.tools[event] & SETTRACE) were[event] = 1;
+        interp->monitors.tools[event] &= (uint8_t)~SETTRACE;
+    }
+}
+
+static inline void
+settrace_events_on(PyInterpreterState *interp, const uint8_t *were)
+{
+    for (int event = 0; event < _PY_MONITORING_LOCAL_EVENTS; event++)
+        if (were[event]) interp->monitors.tools[event] |= SETTRACE;
+}
+
+/* For one code object, which must have been given events of some tool before. */
+static inline void
+settrace_local(PyCodeObject *code, const uint8_t *which, bool instructions)
+{
+    for (int event = 0; event < _PY_MONITORING_LOCAL_EVENTS; event++) {
+        uint8_t *tools = &code->_co_monitoring->local_monitors.tools[event];
+        bool on = which && which[event] && (event != PY_MONITORING_EVENT_INSTRUCTION || instructions);
+        *tools = (uint8_t)(on ? *tools | SETTRACE : *tools & ~SETTRACE);
+    }
+}
+#else
+#define HAS_LOCAL_EVENTS 0
+#endif
+
 /* Room for Python code of ours near the recursion limit of the program. */
 static inline int *
 recursion_left(PyThreadState *ts)

@@ -16,7 +16,7 @@ enum {
 typedef struct Info {
     PyCodeObject *code;      /* strong: its address stays its own */
     PyObject *file, *function, *facts;
-    bool in_scope, optimized, is_module, is_comprehension, has_comprehensions, is_lambda, is_del, keeps_roots;
+    bool local, in_scope, optimized, is_module, is_comprehension, has_comprehensions, is_lambda, is_del, keeps_roots;
     int first_line, first_resume, nnames, nparams, free_from, nunits;
     PyObject **names;        /* borrowed from `held` */
     bool *hidden;
@@ -91,6 +91,8 @@ typedef struct Thread {
     size_t iterators, exotics, moved;  /* objects of these kinds that are known; iterators seen at this event */
     Rec *last;                   /* whose event was the last */
     void *cached_frame;
+    PyTypeObject *last_kind;
+    TypeInfo *last_info;
     Entry *cached;
     uint64_t oldest;             /* in light mode: what was not seen since may have changed */
     Obj *all;
@@ -134,6 +136,9 @@ typedef struct Core {
     struct { uint64_t block, size; char data[]; } *mirror;  /* shared with the watcher: what is not handed over yet */
     size_t mirror_room;
     PyObject *pending;           /* list of blocks */
+    PyObject *set_events, *set_local_events, *disable;  /* of sys.monitoring, where only code in the scope is traced; else NULL */
+    bool wide;                   /* all code is traced nevertheless: the program has a trace function */
+    uint8_t events_were[32];
 } Core;
 
 static PyTypeObject *T_listiter, *T_tupleiter, *T_rangeiter, *T_dictkeyiter, *T_dictvalueiter, *T_dictitemiter, *T_setiter, *T_asciiiter;
@@ -395,12 +400,17 @@ static TypeInfo *
 type_info(Thread *t, PyTypeObject *kind)
 {
     Core *core = t->core;
+    if (kind == t->last_kind && t->last_info->checked == t->stamp) return t->last_info;
     TypeInfo *known = map_get(&core->types, (uint64_t)kind);
     bool heap = kind->tp_flags & Py_TPFLAGS_HEAPTYPE;
     if (known) {
-        if (!heap) return known;
-        if (referent(known->weak) == (PyObject *)kind
-            && (!kind->tp_dict || known->version == dict_version(kind->tp_dict))) return known;
+        if (!heap || known->checked == t->stamp || (referent(known->weak) == (PyObject *)kind
+            && (!kind->tp_dict || known->version == dict_version(kind->tp_dict)))) {
+            known->checked = t->stamp;
+            t->last_kind = kind;
+            t->last_info = known;
+            return known;
+        }
     }
     PyObject *facts = PyObject_CallMethodOneArg(t->fallback, S_type_facts, (PyObject *)kind);
     if (!facts) return NULL;
@@ -520,7 +530,7 @@ enqueue(Thread *t, PyObject *o, Obj *obj)
 {
     if (t->nqueue == t->capqueue)
         t->queue = must(realloc(t->queue, (t->capqueue = t->capqueue * 2 + 64) * sizeof(Queued)));
-    hold(t, o);
+    keep(t, o);
     t->queue[t->nqueue++] = (Queued){o, obj, t->depth + 1};
 }
 
@@ -2449,7 +2459,7 @@ static bool
 keeps_still(Thread *t, Rec *r, const View *v)
 {
     const Info *info = r->info;
-    if (v->info != info || !info->optimized || t->user) return false;
+    if (v->info != info || !info->optimized || t->user || observed()) return false;
     int line = r->last_line - info->first_effect;
     if (line < 0 || line >= info->neffects) return false;
     int effect = info->effects[line];
@@ -2461,7 +2471,7 @@ keeps_still(Thread *t, Rec *r, const View *v)
         PyTypeObject *k = o ? Py_TYPE(o) : NULL;
         if (k != &PyLong_Type && k != &PyUnicode_Type && k != &PyFloat_Type && k != &PyTuple_Type && k != &PyBool_Type) return false;
     }
-    return !observed();
+    return true;
 }
 
 /* Put what was written of objects into the order in which they were visited. */
@@ -2564,7 +2574,6 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         r->whole = t->stamp;
         if (reorder && t->nsegments > 1) in_order(t);
     }
-    if (getenv("DC")) { static long c[4]; c[t->light]++; if ((c[0]+c[1])%20000==0) fprintf(stderr,"full %ld light %ld\n",c[0],c[1]); }
     t->light = false;
     t->nqueue = 0;
     t->depth = 0;
@@ -2837,12 +2846,67 @@ on_event(Thread *t, PyFrameObject *frame, int what, PyObject *arg)
     return failed;
 }
 
+#if HAS_LOCAL_EVENTS
+static int
+call_with_ints(PyObject *f, PyObject *code, long events)
+{
+    PyObject *done = code ? PyObject_CallFunction(f, "iOl", OWN_TOOL, code, events) : PyObject_CallFunction(f, "il", OWN_TOOL, events);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+enum { BEGINS = 1 << PY_MONITORING_EVENT_PY_START | 1 << PY_MONITORING_EVENT_PY_RESUME, A_LINE = 1 << PY_MONITORING_EVENT_LINE };
+
+/* Have the events of sys.settrace for code in the scope alone, or for all code again; the change of our own tool's events
+   makes the interpreter look at them. */
+static int
+narrow(Core *core, bool wide)
+{
+    if (!core->set_events) return 0;
+    PyInterpreterState *interp = PyInterpreterState_Get();
+    if (wide) settrace_events_on(interp, core->events_were);
+    else settrace_events_off(interp, core->events_were);
+    core->wide = wide;
+    return call_with_ints(core->set_events, NULL, 0) < 0 || call_with_ints(core->set_events, NULL, wide ? 0 : BEGINS) < 0 ? -1 : 0;
+}
+
+/* Turn the events of sys.settrace on or off for one code object. */
+static int
+trace_locally(Core *core, Info *info, bool on)
+{
+    PyObject *code = (PyObject *)info->code;
+    if (call_with_ints(core->set_local_events, code, A_LINE) < 0) return -1;
+    settrace_local(info->code, on ? core->events_were : NULL, info->has_comprehensions || core->instructions);
+    info->local = on;
+    return call_with_ints(core->set_local_events, code, 0);
+}
+#endif
+
 static Thread *
 current_thread(Core *core)
 {
     uint64_t ident = PyThread_get_thread_ident();
     for (Thread *t = core->threads; t; t = t->next) if (t->ident == ident) return t;
     return NULL;
+}
+
+/* Tell Python of an error of ours, which is set: the trace ends, the program goes on. */
+static void
+report_failure(Core *core, Thread *t)
+{
+    PyObject *type, *error, *traceback;
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    release(t);
+    t->revisit = NULL;
+    t->light = false;
+    t->scratch.n = 0;
+    PyObject *done = PyObject_CallMethod(core->tracer, "_failed", "O", error ? error : Py_None);
+    Py_XDECREF(done);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    PyErr_Clear();
 }
 
 /* What the interpreter calls. An error of ours ends the trace and leaves the program alone. */
@@ -2867,18 +2931,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
                 failed = what == PyTrace_CALL ? on_call(t, frame) : on_event(t, frame, what, arg);
             *left = had;
             if (failed) {
-                PyObject *error_type, *error, *error_traceback;
-                PyErr_Fetch(&error_type, &error, &error_traceback);
-                PyErr_NormalizeException(&error_type, &error, &error_traceback);
-                release(t);
-                t->revisit = NULL;
-                t->scratch.n = 0;
-                PyObject *done = PyObject_CallMethod(core->tracer, "_failed", "O", error ? error : Py_None);
-                Py_XDECREF(done);
-                Py_XDECREF(error_type);
-                Py_XDECREF(error);
-                Py_XDECREF(error_traceback);
-                PyErr_Clear();
+                report_failure(core, t);
             }
             if (collecting) PyGC_Enable();
             PyErr_Restore(type, value, traceback);
@@ -2963,6 +3016,18 @@ thread_free(Thread *t)
 static PyObject *
 core_clear(Core *core, PyObject *unused)
 {
+#if HAS_LOCAL_EVENTS
+    if (core->set_local_events) {
+        for (size_t i = 0; core->infos.e && i <= core->infos.mask; i++) {
+            Info *f = core->infos.e[i].key ? core->infos.e[i].value : NULL;
+            if (f && f->local && trace_locally(core, f, false) < 0) PyErr_Clear();
+        }
+        if (call_with_ints(core->set_events, NULL, 0) < 0) PyErr_Clear();
+    }
+    Py_CLEAR(core->set_events);
+    Py_CLEAR(core->set_local_events);
+    Py_CLEAR(core->disable);
+#endif
     if (watching == core) { watching = NULL; if (!registered.used) unwatch_all(); }
     Thread *threads = core->threads;
     core->threads = NULL;
@@ -3037,6 +3102,55 @@ core_attach(Core *core, PyObject *args)
     core->on = true;
     watching = core;
     PyEval_SetTrace(hook, (PyObject *)core);
+#if HAS_LOCAL_EVENTS
+    if (!core->wide && narrow(core, false) < 0) return NULL;
+#endif
+    Py_RETURN_NONE;
+}
+
+/* begins(code, offset): what sys.monitoring calls when code runs for the first time. It need not do so again. */
+static PyObject *
+core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
+{
+#if HAS_LOCAL_EVENTS
+    Thread *t = current_thread(core);
+    if (n < 2 || !t || !core->on || core->cut || core->wide || !PyCode_Check(args[0])) return Py_NewRef(core->disable);
+    PyCodeObject *code = (PyCodeObject *)args[0];
+    int failed = 0;
+    int collecting = PyGC_Disable();
+    Info *info = info_of(t, code);
+    if (!info) failed = 1;
+    else if (info->in_scope && !info->local) failed = trace_locally(core, info, true) < 0;
+    if (collecting) PyGC_Enable();
+    if (failed) report_failure(core, t);
+    else if (info->in_scope) {
+        PyFrameObject *frame = PyEval_GetFrame();  /* which has begun before anybody looked */
+        if (frame && frame_code(frame->f_frame) == code && !entry_of(t, frame)
+            && hook((PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
+    }
+#endif
+    return Py_NewRef(core->disable);
+}
+
+/* local_events(set_events, set_local_events, DISABLE): trace code in the scope alone. */
+static PyObject *
+core_local_events(Core *core, PyObject *args)
+{
+    PyObject *set_events, *set_local_events, *disable;
+    if (!PyArg_ParseTuple(args, "OOO", &set_events, &set_local_events, &disable)) return NULL;
+    core->disable = Py_NewRef(disable);
+    core->set_events = Py_NewRef(set_events);
+    core->set_local_events = Py_NewRef(set_local_events);
+    Py_RETURN_NONE;
+}
+
+/* widen(on): trace all code, for a trace function of the program's; or only what is in the scope again. */
+static PyObject *
+core_widen(Core *core, PyObject *on)
+{
+#if HAS_LOCAL_EVENTS
+    if (core->set_events && core->wide != (on == Py_True) && narrow(core, on == Py_True) < 0) return NULL;
+#endif
     Py_RETURN_NONE;
 }
 
@@ -3164,6 +3278,9 @@ core_depth_set(Core *core, PyObject *value, void *unused)
 
 static PyMethodDef core_methods[] = {
     {"attach", (PyCFunction)core_attach, METH_VARARGS, "attach(fallback, number): trace the calling thread"},
+    {"begins", (PyCFunction)(void (*)(void))core_begins, METH_FASTCALL, "begins(code, offset): code runs for the first time"},
+    {"local_events", (PyCFunction)core_local_events, METH_VARARGS, "trace code in the scope alone"},
+    {"widen", (PyCFunction)core_widen, METH_O, "trace all code, or not"},
     {"detach", (PyCFunction)core_detach, METH_NOARGS, "stop tracing the calling thread"},
     {"is_on_here", (PyCFunction)core_is_on_here, METH_NOARGS, "whether this tracer is what the interpreter calls in this thread"},
     {"stop", (PyCFunction)core_stop, METH_NOARGS, "record nothing more"},

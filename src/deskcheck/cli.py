@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,8 +112,9 @@ def record(
     }
     if any(source.startswith("pytest:") for source, _ in asked):
         options |= {"calls": calls, "per_function": per_function, "wall_s": suite_s}
-        options["trace_limits"] = TraceLimits(events=max_events) if max_events else None
-        _record_suite(sources, out, options, packages=package or [], python=python, as_json=as_json)
+        _record_suite(
+            sources, out, options, max_events, packages=package or [], python=python, as_json=as_json
+        )
         return
     if out is None:
         _record_and_show(asked, options, as_json=as_json)
@@ -149,12 +151,13 @@ def _record_suite(
     sources: list[str],
     out: Path | None,
     options: dict[str, Any],
+    max_events: int | None,
     *,
     packages: list[str],
     python: str | None,
     as_json: bool,
 ) -> None:
-    from deskcheck.corpus.suite import find_suite, record_suite
+    from deskcheck.corpus.suite import LIMITS, find_suite, record_suite
 
     if len(sources) != 1:
         raise InputError(
@@ -163,6 +166,7 @@ def _record_suite(
     if out is None:
         raise InputError(f"{sources[0]}: recordings of a project's calls need a folder: add --out FOLDER.")
     suite = find_suite(sources[0], packages=packages, python=python)
+    options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events)
     with _progress(as_json) as advance:
         try:
             summary = record_suite(

@@ -16,6 +16,7 @@ import os
 import random
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -36,6 +37,9 @@ ARGUMENT_CHARS = 2000
 """A call whose arguments need more text than this is not recorded."""
 LOOKS = 200
 """The first calls of a function are all looked at, from then on so many at random among the first n."""
+
+CALL_BYTES, CALL_S = 4 << 20, 10.0
+"""A call whose events take more than that, or that takes longer under the tracer, is left out."""
 
 _ARGUMENT_LIMITS = TraceLimits(items=200, text_chars=ARGUMENT_CHARS, depth=20, objects=300)
 _RESULT_LIMITS = TraceLimits(items=10_000, text_chars=100_000)
@@ -61,6 +65,8 @@ class Project:
         self._environments: dict[str, bool] = {}
         self.modules: dict[str, tuple[str, str]] = {}
         """Own modules that are imported: name -> (file as its code names it, name in events)."""
+        self.untold: list[str] = []
+        """Those of them that the observer has not told of yet."""
         self._looked_at = 0
 
     def owns(self, filename: str) -> bool:
@@ -101,12 +107,11 @@ class Project:
             self._environments[folder] = known
         return known
 
-    def look_around(self) -> list[str]:
-        """Find own modules that have been imported since the last time; return their names."""
+    def look_around(self) -> None:
+        """Find own modules that have been imported since the last time."""
         if len(sys.modules) == self._looked_at:
-            return []
+            return
         self._looked_at = len(sys.modules)
-        new = []
         for name, module in list(sys.modules.items()):
             names = getattr(module, "__dict__", None)
             if name in self.modules or name == "__main__" or type(names) is not dict:
@@ -114,8 +119,7 @@ class Project:
             file = names.get("__file__")
             if type(file) is str and names.get("__name__") == name and self._is_own_module(name, file):
                 self.modules[name] = (file, name.replace(".", "/") + ".py")
-                new.append(name)
-        return new
+                self.untold.append(name)
 
     def _is_own_module(self, name: str, file: str) -> bool:
         if not file.endswith(".py"):
@@ -160,8 +164,9 @@ class Observer:
     """Watches the main thread from `begin` to `end`, a test at a time.
 
     send: takes what is found out, as (kind, JSON-able facts, blocks of events). most: how many calls
-    of one function are kept; those of a slot that was used before stand for the earlier ones. wanted:
-    if given, exactly these calls are recorded: (test, module, function, the how-manieth in the test).
+    of one function are kept, fewer where all functions would have more than `budget`; a call in a slot
+    that was used before takes the place of that. wanted: if given, exactly these calls are recorded:
+    (test, module, function, the how-manieth in the test).
     """
 
     def __init__(
@@ -170,6 +175,7 @@ class Observer:
         send: Callable[[str, dict[str, Any], list[bytes]], None],
         *,
         most: int,
+        budget: int,
         limits: TraceLimits,
         wanted: frozenset[tuple[str, str, str, int]] | None = None,
         seed: int = 0,
@@ -177,6 +183,7 @@ class Observer:
         self.project = project
         self.send = send
         self.most = most
+        self.budget = budget
         self.limits = limits
         self.wanted = wanted
         self.seed = seed
@@ -202,7 +209,7 @@ class Observer:
         """Watch no more. A recording that is still open, as of a frame that was never left, is given up."""
         if os.getpid() == self._pid:
             self._hook.off()
-            if self._recording is not None:
+            if self._recording is not None and not self._recording.is_over():
                 self._recording.give_up("the call did not end with its test")
 
     def wrote(self, text: str) -> None:
@@ -265,16 +272,19 @@ class Observer:
             return
         function.seen.add(arguments.text)
         slot = len(function.seen) - 1
-        if slot >= self.most:  # reservoir: every one of n different calls is kept with the same chance
-            if function.rng.random() * len(function.seen) >= self.most:
+        most = max(1, min(self.most, self.budget // len(self.functions)))
+        if slot >= most:  # reservoir: every one of n different calls is kept with the same chance
+            if function.rng.random() * len(function.seen) >= most:
                 self.left_out["not drawn"] += 1
                 return
-            slot = function.rng.randrange(self.most)
+            slot = function.rng.randrange(most)
         self._record(frame, function, arguments, slot)
 
     def _function(self, frame: FrameType, code: CodeType) -> _Function:
         module = str(frame.f_globals.get("__name__"))
-        for name in self.project.look_around():
+        self.project.look_around()
+        while self.project.untold:
+            name = self.project.untold.pop()
             file, label = self.project.modules[name]
             self.send("module", {"name": name, "file": os.path.abspath(file), "label": label}, [])
         known = self.project.modules.get(module)
@@ -387,9 +397,17 @@ class _Recording:
         self.facts = facts
         self.blocks: list[bytes] = []
         self.written: list[str] = []
-        self.tracer = ReferenceTracer(scope, self.blocks.append, modules=modules, limits=observer.limits)
+        self.left = CALL_BYTES
+        self.until = time.monotonic() + CALL_S
+        self.tracer = ReferenceTracer(scope, self._keep, modules=modules, limits=observer.limits)
         self.inner: Any = None
         self.error: dict[str, Any] = {}
+
+    def _keep(self, events: bytes) -> None:
+        self.blocks.append(events)
+        self.left -= len(events)
+        if self.left < 0 or time.monotonic() > self.until:
+            self.tracer.give_up("bytes" if self.left < 0 else "time")
 
     def start(self, frame: FrameType) -> None:
         """Trace from this frame on, which has not run anything yet."""
@@ -516,14 +534,22 @@ def _telling(value: Value) -> bool:
     todo, seen = [value], set()
     while todo:
         one = todo.pop()
-        if one.kind in _CODE or (
-            one.kind == "object" and not one.fields and not one.items and one.text is None
-        ):
+        if one.kind in _CODE or (one.kind == "text" and _is_code(one.text or "")):
+            return False
+        if one.kind == "object" and not one.fields and not one.items and one.text is None:
             return False
         if id(one) not in seen:
             seen.add(id(one))
             todo.extend(one.children())
     return True
+
+
+def _is_code(text: str) -> bool:
+    """Whether the text of something immutable stands for code that is not the standard library's."""
+    if text.startswith("<class '"):
+        module, dot, _ = text[8:].partition(".")
+        return bool(dot) and module not in sys.stdlib_module_names
+    return text.startswith("<function ")
 
 
 class _ProfileHook:

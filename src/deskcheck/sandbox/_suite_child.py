@@ -163,6 +163,7 @@ def pytest_configure(config: Any) -> None:
         Project(job["root"], job["packages"], config.getini("python_files")),
         job["send"],
         most=job["most"],
+        budget=job["budget"],
         limits=TraceLimits(**job["trace_limits"]),
         wanted=None if wanted is None else frozenset(map(tuple, wanted)),
         seed=job["seed"],

@@ -128,6 +128,7 @@ def observe(
     suite: Suite,
     *,
     most: int,
+    budget: int,
     trace_limits: TraceLimits,
     wall_s: float,
     hash_seed: int,
@@ -137,9 +138,10 @@ def observe(
 ) -> Iterator[Observed]:
     """Run the tests and give what was recorded; its events are there as long as the block lasts.
 
-    most: calls kept of one function. wanted: record exactly these calls instead. progress: is told
-    (tests that ended, tests in all, calls recorded). An interrupt ends the tests and is not raised:
-    `Observed.interrupted` tells.
+    most: calls kept of one function. budget: about how many in all. wanted: record exactly these
+    calls instead. progress: is told (tests that ended, tests in all, calls recorded).
+
+    An interrupt ends the tests and is not raised: `Observed.interrupted` tells.
 
     Raises:
         InputError: there is no pytest for that interpreter, or it refused its arguments, or found no tests.
@@ -157,6 +159,7 @@ def observe(
             "packages": suite.packages,
             "path": [str(folder) for folder in suite.path],
             "most": most,
+            "budget": budget,
             "trace_limits": asdict(trace_limits),
             "wanted": wanted,
             "seed": seed,

@@ -189,7 +189,7 @@ def _record_suite(
     print(f"the tests {summary.ended}: {tests}; what they wrote is in {summary.output}")
     print(f"{summary.literal} with literal arguments, {summary.alone} do the same without their test")
     _list("not repeatable", summary.not_repeatable)
-    _list("tests that came out otherwise the second time", dict.fromkeys(summary.otherwise, ""))
+    _list("tests that come out otherwise when they are watched", summary.otherwise)
     for what, left_out in (("calls", summary.left_out), ("functions", summary.functions_left_out)):
         if left_out:
             print(f"{what} left out: " + ", ".join(f"{n} {why}" for why, n in left_out.items()))

@@ -466,8 +466,9 @@ def test_an_interrupt_keeps_whole_recordings(tmp_path: Path) -> None:
     """Ctrl-C while the tests run: exit status 130, and what was recorded can be read."""
     folder = project(
         tmp_path,
-        "import time\nfrom shop.words import same\n\n"
-        "def test_a():\n    same(1)\n    open('begun', 'w').close()\n    time.sleep(60)\n",
+        "import os, time\nfrom shop.words import same\n\n"
+        "def test_a():\n    same(1)\n    if os.path.exists('unwatched'):\n        open('watched', 'w').close()\n"
+        "        time.sleep(60)\n    open('unwatched', 'w').close()\n",
     )
     command = [
         sys.executable,
@@ -480,7 +481,7 @@ def test_an_interrupt_keeps_whole_recordings(tmp_path: Path) -> None:
     ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
-    while not (folder / "begun").exists() and time.monotonic() < deadline:
+    while not (folder / "watched").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
@@ -530,3 +531,30 @@ def test_the_recordings_can_be_asked_about(
     assert any("Stack#1" in row.program for row in oracle["next_line"].samples)
     assert not any("patched" in row.program for row in oracle["path"].samples)
     assert not any("<class Other" in row.program for row in oracle["path"].samples)
+
+
+def test_a_test_that_notices_is_left_out(tmp_path: Path) -> None:
+    """A test that sees the tracer's weak reference comes out otherwise: its calls are not kept, and it is named."""
+    tests = """
+        from shop.stack import Stack
+        from shop.words import same, twice
+
+        def test_afterwards():
+            stack = Stack([1])
+            same(stack)
+            stack.push(2)
+            assert stack.__weakref__ is None
+
+        def test_does_not():
+            assert same(2) == 2
+
+        def test_during():
+            seen = []
+            twice(lambda stack: seen.append(stack.__weakref__) or stack, Stack())
+            assert seen == [None, None]
+        """
+    summary = record(project(tmp_path, tests), tmp_path / "runs", repeat=True)
+    assert summary.otherwise == {"tests/test_shop.py::test_during": "passed, then failed"}
+    assert summary.left_out["in a test that comes out otherwise when it is watched"] > 0
+    kept = {recording.program.extra["test"] for recording in Recordings(tmp_path / "runs")}
+    assert kept == {"tests/test_shop.py::test_afterwards", "tests/test_shop.py::test_does_not"}

@@ -4,9 +4,11 @@ The tests run under observation (`deskcheck.sandbox.suite`), and of the calls of
 functions some are recorded where they happen: with the objects, fixtures and patches that are there.
 This module finds out what the project is, chooses among the recorded calls, checks them and keeps them.
 
-A recording is checked twice. The tests run again under another hash seed, and the same call must give
-the same recording. And where the arguments can be written as Python text, the call is made again alone,
-in the sandbox: only then can a reader tell from the text what happens, and a model's arguments be run.
+The tests run three times. First unwatched: a test that then comes out otherwise when it is watched has
+noticed, and its calls are not kept. Then the calls are recorded, and then again under another hash
+seed: the same call must give the same recording. Where the arguments can be written as Python text,
+the call is also made alone, in the sandbox: only then can a reader tell from the text what happens,
+and a model's arguments be run.
 """
 
 import functools
@@ -18,8 +20,9 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -92,13 +95,14 @@ def _root(path: Path) -> Path:
 # -- choosing --------------------------------------------------------------------------------------
 
 
-def choose(observed: Observed, calls: int, per_function: int) -> list[Call]:
+def choose(observed: Observed, calls: int, per_function: int, without: Container[str] = ()) -> list[Call]:
     """At most so many of the recorded calls: every function gets its first before any gets its second, and
-    of one function those come first that take a way through the code that no other has taken."""
+    of one function those come first that take a way through the code that no other has taken. Calls of the
+    tests in `without` are left out."""
     by_function: dict[tuple[str, str], dict[str, list[Call]]] = {}
     ids: set[str] = set()
     for call in observed.calls.values():
-        if (name := _id(call)) not in ids:
+        if (name := _id(call)) not in ids and call.facts["test"] not in without:
             ids.add(name)
             ways = by_function.setdefault((call.facts["module"], call.facts["function"]), {})
             ways.setdefault(_way(observed, call), []).append(call)
@@ -133,7 +137,8 @@ class SuiteSummary(Summary):
     """What `record_suite` did, besides what a `Summary` says.
 
     ended: how the tests ended, as ``passed`` or ``failed``; no error of ours. tests: outcome -> how
-    many. otherwise: tests with another outcome in the second run. functions: of how many there are
+    many. otherwise: tests with another outcome when they are watched than when they are not (or under
+    another hash seed), with both; calls that they make are not kept. functions: of how many there are
     recordings. literal: recordings whose arguments can be written in Python; alone: those of them
     that do the same by themselves. left_out: reason -> calls that were not recorded;
     functions_left_out: reason -> functions without recordings of their own. output: file of what
@@ -142,7 +147,7 @@ class SuiteSummary(Summary):
 
     ended: str = ""
     tests: Counter[str] = field(default_factory=Counter)
-    otherwise: list[str] = field(default_factory=list)
+    otherwise: dict[str, str] = field(default_factory=dict)
     functions: int = 0
     literal: int = 0
     alone: int = 0
@@ -202,11 +207,19 @@ def record_suite(
         wall_s=wall_s,
         seed=seed,
     )
-    with Writer(folder) as writer, look(hash_seed=HASH_SEEDS[0], progress=recorder.first_run) as first:
-        chosen = choose(first, calls, per_function)
+    with ExitStack() as stack:
+        writer = stack.enter_context(Writer(folder))
+        alone = repeat and stack.enter_context(
+            look(hash_seed=HASH_SEEDS[0], wanted=(), progress=recorder.unwatched)
+        )
+        if alone and alone.interrupted:
+            raise KeyboardInterrupt
+        first = stack.enter_context(look(hash_seed=HASH_SEEDS[0], progress=recorder.first_run))
+        otherwise = _otherwise(alone.tests, first.tests) if alone else {}
+        chosen = choose(first, calls, per_function, otherwise)
         if not chosen and not first.interrupted:
             raise InputError(_nothing(suite, first))
-        summary = _summary(first, chosen)
+        summary = _summary(first, chosen, otherwise)
         output = Path(folder, OUTPUT)
         output.write_bytes(first.output.read_bytes())
         summary.output = str(output)
@@ -221,9 +234,7 @@ def record_suite(
             wanted = [call.key for _, call in todo]
             with look(hash_seed=HASH_SEEDS[1], wanted=wanted, progress=recorder.second_run) as second:
                 interrupted = second.interrupted
-                summary.otherwise = sorted(
-                    test for test, outcome in second.tests.items() if first.tests.get(test) != outcome
-                )
+                summary.otherwise |= _otherwise(first.tests, second.tests)
                 for (_, call), checked in zip(todo, recorder.check(todo, first, second), strict=True):
                     recorder.keep(writer, summary, first, call, checked)
         if interrupted:
@@ -232,14 +243,27 @@ def record_suite(
     return summary
 
 
-def _summary(observed: Observed, chosen: list[Call]) -> SuiteSummary:
+def _otherwise(tests: Mapping[str, str], watched: Mapping[str, str]) -> dict[str, str]:
+    """Tests that came to their end both times, but to another."""
+    return {
+        test: f"{tests[test]}, then {outcome}"
+        for test, outcome in sorted(watched.items())
+        if tests.get(test, outcome) != outcome
+    }
+
+
+def _summary(observed: Observed, chosen: list[Call], otherwise: dict[str, str]) -> SuiteSummary:
     left_out = dict(observed.left_out.most_common())
-    over = observed.replaced + len(observed.calls) - len(chosen)
+    changed = sum(call.facts["test"] in otherwise for call in observed.calls.values())
+    over = observed.replaced + len(observed.calls) - len(chosen) - changed
+    if changed:
+        left_out["in a test that comes out otherwise when it is watched"] = changed
     if over:
         left_out["recorded, but over the budget"] = over
     return SuiteSummary(
         ended=observed.ended,
         tests=Counter(observed.tests.values()),
+        otherwise=otherwise,
         functions=len({(call.facts["module"], call.facts["function"]) for call in chosen}),
         literal=sum(call.facts["form"] == "literal" for call in chosen),
         left_out=left_out,
@@ -278,6 +302,9 @@ class _Recorder:
     trace_limits: TraceLimits
     workers: int
     progress: Progress
+
+    def unwatched(self, tests: int, collected: int, calls: int) -> None:
+        self.progress("tests, unwatched", tests, collected)
 
     def first_run(self, tests: int, collected: int, calls: int) -> None:
         self.progress(f"{calls} calls in tests", tests, collected)
@@ -346,6 +373,9 @@ class _Recorder:
         one = (_ending(call, {}), functools.partial(first.blocks_of, call))
         if again is None and call.key[0] not in second.tests:
             return _Checked(program)  # the second run did not come as far
+        if first.tests.get(call.key[0]) != second.tests.get(call.key[0]):
+            outcomes = f"{first.tests.get(call.key[0])} and {second.tests.get(call.key[0])}"
+            return _Checked(program, False, f"its test comes out otherwise: {outcomes}")
         if again is None:
             return _Checked(program, False, "the test does not make this call again")
         where = difference(one, (_ending(again, {}), functools.partial(second.blocks_of, again)))

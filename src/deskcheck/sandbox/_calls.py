@@ -200,7 +200,7 @@ class Observer:
 
     def begin(self, test: str) -> None:
         """Watch from here on; `test` is what is running."""
-        if os.getpid() == self._pid:
+        if os.getpid() == self._pid and self.wanted != frozenset():
             self.test = test
             self.counts.clear()
             self._hook.on()

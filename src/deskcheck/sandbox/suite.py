@@ -139,7 +139,8 @@ def observe(
     """Run the tests and give what was recorded; its events are there as long as the block lasts.
 
     most: calls kept of one function. budget: about how many in all. wanted: record exactly these
-    calls instead. progress: is told (tests that ended, tests in all, calls recorded).
+    calls instead; if there are none, the tests run unwatched. progress: is told (tests that ended, tests
+    in all, calls recorded).
 
     An interrupt ends the tests and is not raised: `Observed.interrupted` tells.
 

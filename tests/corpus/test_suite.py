@@ -382,6 +382,7 @@ def test_the_tests_come_out_as_without_us(shop: Path) -> None:
     assert Counter(expected.values()) == Counter(passed=16, failed=1, error=1, skipped=1, xfailed=1)
 
 
+@pytest.mark.slow
 def test_a_budget_is_shared_fairly(shop: Path, tmp_path: Path) -> None:
     """Every function gets its first recording before any gets its second; ways through the code come first."""
     summary = record(f"{shop}/tests/test_shop.py::test_shout", tmp_path / "a", per_function=2, repeat=False)
@@ -393,6 +394,7 @@ def test_a_budget_is_shared_fairly(shop: Path, tmp_path: Path) -> None:
     assert all(recording.repeatable is None for recording in Recordings(tmp_path / "b"))
 
 
+@pytest.mark.slow
 def test_the_same_command_again_records_nothing(shop: Path, tmp_path: Path) -> None:
     """What the folder holds is skipped."""
     target = f"{shop}/tests/test_shop.py::test_total"
@@ -401,6 +403,7 @@ def test_the_same_command_again_records_nothing(shop: Path, tmp_path: Path) -> N
     assert (again.recorded, again.skipped) == (0, 2)
 
 
+@pytest.mark.slow
 def test_a_suite_that_breaks_off_leaves_what_it_had(tmp_path: Path) -> None:
     """A process that kills itself, and one that takes too long: the calls until then are recordings."""
     broken = "import os\nfrom shop.words import same\n\ndef test_a():\n    same(1)\n\ndef test_b():\n    {}\n"
@@ -411,6 +414,7 @@ def test_a_suite_that_breaks_off_leaves_what_it_had(tmp_path: Path) -> None:
     assert (slow.ended, slow.recorded) == ("timed out after 8 s", 1)
 
 
+@pytest.mark.slow
 def test_a_file_that_does_not_parse_is_one_test_less(tmp_path: Path) -> None:
     """The others run, and it is told which was not collected."""
     folder = project(tmp_path, "from shop.words import same\n\ndef test_a():\n    assert same(1) == 1\n")
@@ -420,6 +424,7 @@ def test_a_file_that_does_not_parse_is_one_test_less(tmp_path: Path) -> None:
     assert "SyntaxError" in Path(summary.output).read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tests", "options", "message"),
     [
@@ -442,6 +447,7 @@ def test_nothing_to_record_is_an_error_that_says_why(
         record_suite(suite, tmp_path / "runs")
 
 
+@pytest.mark.slow
 def test_a_package_can_be_named(tmp_path: Path) -> None:
     """--package: the functions of what is imported under that name, wherever it lies."""
     folder = project(tmp_path, "import textwrap\n\ndef test_a():\n    assert textwrap.dedent('  a') == 'a'\n")
@@ -450,6 +456,7 @@ def test_a_package_can_be_named(tmp_path: Path) -> None:
     assert (summary.recorded, summary.alone) == (1, 1)
 
 
+@pytest.mark.slow
 def test_an_interpreter_without_pytest_is_told_how_to_get_it(shop: Path, tmp_path: Path) -> None:
     """--python: the error holds the command for exactly that interpreter."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
@@ -462,6 +469,7 @@ def test_an_interpreter_without_pytest_is_told_how_to_get_it(shop: Path, tmp_pat
         find_suite("pytest:nowhere/tests")
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_whole_recordings(tmp_path: Path) -> None:
     """Ctrl-C while the tests run: exit status 130, and what was recorded can be read."""
     folder = project(
@@ -477,7 +485,7 @@ def test_an_interrupt_keeps_whole_recordings(tmp_path: Path) -> None:
         "record",
         f"pytest:{folder}",
         "--out",
-        tmp_path / "runs",
+        str(tmp_path / "runs"),
     ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
@@ -490,6 +498,7 @@ def test_an_interrupt_keeps_whole_recordings(tmp_path: Path) -> None:
     assert (recording.id, recording.repeatable) == ("shop.words.same(1)", None)
 
 
+@pytest.mark.slow
 def test_on_the_command_line(shop: Path, tmp_path: Path) -> None:
     """--json tells everything; a folder is needed; it is recorded by itself."""
     command = [
@@ -533,6 +542,7 @@ def test_the_recordings_can_be_asked_about(
     assert not any("<class Other" in row.program for row in oracle["path"].samples)
 
 
+@pytest.mark.slow
 def test_a_test_that_notices_is_left_out(tmp_path: Path) -> None:
     """A test that sees the tracer's weak reference comes out otherwise: its calls are not kept, and it is named."""
     tests = """

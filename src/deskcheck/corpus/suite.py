@@ -207,15 +207,15 @@ def record_suite(
         wall_s=wall_s,
         seed=seed,
     )
-    with ExitStack() as stack:
-        writer = stack.enter_context(Writer(folder))
-        alone = repeat and stack.enter_context(
-            look(hash_seed=HASH_SEEDS[0], wanted=(), progress=recorder.unwatched)
-        )
-        if alone and alone.interrupted:
-            raise KeyboardInterrupt
+    with Writer(folder) as writer, ExitStack() as stack:
+        plain: dict[str, str] = {}
+        if repeat:
+            with look(hash_seed=HASH_SEEDS[0], wanted=(), progress=recorder.unwatched) as unwatched:
+                plain = unwatched.tests
+                if unwatched.interrupted:
+                    raise KeyboardInterrupt
         first = stack.enter_context(look(hash_seed=HASH_SEEDS[0], progress=recorder.first_run))
-        otherwise = _otherwise(alone.tests, first.tests) if alone else {}
+        otherwise = _otherwise(plain, first.tests)
         chosen = choose(first, calls, per_function, otherwise)
         if not chosen and not first.interrupted:
             raise InputError(_nothing(suite, first))
@@ -234,7 +234,7 @@ def record_suite(
             wanted = [call.key for _, call in todo]
             with look(hash_seed=HASH_SEEDS[1], wanted=wanted, progress=recorder.second_run) as second:
                 interrupted = second.interrupted
-                summary.otherwise |= _otherwise(first.tests, second.tests)
+                summary.otherwise = _otherwise(plain, second.tests) | otherwise
                 for (_, call), checked in zip(todo, recorder.check(todo, first, second), strict=True):
                     recorder.keep(writer, summary, first, call, checked)
         if interrupted:

@@ -20,7 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from deskcheck.recording import block
@@ -48,6 +48,8 @@ _GENERATES = 0x20 | 0x80 | 0x200
 _OPTIMIZED = 0x1
 _NOT_OURS = frozenset({"site-packages", "dist-packages", "node_modules", "tests", "test"})
 _gettrace = sys.gettrace
+_namespace = vars(ModuleType)["__dict__"].__get__
+"""The namespace of a module, also of one with a `__getattribute__` of its own."""
 
 
 class Project:
@@ -113,9 +115,9 @@ class Project:
             return
         self._looked_at = len(sys.modules)
         for name, module in list(sys.modules.items()):
-            names = getattr(module, "__dict__", None)
-            if name in self.modules or name == "__main__" or type(names) is not dict:
+            if name in self.modules or name == "__main__" or not issubclass(type(module), ModuleType):
                 continue
+            names = _namespace(module)
             file = names.get("__file__")
             if type(file) is str and names.get("__name__") == name and self._is_own_module(name, file):
                 self.modules[name] = (file, name.replace(".", "/") + ".py")
@@ -281,7 +283,8 @@ class Observer:
         self._record(frame, function, arguments, slot)
 
     def _function(self, frame: FrameType, code: CodeType) -> _Function:
-        module = str(frame.f_globals.get("__name__"))
+        name = frame.f_globals.get("__name__")
+        module = name if type(name) is str else ""
         self.project.look_around()
         while self.project.untold:
             name = self.project.untold.pop()
@@ -317,11 +320,10 @@ class Observer:
         more = bound.get(stars.pop(0), {}) if code.co_flags & 0x8 else {}
         if type(rest) is not tuple or type(more) is not dict or any(n not in bound for n in positional):
             return None
+        again = function.kind != "other"
         if function.kind == "class":
-            if not positional or id(bound[positional[0]]) != function.owner:
-                function.kind = "other"  # called on a subclass: the entry does not name that
-            else:
-                positional = positional[1:]
+            again = bool(positional) and id(bound[positional[0]]) == function.owner  # not on a subclass
+            positional = positional[1:] if again else positional
 
         def left(name: str) -> bool:
             return name in function.defaults and bound[name] is function.defaults[name]
@@ -342,9 +344,10 @@ class Observer:
             if type(key) is not str or not key.isidentifier():
                 return None
             plan.append((f"{key}=", value))
-        return self._written(function, plan)
+        return self._written(plan, again=again)
 
-    def _written(self, function: _Function, plan: list[tuple[str, Any]]) -> _Arguments | None:
+    def _written(self, plan: list[tuple[str, Any]], *, again: bool) -> _Arguments | None:
+        """`again`: whether the function's name with these arguments is the same call."""
         know_enum()
         snapshotter = Snapshotter(_ARGUMENT_LIMITS, set(self.project.modules), lambda frame: None)
         snapshotter.begin()
@@ -355,7 +358,7 @@ class Observer:
         text = f"({', '.join(parts)})"
         if len(text) > ARGUMENT_CHARS:
             return None
-        if function.kind != "other" and all(value.builtin for value in values) and _is_literal(text):
+        if again and all(value.builtin for value in values) and _is_literal(text):
             return _Arguments(text, "literal")
         return _Arguments(text, "shown" if all(map(_telling, values)) else "in part")
 

@@ -142,13 +142,12 @@ class _Run:
         sys.path.insert(0, os.getcwd())
         if program.path is not None:
             # Last: a file named as a library module must not stand in for it when the library imports it.
-            # But a project that is recorded as its tests see it comes before an installed copy of it.
-            installed = [
-                n for n, folder in enumerate(sys.path) if folder.endswith(("site-packages", "dist-packages"))
-            ]
-            sys.path.insert(
-                installed[0] if installed and "own" in program.extra else len(sys.path), program.path
-            )
+            # But a project whose tests are recorded comes before an installed copy of it.
+            place = len(sys.path)
+            if "own" in program.extra:
+                installed = ("site-packages", "dist-packages")
+                place = next((n for n, name in enumerate(sys.path) if name.endswith(installed)), place)
+            sys.path.insert(place, program.path)
 
     def _import_module(self, name: str) -> None:
         """Bring in the module whose namespace the program starts from; record its functions too."""

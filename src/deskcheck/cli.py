@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,7 +62,8 @@ def record(
         typer.Argument(
             metavar="SOURCE...",
             help="What to record: FILE.py::FUNCTION '(ARGUMENTS)', a module or a FILE.py (their doctests), "
-            "FUNCTIONS.jsonl, or a published set: cruxeval[:PATH], humaneval[:PATH], mbpp[:PATH].",
+            "FUNCTIONS.jsonl, a published set: cruxeval[:PATH], humaneval[:PATH], mbpp[:PATH], or the calls "
+            "that the tests of a project make: pytest:PATH.",
         ),
     ],
     out: Annotated[
@@ -77,8 +79,27 @@ def record(
     ] = Level.LINE,
     cpu_s: Annotated[float, typer.Option("--cpu-s", min=0.1, help="CPU time a run may use.")] = 20.0,
     max_events: Annotated[
-        int, typer.Option("--max-events", min=1, help="Events recorded of each thread.")
-    ] = 1_000_000,
+        int | None,
+        typer.Option(
+            "--max-events",
+            min=1,
+            help="Events recorded of each thread: 1,000,000; of a call in a test 5,000.",
+        ),
+    ] = None,
+    calls: Annotated[int, typer.Option(min=1, help="pytest: calls kept in all.")] = 1000,
+    per_function: Annotated[
+        int, typer.Option("--per-function", min=1, help="pytest: calls kept of one function.")
+    ] = 10,
+    package: Annotated[
+        list[str] | None,
+        typer.Option(help="pytest: a package whose functions are recorded, instead of the project's folder."),
+    ] = None,
+    python: Annotated[
+        str | None, typer.Option(help="pytest: the interpreter that has what the tests need.")
+    ] = None,
+    suite_s: Annotated[
+        float, typer.Option("--suite-s", min=1, help="pytest: seconds that the tests may take.")
+    ] = 1800.0,
     as_json: Json = False,
 ) -> None:
     """Run programs in a sandbox and keep every line with the state of its variables."""
@@ -91,9 +112,15 @@ def record(
         "workers": workers,
         "repeat": repeat,
         "limits": Limits(cpu_s=cpu_s, wall_s=max(60.0, 3 * cpu_s)),
-        "trace_limits": TraceLimits(events=max_events),
+        "trace_limits": TraceLimits(events=max_events or 1_000_000),
         "level": level,
     }
+    if any(source.startswith("pytest:") for source, _ in asked):
+        options |= {"calls": calls, "per_function": per_function, "wall_s": suite_s}
+        _record_suite(
+            sources, out, options, max_events, packages=package or [], python=python, as_json=as_json
+        )
+        return
     if out is None:
         _record_and_show(asked, options, as_json=as_json)
         return
@@ -123,6 +150,54 @@ def record(
         _list("our own failures", summary.problems)
     if summary.problems:
         raise typer.Exit(2)
+
+
+def _record_suite(
+    sources: list[str],
+    out: Path | None,
+    options: dict[str, Any],
+    max_events: int | None,
+    *,
+    packages: list[str],
+    python: str | None,
+    as_json: bool,
+) -> None:
+    from deskcheck.corpus.suite import LIMITS, find_suite, record_suite
+
+    if len(sources) != 1:
+        raise InputError(
+            f"{sources[0]}: the tests of a project are recorded by themselves: name one pytest:PATH."
+        )
+    if out is None:
+        raise InputError(f"{sources[0]}: recordings of a project's calls need a folder: add --out FOLDER.")
+    suite = find_suite(sources[0], packages=packages, python=python)
+    options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events)
+    with _progress(as_json) as advance:
+        try:
+            summary = record_suite(
+                suite, out, progress=lambda what, done, of: advance(what, done, of), **options
+            )
+        except KeyboardInterrupt:
+            _messages.print(f"interrupted: what was recorded is in {out}")
+            raise
+    if as_json:
+        print(json.dumps(summary.to_dict()))
+        return
+    ends = ", ".join(f"{n} {outcome}" for outcome, n in sorted(summary.by_outcome.items()))
+    tests = ", ".join(f"{n} {outcome}" for outcome, n in sorted(summary.tests.items()))
+    print(
+        f"recorded {summary.recorded} calls of {summary.functions} functions in {out}"
+        + (f": {ends}" if ends else "")
+    )
+    if summary.skipped:
+        print(f"{summary.skipped} were there already")
+    print(f"the tests {summary.ended}: {tests}; what they wrote is in {summary.output}")
+    print(f"{summary.literal} with literal arguments, {summary.alone} do the same without their test")
+    _list("not repeatable", summary.not_repeatable)
+    _list("tests that come out otherwise when they are watched", summary.otherwise)
+    for what, left_out in (("calls", summary.left_out), ("functions", summary.functions_left_out)):
+        if left_out:
+            print(f"{what} left out: " + ", ".join(f"{n} {why}" for why, n in left_out.items()))
 
 
 def _sources(texts: list[str]) -> list[tuple[str, str | None]]:
@@ -173,12 +248,20 @@ def _list(what: str, found: dict[str, str]) -> None:
 def _progress(quiet: bool) -> Iterator[Any]:
     """A bar on standard error while it lasts; only where someone is watching."""
     if quiet or not sys.stderr.isatty():
-        yield lambda text: None
+        yield lambda text, done=None, of=None: None
         return
     columns = (TextColumn("{task.fields[what]:<32}"), BarColumn(pulse_style="cyan"), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=_messages, transient=True) as bar:
         task = bar.add_task("record", total=None, what="")
-        yield lambda text: bar.update(task, advance=1, what=text[:32])
+
+        def advance(text: str, done: int | None = None, of: int | None = None) -> None:
+            """One more is done; or so many, of so many."""
+            if done is None:
+                bar.update(task, advance=1, what=text[:32])
+            else:
+                bar.update(task, completed=done, total=of or None, what=text[:32])
+
+        yield advance
 
 
 @app.command()

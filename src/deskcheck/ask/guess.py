@@ -20,7 +20,7 @@ from deskcheck.ask.parsing import CLOSE, OPEN
 from deskcheck.ask.prompts import TASKS, YOURS
 
 _NUMBERED = re.compile(r"^ *(\d+) \| ?(.*)$", re.MULTILINE)
-_FENCED = re.compile(r"```python\n(.*)\n```", re.DOTALL)
+_FENCED = re.compile(r"^(?:File (\S+?))?[^\n]*:\n```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 _LOGICAL = (ast.Compare, ast.BoolOp)
 
 
@@ -34,8 +34,7 @@ def completion(prompt: str) -> str:
 
 
 def _code(mine: str) -> str:
-    found = _FENCED.search(mine)
-    return found[1] if found else ""
+    return "\n".join(text for _, text in _FENCED.findall(mine))
 
 
 def _tree(code: str) -> ast.Module:
@@ -103,8 +102,11 @@ def _input(mine: str) -> str:
 
 
 def _lines(mine: str) -> list[tuple[int, str]]:
-    """Numbered lines of the program that are neither empty nor comments."""
-    program = mine.rpartition("\n```")[0]
+    """Numbered lines of the file that is asked about that are neither empty nor comments."""
+    question = mine.rpartition("\n```\n")[2]
+    files = _FENCED.findall(mine)
+    asked = [text for name, text in files if name and re.search(rf" (?:in|of) {re.escape(name)}\b", question)]
+    program = asked[0] if asked else "".join(text for _, text in files[:1])
     found = [(int(number), text) for number, text in _NUMBERED.findall(program)]
     return [(n, text) for n, text in found if text.strip() and not text.lstrip().startswith("#")]
 

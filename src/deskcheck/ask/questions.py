@@ -154,8 +154,15 @@ def input_sample(program: Program, files: Sequence[Shown], result: str, *, stric
     )
 
 
+def _check_arguments(program: Program, *fit: str) -> None:
+    """Calls that a test suite made were not given as text: how much of them the text says is in `extra`."""
+    if program.extra.get("arguments", "literal") not in fit:
+        raise _Unfit("the arguments are objects")
+
+
 def _output(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     program = recording.program
+    _check_arguments(program, "literal")
     if program.mode is Mode.CALL:
         yield output_sample(program, _files(recording), _result(recording))
     elif program.mode is Mode.MODULE and program.extra.get("assert") is not None:
@@ -216,6 +223,11 @@ def _asserted_result(recording: Recording) -> str:
 def _input(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
         raise _Unfit("is no call")
+    _check_arguments(recording.program, "literal")
+    if "own" in recording.program.extra and not recording.program.extra.get("alone"):
+        raise _Unfit("the call is not known to do the same without its test")
+    if "python" in recording.program.extra:
+        raise _Unfit("it needs another interpreter")
     try:
         yield input_sample(recording.program, _files(recording), _result(recording))
     except Refused:
@@ -462,6 +474,7 @@ def _state(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         True for _ in itertools.islice(_rows(recording), STATE_EVENTS, None)
     ):
         raise _Unfit("the run is long")
+    _check_arguments(recording.program, "literal", "shown")
     files = _files(recording)
     lines = _lines(recording, files)
     names, called = _names_at(recording), _parameters(recording)
@@ -565,6 +578,7 @@ def _parameters(recording: Recording) -> dict[int, dict[str, str]]:
 
 
 def _path(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    _check_arguments(recording.program, "literal", "shown")
     files = _files(recording)
     lines = _lines(recording, files)
     ran = Counter(row.file for row in recording.trace.rows if row.kind == Kind.LINE and row.file in lines)

@@ -40,7 +40,7 @@ def function_in_file(file: str, entry: str, arguments: str | None) -> Program:
         )
     arguments = argument_list(arguments, f"arguments of {file}::{entry}")
     return Program(
-        id=_short(f"{file}::{entry}{arguments}"),
+        id=short_id(f"{file}::{entry}{arguments}"),
         code=code,
         mode=Mode.CALL,
         filename=path.name,
@@ -60,7 +60,7 @@ def _signature(tree: ast.Module, entry: str) -> str:
     return ""
 
 
-def _short(identifier: str) -> str:
+def short_id(identifier: str) -> str:
     """Two calls of one function differ in their arguments alone, so an id tells those apart, however long."""
     one_line = " ".join(identifier.split())
     if len(one_line) <= _LONGEST_ID:

@@ -12,6 +12,7 @@ from deskcheck.corpus.doctests import doctests_in_file, doctests_in_folder, doct
 from deskcheck.corpus.files import function_in_file
 from deskcheck.corpus.functions import functions_in_rows
 from deskcheck.corpus.published import PUBLISHED, published_set
+from deskcheck.corpus.suite import PREFIX
 from deskcheck.recording import InputError, Program
 
 _log = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ SOURCES: Mapping[str, str] = {
         f"{name}[:PATH]": f"the set {known.title}: a file of it, or fetched once"
         for name, known in PUBLISHED.items()
     },
+    "pytest:PATH": "calls that the tests of a project make of its own functions",
 }
 """Form of a source -> one line of help."""
 
@@ -47,11 +49,15 @@ def programs(
         InputError: the source cannot be used; says why, and what to write instead.
         MissingExtra: a set must be fetched and huggingface_hub is not installed.
     """
-    if "::" in source:
+    if "::" in source and not source.startswith(PREFIX):
         file, _, entry = source.rpartition("::")
         return iter([function_in_file(file, entry, arguments)])
     if arguments is not None:
         raise InputError(f"{source}: takes no arguments ({arguments}); only FILE.py::FUNCTION does.")
+    if source.startswith(PREFIX):
+        raise InputError(
+            f"{source}: is recorded by itself, while the tests run (`deskcheck record {source}`)."
+        )
     path = Path(source)
     if source in PUBLISHED:
         if os.path.exists(path):

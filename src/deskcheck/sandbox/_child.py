@@ -153,7 +153,12 @@ class _Run:
         sys.path.insert(0, os.getcwd())
         if program.path is not None:
             # Last: a file named as a library module must not stand in for it when the library imports it.
-            sys.path.append(program.path)
+            # But a project whose tests are recorded comes before an installed copy of it.
+            place = len(sys.path)
+            if "own" in program.extra:
+                installed = ("site-packages", "dist-packages")
+                place = next((n for n, name in enumerate(sys.path) if name.endswith(installed)), place)
+            sys.path.insert(place, program.path)
 
     def _import_module(self, name: str) -> None:
         """Bring in the module whose namespace the program starts from; record its functions too."""
@@ -171,6 +176,16 @@ class _Run:
         names = self.main.__dict__
         names.update({k: v for k, v in vars(module).items() if k not in ("__spec__", "__loader__")})
         names["__name__"] = "__main__"
+        self._follow(name, module)
+        for other in self.program.extra.get("modules", ()):
+            __import__(other)
+        own = self.program.extra.get("own", ())
+        for other, loaded in list(sys.modules.items()):
+            if other != name and other.partition(".")[0] in own:
+                self._follow(other, loaded)
+
+    def _follow(self, name: str, module: types.ModuleType) -> None:
+        """Record the functions of a module."""
         origin = vars(module).get("__file__")
         if isinstance(origin, str) and origin.endswith(".py"):
             label = name.replace(".", "/") + ".py"

@@ -5,17 +5,30 @@ out once for a code object or a type. Importing it raises ImportError where the 
 """
 
 import builtins
+import datetime
 import sys
 import threading
+import types
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FrameType
 from typing import Any
 
 from deskcheck.tracer import _snapshot
-from deskcheck.tracer._frames import _IMPLICIT_NAMES, CO_OPTIMIZED, SAVED, VALUE, CodeFacts, facts
-from deskcheck.tracer._frames import _ADDS_TO, _KEEPS, _PUSHES_NOTHING, _TAKES_ONE, _stack_effect
+from deskcheck.tracer._frames import (
+    _ADDS_TO,
+    _IMPLICIT_NAMES,
+    _KEEPS,
+    _PUSHES_NOTHING,
+    _TAKES_ONE,
+    CO_OPTIMIZED,
+    VALUE,
+    CodeFacts,
+    _stack_effect,
+    facts,
+)
 from deskcheck.tracer._native import Core, setup
-from deskcheck.tracer._snapshot import Snapshotter, json_object, know_enum, qualified_name, text_of
+from deskcheck.tracer._snapshot import Snapshotter, know_enum, qualified_name
 from deskcheck.tracer.limits import Level, TraceLimits
 from deskcheck.tracer.reference import (
     _ASKS_NEXT,
@@ -77,20 +90,26 @@ def _place_text(position: tuple[int | None, ...]) -> str | None:
 
 
 _PURE = frozenset(
-    """CACHE NOP RESUME EXTENDED_ARG PRECALL KW_NAMES PUSH_NULL POP_TOP COPY SWAP LOAD_CONST LOAD_FAST LOAD_FAST_CHECK
-    LOAD_FAST_LOAD_FAST LOAD_FAST_AND_CLEAR STORE_FAST STORE_FAST_LOAD_FAST STORE_FAST_STORE_FAST DELETE_FAST LOAD_DEREF
-    LOAD_CLASSDEREF LOAD_GLOBAL LOAD_NAME IS_OP BUILD_TUPLE BUILD_LIST BUILD_SLICE BUILD_STRING JUMP_FORWARD JUMP_BACKWARD
-    JUMP_BACKWARD_NO_INTERRUPT POP_JUMP_FORWARD_IF_NONE POP_JUMP_FORWARD_IF_NOT_NONE POP_JUMP_BACKWARD_IF_NONE
-    POP_JUMP_BACKWARD_IF_NOT_NONE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE RETURN_VALUE RETURN_CONST END_FOR END_SEND
-    LIST_TO_TUPLE GET_LEN MATCH_SEQUENCE MATCH_MAPPING RETURN_GENERATOR""".split()
+    """
+    CACHE NOP RESUME EXTENDED_ARG PRECALL KW_NAMES PUSH_NULL POP_TOP COPY SWAP LOAD_CONST LOAD_FAST
+    LOAD_FAST_CHECK LOAD_FAST_LOAD_FAST LOAD_FAST_AND_CLEAR STORE_FAST STORE_FAST_LOAD_FAST
+    STORE_FAST_STORE_FAST DELETE_FAST LOAD_DEREF LOAD_CLASSDEREF LOAD_GLOBAL LOAD_NAME IS_OP
+    BUILD_TUPLE BUILD_LIST BUILD_SLICE BUILD_STRING JUMP_FORWARD JUMP_BACKWARD
+    JUMP_BACKWARD_NO_INTERRUPT POP_JUMP_FORWARD_IF_NONE POP_JUMP_FORWARD_IF_NOT_NONE
+    POP_JUMP_BACKWARD_IF_NONE POP_JUMP_BACKWARD_IF_NOT_NONE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE
+    RETURN_VALUE RETURN_CONST END_FOR END_SEND LIST_TO_TUPLE GET_LEN MATCH_SEQUENCE MATCH_MAPPING
+    RETURN_GENERATOR
+    """.split()
 )
 """Instructions that change nothing but the frame they run in, whatever their operands are."""
 _BY_OPERANDS = frozenset(
-    """UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP BINARY_SUBSCR BINARY_SLICE LOAD_ATTR
-    LOAD_METHOD TO_BOOL POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE POP_JUMP_FORWARD_IF_FALSE
-    POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP FORMAT_VALUE FORMAT_SIMPLE
-    FORMAT_WITH_SPEC CONVERT_VALUE GET_ITER FOR_ITER BUILD_SET BUILD_MAP
-    BUILD_CONST_KEY_MAP""".split()
+    """
+    UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP BINARY_SUBSCR BINARY_SLICE
+    LOAD_ATTR LOAD_METHOD TO_BOOL POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE
+    POP_JUMP_FORWARD_IF_FALSE POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE
+    JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP FORMAT_VALUE FORMAT_SIMPLE FORMAT_WITH_SPEC
+    CONVERT_VALUE GET_ITER FOR_ITER BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP
+    """.split()
 )
 """Instructions that change nothing else if their operands are of builtin types that keep still."""
 _DRAINS = frozenset({"CONTAINS_OP", "UNPACK_SEQUENCE", "UNPACK_EX"})
@@ -100,8 +119,9 @@ _IN_PLACE = 13
 
 
 def _effects(about: CodeFacts, lines: list[int]) -> dict[int, int]:
-    """What the instructions of a line can change outside of their frame, by line: 0 nothing, 1 nothing if
-    the operands keep still, 2 anything, 3 as 1 but for iterators, 16 + s: as 1 if the value of fast local s does not change in place."""
+    """What the instructions of a line can change outside of their frame, by line: 0 nothing; 1 nothing if
+    the operands keep still; 2 anything; 3 as 1, but iterators are drawn from; 16 + s: as 1 if the value
+    of fast local s does not change in place."""
     found: dict[int, int] = {}
     everywhere = 0
     names = {i.offset: n for n, i in enumerate(about.instructions)}
@@ -232,7 +252,7 @@ class _Fallback(Snapshotter):
             return said[1]
         inline = self._inline(kind, obj)
         if inline is not None and id(kind) in _snapshot._SAID_ONCE:
-            self._said[id(obj)] = (_snapshot.weakref.ref(obj), inline)
+            self._said[id(obj)] = (weakref.ref(obj), inline)
         return inline
 
     def big(self, obj: Any) -> str:
@@ -256,7 +276,7 @@ class _Fallback(Snapshotter):
         """How the values of a type are encoded (`TypeInfo` in heap.h): mode, head, slots, whether there is
         a dict, whether private names are hidden, whether a place tells two apart."""
         placed = id(kind) in _snapshot._PLACES
-        if kind is _snapshot.types.FunctionType:
+        if kind is types.FunctionType:
             return 0, None, (), False, False, placed  # a library's: the core knows the program's own
         if id(kind) in _snapshot._ITERATORS:
             return 1, "iterator", (), False, False, placed
@@ -280,7 +300,7 @@ class _Fallback(Snapshotter):
         slots, has_dict = [], False
         for base in bases:
             for name, descriptor in _snapshot._namespace(base).items():
-                member = type(descriptor) is _snapshot.types.MemberDescriptorType
+                member = type(descriptor) is types.MemberDescriptorType
                 if member and _snapshot._flags(base) & _snapshot._HEAP:
                     slots.append((name, descriptor))
                 elif name == "__dict__" and id(type(descriptor)) in _snapshot._DICT_DESCRIPTORS:
@@ -292,12 +312,12 @@ class _Fallback(Snapshotter):
 
 
 _INLINE = _snapshot._ids(
-    _snapshot.types.ModuleType,
-    _snapshot.types.BuiltinFunctionType,
-    _snapshot.types.MethodType,
-    _snapshot.types.MethodWrapperType,
-    _snapshot.datetime.datetime,
-    _snapshot.datetime.time,
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.MethodWrapperType,
+    datetime.datetime,
+    datetime.time,
 )
 _INLINE |= frozenset(_snapshot._C_REPR) | _snapshot._DESCRIPTORS
 
@@ -483,5 +503,3 @@ class NativeTracer:
         if event == "return":
             known.pop(id(frame), None)
 
-
-__all__ = ["SAVED", "NativeTracer", "json_object", "text_of"]

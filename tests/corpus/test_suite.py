@@ -1,0 +1,570 @@
+"""``pytest:PATH``: a small project with tests of every kind, recorded while they run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskcheck.corpus.suite import SuiteSummary, find_suite, record_suite
+from deskcheck.recording import InputError, Kind, Outcome, Recording
+from deskcheck.recording.file import Recordings
+from deskcheck.sandbox.suite import observe
+from deskcheck.tracer.limits import TraceLimits
+
+WORDS = """
+import functools
+
+from shop.tools import keep, LIMIT
+
+SIGN = "!"
+
+
+def shout(words, mark=None, *, loud=True):
+    out = []
+    for word in words:
+        if keep(word):
+            out.append((word.upper() if loud else word) + (mark or SIGN))
+    return out
+
+
+def total(first, /, *others, start=0, **more):
+    result = first + start
+    for number in [*others, *more.values()]:
+        result += number
+    return result
+
+
+def countdown(n):
+    while n:
+        yield n
+        n -= 1
+
+
+def divide(a, b):
+    return a // b
+
+
+def same(x):
+    return x
+
+
+def order(names):
+    first = list(set(names))
+    return len(first)
+
+
+@functools.lru_cache
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def twice(function, x):
+    def again(y):
+        return function(y)
+    return again(function(x))
+
+
+def spin(n):
+    for i in range(n):
+        pass
+    return n
+
+
+async def later():
+    return 1
+"""
+
+STACK = """
+class Stack:
+    def __init__(self, items=()):
+        self.items = list(items)
+
+    def push(self, item):
+        self.items.append(item)
+        print("pushed", item)
+        return len(self.items)
+
+    @property
+    def top(self):
+        return self.items[-1]
+
+    @staticmethod
+    def depth(items):
+        n = 0
+        for _ in items:
+            n += 1
+        return n
+
+    @classmethod
+    def of(cls, items):
+        stack = cls()
+        stack.items += items
+        return stack
+
+
+class Other(Stack):
+    pass
+"""
+
+TESTS = """
+import asyncio
+import os
+import sys
+import threading
+
+import pytest
+from helper import helped
+from shop import words
+from shop.stack import Other, Stack
+from shop.words import countdown, divide, fibonacci, later, order, same, shout, spin, total, twice
+
+
+@pytest.mark.parametrize("given", [["a"], ["a", "_b"], [], ["b"]])
+def test_shout(given):
+    assert isinstance(shout(given), list)
+    shout(given, "?", loud=False)
+
+
+def test_again():
+    shout(["a"])
+    shout(["a"])
+
+
+def test_total():
+    assert total(1, 2, start=4, x=3) == 10
+    assert total(1) == 1
+
+
+def test_wrong():
+    assert total(5) == 6
+
+
+def test_error(missing):
+    pass
+
+
+@pytest.mark.skip
+def test_skipped():
+    pass
+
+
+@pytest.mark.xfail
+def test_known():
+    divide(1, 0)
+
+
+def test_divide():
+    with pytest.raises(ZeroDivisionError):
+        divide(2, 0)
+
+
+def test_patched(monkeypatch):
+    monkeypatch.setattr(words, "SIGN", "#")
+    assert shout(["patched"]) == ["PATCHED#"]
+
+
+@pytest.fixture
+def stack():
+    return Stack([1])
+
+
+def test_stack(stack, capsys):
+    assert stack.push(3) == 2
+    assert capsys.readouterr().out == "pushed 3\\n"
+    assert stack.top == 3
+    assert Stack.depth([1, 2]) == 2
+    assert Stack.of([4]).items == [4]
+    assert Other.of([5]).items == [5]
+
+
+def test_generators():
+    assert list(countdown(3)) == [3, 2, 1]
+    assert asyncio.run(later()) == 1
+
+
+def test_nobody_is_watching():
+    assert sys.gettrace() is None
+    assert same("watched") == "watched"
+    assert sys.gettrace() is None
+    seen = []
+    sys.settrace(lambda *args: seen.append(args))
+    same("traced")
+    sys.settrace(None)
+    assert len(seen) == 1
+
+
+def test_fork():
+    child = os.fork()
+    if child == 0:
+        os._exit(same(7))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_thread():
+    thread = threading.Thread(target=same, args=("elsewhere",))
+    thread.start()
+    thread.join()
+
+
+def test_orders():
+    assert order(["pear", "plum", "fig", "apple", "quince", "cherry"]) == 6
+
+
+def test_deep():
+    def endless(n):
+        return endless(n + 1)
+    with pytest.raises(RecursionError):
+        twice(endless, 1)
+
+
+def test_others(tmp_path):
+    assert fibonacci(5) == 5
+    assert twice(lambda x: x + 1, 1) == 3
+    assert same(float("nan")) != 1
+    assert same(tmp_path).exists()
+    assert same("x" * 3000)
+    assert helped(1) == 1
+    assert spin(2000) == 2000
+"""
+
+
+def project(folder: Path, tests: str = TESTS) -> Path:
+    """A project with its sources in src/ and things that are not its own lying about."""
+    for name, text in {
+        "pyproject.toml": "[project]\nname = 'shop'\nversion = '1'\n",
+        "src/shop/__init__.py": "",
+        "src/shop/words.py": WORDS,
+        "src/shop/stack.py": STACK,
+        "src/shop/tools.py": "LIMIT = 3\n\n\ndef keep(word):\n    return word[:1] != '_'\n",
+        "tests/helper.py": "def helped(x):\n    return x\n",
+        "tests/test_shop.py": tests,
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(textwrap.dedent(text))
+    return folder
+
+
+def record(path: object, out: Path, **options: Any) -> SuiteSummary:
+    options.setdefault("trace_limits", TraceLimits(events=1000))
+    return record_suite(find_suite(f"pytest:{path}"), out, workers=1, **options)
+
+
+def plain(folder: Path, *arguments: str) -> dict[str, str]:
+    """Outcome of every test as pytest itself tells it."""
+    command = [sys.executable, "-m", "pytest", "-rA", "-n0", "-p", "no:cacheprovider", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTHONHASHSEED": "0"}
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
+    _, _, lines = ran.stdout.rpartition("short test summary info")
+    told = [line.split()[:2] for line in lines.splitlines() if "::" in line.partition(" - ")[0]]
+    skipped = {"tests/test_shop.py::test_skipped": "skipped"} if "1 skipped" in ran.stdout else {}
+    return {words[1]: words[0].lower().replace("xfail", "xfailed") for words in told} | skipped
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return project(tmp_path_factory.mktemp("shop"))
+
+
+@pytest.fixture(scope="module")
+def recorded(shop: Path) -> tuple[SuiteSummary, dict[str, Recording]]:
+    summary = record(shop, shop / "runs")
+    return summary, {recording.id: recording for recording in Recordings(shop / "runs")}
+
+
+def lines(recording: Recording) -> list[int]:
+    return [row.line for row in recording.trace.rows if row.kind == Kind.LINE]
+
+
+def test_a_call_is_recorded_where_it_happens(recorded: tuple[SuiteSummary, dict[str, Recording]]) -> None:
+    """Inputs, events in both modules and the result; where it came from; what the source is."""
+    recording = recorded[1]["shop.words.shout(['a', '_b'])"]
+    assert (recording.ending.result, recording.ending.result_builtin) == ("['A!']", True)
+    assert {row.file for row in recording.trace.rows} == {"shop/words.py", "shop/tools.py"}
+    assert recording.source("shop/words.py") == WORDS
+    assert recording.trace[0].locals["words"].items[1].atom == "_b"
+    assert (recording.trace[0].kind, recording.trace.rows[-1].kind) == (Kind.CALL, Kind.RETURN)
+    program = recording.program
+    assert (program.module, program.entry, program.source) == ("shop.words", "shout", "src/shop/words.py")
+    assert program.extra["test"] == "tests/test_shop.py::test_shout[given1]"
+    assert recording.environment.hash_seed == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "form"),
+    [
+        ("words.shout(['a'], '?', loud=False)", "literal"),
+        ("words.total(1, 2, start=4, x=3)", "literal"),
+        ("words.total(1)", "literal"),
+        ("words.fibonacci(5)", "shown"),  # another call of it may answer from the cache
+        ("words.twice(<function test_others.<locals>.<lambda>>, 1)", "in part"),
+        ("words.same(nan)", "shown"),
+        ("words.same('watched')", "literal"),
+        ("stack.Stack.push(Stack#1(items=[1]), 3)", "shown"),
+        ("stack.Stack.top(Stack#1(items=[1, 3]))", "shown"),
+        ("stack.Stack.depth([1, 2])", "literal"),
+        ("stack.Stack.of([4])", "literal"),
+        ("stack.Stack.of(<class Other#1>, [5])", "in part"),
+        ("stack.Stack.__init__(Stack#1(), [1])", "in part"),  # nothing is to be seen of it yet
+    ],
+)
+def test_arguments_are_written_as_in_a_call(
+    recorded: tuple[SuiteSummary, dict[str, Recording]], call: str, form: str
+) -> None:
+    """Defaults are left out, objects are shown, and what can be evaluated again is told apart."""
+    assert f"shop.{call}" in recorded[1]
+    assert recorded[1][f"shop.{call}"].program.extra["arguments"] == form
+
+
+def test_what_is_not_recorded_is_counted(recorded: tuple[SuiteSummary, dict[str, Recording]]) -> None:
+    """Each reason with its number: nothing is dropped in silence."""
+    summary, recordings = recorded
+    assert summary.left_out["the same arguments again"] >= 2
+    assert summary.left_out.get("in another thread", 0) == (
+        sys.version_info >= (3, 12)
+    )  # 3.11 does not see it
+    assert summary.left_out["arguments of more than 2000 characters"] == 1
+    assert summary.left_out["more than 1000 events"] == 1  # spin(2000)
+    assert summary.left_out["inside a recorded call"] > 10
+    assert summary.functions_left_out == {"a generator or coroutine": 2, "inside a function": 1}
+    assert not any("helped" in name or "test_" in name.partition("(")[0] for name in recordings)
+    assert not any("elsewhere" in name for name in recordings)
+
+
+def test_what_a_call_wrote_and_raised_is_part_of_it(
+    recorded: tuple[SuiteSummary, dict[str, Recording]],
+) -> None:
+    """Output goes with its event although pytest captures it; an exception is an ending."""
+    pushed = recorded[1]["shop.stack.Stack.push(Stack#1(items=[1]), 3)"]
+    assert pushed.ending.stdout == "pushed 3\n"
+    assert "".join(row.output or "" for row in pushed.trace.rows) == "pushed 3\n"
+    divided = recorded[1]["shop.words.divide(2, 0)"]
+    assert divided.outcome is Outcome.RAISED
+    assert (divided.ending.exception, divided.ending.result) == ("ZeroDivisionError", None)
+
+
+def test_a_recording_is_true_without_its_test_or_says_that_it_is_not(
+    recorded: tuple[SuiteSummary, dict[str, Recording]],
+) -> None:
+    """What depends on the test's patches, on the order of a set, or on a path that differs each time, is told."""
+    recordings = recorded[1]
+    assert recordings["shop.words.shout(['a'])"].program.extra["alone"] is True
+    assert recordings["shop.words.shout(['a'])"].repeatable is True
+    patched = recordings["shop.words.shout(['patched'])"]
+    assert patched.repeatable is False
+    assert (patched.difference or "").startswith("alone, without its test: ")
+    ordered = next(r for name, r in recordings.items() if name.startswith("shop.words.order("))
+    assert ordered.repeatable is False
+    assert "first is" in (ordered.difference or "")
+
+
+def test_the_tests_come_out_as_without_us(shop: Path) -> None:
+    """Every test has the outcome that it has when nobody watches, the one about trace functions too."""
+    expected = plain(shop)
+    with observe(
+        find_suite(f"pytest:{shop}"),
+        most=20,
+        budget=1000,
+        trace_limits=TraceLimits(events=1000),
+        wall_s=120,
+        hash_seed=0,
+    ) as observed:
+        assert observed.ended == "failed"
+        assert observed.tests == expected
+    assert Counter(expected.values()) == Counter(passed=16, failed=1, error=1, skipped=1, xfailed=1)
+
+
+@pytest.mark.slow
+def test_a_budget_is_shared_fairly(shop: Path, tmp_path: Path) -> None:
+    """Every function gets its first recording before any gets its second; ways through the code come first."""
+    summary = record(f"{shop}/tests/test_shop.py::test_shout", tmp_path / "a", per_function=2, repeat=False)
+    kept = [recording for recording in Recordings(tmp_path / "a") if recording.program.entry == "shout"]
+    assert len(kept) == len({tuple(lines(recording)) for recording in kept}) == 2
+    summary = record(shop, tmp_path / "b", calls=6, repeat=False)
+    assert (summary.recorded, summary.functions) == (6, 6)
+    assert summary.left_out["recorded, but over the budget"] > 10
+    assert all(recording.repeatable is None for recording in Recordings(tmp_path / "b"))
+
+
+@pytest.mark.slow
+def test_the_same_command_again_records_nothing(shop: Path, tmp_path: Path) -> None:
+    """What the folder holds is skipped."""
+    target = f"{shop}/tests/test_shop.py::test_total"
+    assert record(target, tmp_path / "runs").recorded == 2
+    again = record(target, tmp_path / "runs")
+    assert (again.recorded, again.skipped) == (0, 2)
+
+
+@pytest.mark.slow
+def test_a_suite_that_breaks_off_leaves_what_it_had(tmp_path: Path) -> None:
+    """A process that kills itself, and one that takes too long: the calls until then are recordings."""
+    broken = "import os\nfrom shop.words import same\n\ndef test_a():\n    same(1)\n\ndef test_b():\n    {}\n"
+    crash = record(project(tmp_path / "a", broken.format("os.kill(os.getpid(), 11)")), tmp_path / "runs")
+    assert (crash.ended, crash.recorded, crash.tests) == ("killed by SIGSEGV", 1, {"passed": 1})
+    endless = project(tmp_path / "b", broken.format("while True: pass"))
+    slow = record(endless, tmp_path / "runs2", wall_s=8, repeat=False)
+    assert (slow.ended, slow.recorded) == ("timed out after 8 s", 1)
+
+
+@pytest.mark.slow
+def test_a_file_that_does_not_parse_is_one_test_less(tmp_path: Path) -> None:
+    """The others run, and it is told which was not collected."""
+    folder = project(tmp_path, "from shop.words import same\n\ndef test_a():\n    assert same(1) == 1\n")
+    (folder / "tests/test_broken.py").write_text("def test_b(:\n")
+    summary = record(folder, tmp_path / "runs")
+    assert (summary.recorded, summary.tests) == (1, {"passed": 1, "not collected": 1})
+    assert "SyntaxError" in Path(summary.output).read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tests", "options", "message"),
+    [
+        ("x = 1\n", {}, "pytest finds no tests there"),
+        ("def test_a():\n    pass\n", {}, "1 tests ran, but no call of a function in"),
+        ("import nowhere_to_be_found\n", {}, "no test ran to its end"),
+        (
+            "from shop.words import same\ndef test_a():\n    same(1)\n",
+            {"packages": ["other"]},
+            "packages other",
+        ),
+    ],
+)
+def test_nothing_to_record_is_an_error_that_says_why(
+    tmp_path: Path, tests: str, options: dict[str, Sequence[str]], message: str
+) -> None:
+    """No tests, no own functions called, tests that cannot be imported, another package."""
+    suite = find_suite(f"pytest:{project(tmp_path, tests)}", **options)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=message):
+        record_suite(suite, tmp_path / "runs")
+
+
+@pytest.mark.slow
+def test_a_package_can_be_named(tmp_path: Path) -> None:
+    """--package: the functions of what is imported under that name, wherever it lies."""
+    folder = project(tmp_path, "import textwrap\n\ndef test_a():\n    assert textwrap.dedent('  a') == 'a'\n")
+    suite = find_suite(f"pytest:{folder}", packages=["textwrap"])
+    summary = record_suite(suite, tmp_path / "runs", workers=1)
+    assert (summary.recorded, summary.alone) == (1, 1)
+
+
+@pytest.mark.slow
+def test_an_interpreter_without_pytest_is_told_how_to_get_it(shop: Path, tmp_path: Path) -> None:
+    """--python: the error holds the command for exactly that interpreter."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    python = tmp_path / "bare/bin/python"
+    with pytest.raises(InputError, match=f"has no pytest. Install it with: {python} -m pip install pytest"):
+        record_suite(find_suite(f"pytest:{shop}", python=str(python)), tmp_path / "runs")
+    with pytest.raises(InputError, match="is no program that can be started"):
+        find_suite(f"pytest:{shop}", python="no-such-python")
+    with pytest.raises(InputError, match="no such file or folder"):
+        find_suite("pytest:nowhere/tests")
+
+
+@pytest.mark.slow
+def test_an_interrupt_keeps_whole_recordings(tmp_path: Path) -> None:
+    """Ctrl-C while the tests run: exit status 130, and what was recorded can be read."""
+    folder = project(
+        tmp_path,
+        "import os, time\nfrom shop.words import same\n\n"
+        "def test_a():\n    same(1)\n    if os.path.exists('unwatched'):\n        open('watched', 'w').close()\n"
+        "        time.sleep(60)\n    open('unwatched', 'w').close()\n",
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "deskcheck.cli",
+        "record",
+        f"pytest:{folder}",
+        "--out",
+        str(tmp_path / "runs"),
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (folder / "watched").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, "what was recorded is in" in said) == (130, True)
+    (recording,) = Recordings(tmp_path / "runs")
+    assert (recording.id, recording.repeatable) == ("shop.words.same(1)", None)
+
+
+@pytest.mark.slow
+def test_on_the_command_line(shop: Path, tmp_path: Path) -> None:
+    """--json tells everything; a folder is needed; it is recorded by itself."""
+    command = [
+        sys.executable,
+        "-m",
+        "deskcheck.cli",
+        "record",
+        f"pytest:{shop}/tests/test_shop.py::test_wrong",
+    ]
+    ran = subprocess.run(
+        [*command, "--out", "runs", "--json"], cwd=tmp_path, capture_output=True, check=False
+    )
+    said = json.loads(ran.stdout)
+    assert ran.returncode == 0
+    assert (said["recorded"], said["ended"], said["tests"]) == (1, "failed", {"failed": 1})
+    assert said["by_outcome"] == {"returned": 1}
+    without = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (without.returncode, "add --out FOLDER" in without.stderr) == (2, True)
+    two = subprocess.run(
+        [*command, "heapq", "--out", "b"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (two.returncode, "recorded by themselves" in two.stderr) == (2, True)
+
+
+def test_the_recordings_can_be_asked_about(
+    shop: Path, recorded: tuple[SuiteSummary, dict[str, Recording]], tmp_path: Path
+) -> None:
+    """Every kind of question has samples, and the truth scores 1."""
+    pytest.importorskip("inspect_ai")
+    from deskcheck.ask.run import ask
+
+    kinds = ["output", "input", "next_line", "state", "path"]
+    results = ask([shop / "runs"], kinds, ["deskcheck/oracle", "deskcheck/guess"], out=tmp_path / "asked")
+    oracle = {result.question: result for result in results if result.model == "deskcheck/oracle"}
+    assert all(result.score == 1.0 for result in oracle.values())
+    assert all(result.n > 5 for result in oracle.values())
+    asked = {row.program for row in oracle["output"].samples}
+    assert not any("Stack#1" in program for program in asked)
+    assert any("Stack#1" in row.program for row in oracle["next_line"].samples)
+    assert not any("patched" in row.program for row in oracle["path"].samples)
+    assert not any("<class Other" in row.program for row in oracle["path"].samples)
+
+
+@pytest.mark.slow
+def test_a_test_that_notices_is_left_out(tmp_path: Path) -> None:
+    """A test that sees the tracer's weak reference comes out otherwise: its calls are not kept, and it is named."""
+    tests = """
+        from shop.stack import Stack
+        from shop.words import same, twice
+
+        def test_afterwards():
+            stack = Stack([1])
+            same(stack)
+            stack.push(2)
+            assert stack.__weakref__ is None
+
+        def test_does_not():
+            assert same(2) == 2
+
+        def test_during():
+            seen = []
+            twice(lambda stack: seen.append(stack.__weakref__) or stack, Stack())
+            assert seen == [None, None]
+        """
+    summary = record(project(tmp_path, tests), tmp_path / "runs", repeat=True)
+    assert summary.otherwise == {"tests/test_shop.py::test_during": "passed, then failed"}
+    assert summary.left_out["in a test that comes out otherwise when it is watched"] > 0
+    kept = {recording.program.extra["test"] for recording in Recordings(tmp_path / "runs")}
+    assert kept == {"tests/test_shop.py::test_afterwards", "tests/test_shop.py::test_does_not"}

@@ -13,7 +13,7 @@ PYTEST_ARGS ?=
 BENCHMARK_ARGS ?=
 
 PYTEST = -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
-INSTALLED_FROM = pyproject.toml tools/bootstrap $(wildcard setup.py) $(wildcard src/deskcheck/*/*.[ch])
+INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
 .PHONY: demo test lint versions benchmarks clean
 

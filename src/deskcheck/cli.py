@@ -171,6 +171,8 @@ def _record_suite(
     if out is None:
         raise InputError(f"{sources[0]}: recordings of a project's calls need a folder: add --out FOLDER.")
     suite = find_suite(sources[0], packages=packages, python=python)
+    if options.pop("level") is not Level.LINE:
+        raise InputError(f"{sources[0]}: calls in tests are recorded at line level: leave --level out.")
     options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events)
     with _progress(as_json) as advance:
         try:

@@ -143,9 +143,7 @@ class _Run:
         names["__cached__"] = None
         scope = {program.filename: program.filename}
         if self.record:
-            self.tracer = _tracer(
-                scope, self.trace_limits, self.level, self.channel, self.mirror, self.send
-            )
+            self.tracer = _tracer(scope, self.trace_limits, self.level, self.channel, self.mirror, self.send)
             sys.stdout = _watched_stdout(self.tracer)
             sys.__stdout__ = sys.stdout  # type: ignore[misc]
         sys.modules["__main__"] = self.main

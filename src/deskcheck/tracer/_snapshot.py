@@ -29,10 +29,11 @@ from typing import Any
 from deskcheck.tracer._frames import FrameView, objects_at, pointer_at
 from deskcheck.tracer.limits import TraceLimits
 
+_native: Any
 try:
     from deskcheck.tracer import _native
 except ImportError:  # not built: a list freed and another made at its address within a line pass for one
-    _native = None  # type: ignore[assignment]
+    _native = None
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))

@@ -231,7 +231,7 @@ class _Fallback(Snapshotter):
     def __init__(self, core: Core, limits: TraceLimits, modules: set[str], files: Mapping[str, str]) -> None:
         self._core = core
         super().__init__(limits, modules, core.frame_number)
-        self.value = core.value  # type: ignore[method-assign]
+        self.value = core.value  # type: ignore[method-assign, assignment]
         self.files = files
         self.code_facts = code_facts
         self.qualified = qualified_name
@@ -502,4 +502,3 @@ class NativeTracer:
             known[id(frame)] = frame.f_trace = local(frame, event, arg)
         if event == "return":
             known.pop(id(frame), None)
-

@@ -17,6 +17,7 @@ def snapshot(obj: Any, limits: TraceLimits = WHOLE) -> tuple[Encoded, dict[int, 
     snapshotter.begin()
     (text,), _ = snapshotter.roots([obj])
     objects = {number: json.loads(content) for number, content in snapshotter.finish().items()}
+    snapshotter.clear()
     return json.loads(text), objects
 
 

@@ -3120,13 +3120,13 @@ core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
     int collecting = PyGC_Disable();
     Info *info = info_of(t, code);
     if (!info) failed = 1;
-    else if (info->in_scope && !info->local) failed = trace_locally(core, info, true) < 0;
+    bool first = info && info->in_scope && !info->local;
+    if (first) failed = trace_locally(core, info, true) < 0;
     if (collecting) PyGC_Enable();
     if (failed) report_failure(core, t);
-    else if (info->in_scope) {
+    else if (first) {
         PyFrameObject *frame = PyEval_GetFrame();  /* which has begun before anybody looked */
-        if (frame && frame_code(frame->f_frame) == code && !entry_of(t, frame)
-            && hook((PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
+        if (frame && frame_code(frame->f_frame) == code && (PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
     }
 #endif
     return Py_NewRef(core->disable);

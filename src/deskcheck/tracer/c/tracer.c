@@ -3126,7 +3126,7 @@ core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
     if (failed) report_failure(core, t);
     else if (first) {
         PyFrameObject *frame = PyEval_GetFrame();  /* which has begun before anybody looked */
-        if (frame && frame_code(frame->f_frame) == code && (PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
+        if (frame && frame_code(frame->f_frame) == code && hook((PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
     }
 #endif
     return Py_NewRef(core->disable);

@@ -120,12 +120,15 @@ _IMPLICIT_NAMES = frozenset(
 #    freed: its weak references were cleared before that, and one made now would outlive it.
 
 _Objects = ctypes.POINTER(ctypes.py_object)
-_Ints = ctypes.POINTER(ctypes.c_int)
+_FrameData = ctypes.POINTER(_Objects)
+_FrameInts = ctypes.POINTER(ctypes.POINTER(ctypes.c_int))
+_Residency = ctypes.c_char * 2
 
 
-def _points_to(type_: Any, address: int) -> Any:
-    """A pointer of a ctypes type to an address; `cast` and `from_address` would raise audit events."""
-    pointer = ctypes.POINTER(type_)()
+def _pointer_to(kind: Any, address: int) -> Any:
+    """A pointer to an address; `cast` and `from_address` would raise audit events, and what of ctypes is
+    written in Python calls builtins that the program may have replaced."""
+    pointer = kind()
     _copy(ctypes.byref(pointer), ctypes.byref(ctypes.c_size_t(address)), _POINTER)
     return pointer
 
@@ -133,7 +136,7 @@ def _points_to(type_: Any, address: int) -> Any:
 def objects_at(address: int) -> Any:
     """The object pointers at an address: indexing gives the object that lies there at that moment with
     a reference of its own, in one step, or raises ValueError for NULL."""
-    return _points_to(ctypes.py_object, address)
+    return _pointer_to(_Objects, address)
 
 
 def pointer_at(address: int) -> int:
@@ -156,8 +159,7 @@ _mincore = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, cty
 def _mapped(address: int) -> bool:
     """Whether there is memory at the 16 bytes from an address on."""
     first = address & -_PAGE
-    residency = ctypes.create_string_buffer(2)
-    return bool(_mincore(first, address + 2 * _POINTER - first, residency) == 0)
+    return bool(_mincore(first, address + 2 * _POINTER - first, ctypes.byref(_Residency())) == 0)
 
 
 def type_at(address: int) -> int:
@@ -178,8 +180,8 @@ def _holds_object(address: int) -> bool:
 
 def _metaclasses(kind: type) -> set[int]:
     """Addresses of the subclasses of a metaclass, and of theirs."""
-    found = {id(below) for below in type.__subclasses__(kind)}
-    return found.union(*[_metaclasses(below) for below in type.__subclasses__(kind)])
+    below: list[type] = type.__subclasses__(kind)
+    return {id(one) for one in below}.union(*[_metaclasses(one) for one in below])
 
 
 class _Instruction(NamedTuple):
@@ -536,7 +538,7 @@ class FrameView:
         self.frame = frame
         self.code = frame.f_code
         self.facts = facts(self.code)
-        self._data = _points_to(_Objects, id(frame) + _FRAME_OF_OBJECT)[0]
+        self._data = _pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0]
         """Shares the frame object's pointer to `_PyInterpreterFrame`: indexing follows it each time."""
 
     @property
@@ -603,7 +605,7 @@ class FrameView:
 
     def _stacktop(self) -> int:
         assert LAYOUT is not None
-        ints = _points_to(_Ints, id(self.frame) + _FRAME_OF_OBJECT)[0]
+        ints = _pointer_to(_FrameInts, id(self.frame) + _FRAME_OF_OBJECT)[0]
         return int(ints[LAYOUT.stacktop // ctypes.sizeof(ctypes.c_int)])
 
     def _depth(self) -> int:

@@ -11,11 +11,12 @@ names the differences. This covers CPython 3.11 to 3.13 on 64-bit machines and n
 
 import builtins
 import ctypes
+import mmap
 import opcode
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import CellType, CodeType, CoroutineType, FrameType
+from types import AsyncGeneratorType, CellType, CodeType, CoroutineType, FrameType, GeneratorType
 from typing import Any, NamedTuple
 
 from deskcheck.tracer._instructions import instruction_text
@@ -98,12 +99,44 @@ _IMPLICIT_NAMES = frozenset(
 """What the compiler itself puts into the namespace of a class body."""
 
 
-def objects_at(address: int, count: int) -> Any:
-    """An array of the `count` object pointers at an address: indexing gives the object with a
-    reference of its own, or raises ValueError for NULL."""
-    array = (ctypes.py_object * count)()
-    _copy(array, address, count * _POINTER)
-    return array
+# What memory may be touched, and how:
+#
+# 1. A pointer and the reference to its object are taken in one step. Between two steps of ours another
+#    thread, a signal handler or a destructor that the garbage collector calls may run, and free the object.
+# 2. The place of a frame's data is read each time: it moves when a generator ends, which another thread
+#    may run on meanwhile.
+# 3. A stack slot owns its object only up to the depth that the interpreter has reached: `stacktop` where
+#    that is not -1, else what the instruction that is about to run finds. Within an instruction, only what
+#    lies below its operands is sure to be there, without the iterator that FOR_ITER and SEND let go of at
+#    the end; while an exception empties the stack, only what its handler finds.
+# 4. The operands of a call into C are let go of one after another when it has ended, which may run code
+#    (`__del__` by any name, callbacks of weak references, generators that close), while the slots still hold
+#    the pointers of those that are gone. Such a pointer (that iterator's too) is not followed before it is
+#    known that there is memory (`_mapped`), in it a plausible count of references, and an object of a type
+#    that is looked for, or at least of one that is a type. If an operand is gone, so may be the others:
+#    none is looked at.
+# 5. An object with a count of 0 is being freed: a reference to it would free it twice.
+# 6. A generator among such operands that runs and has one reference may be closing because it is being
+#    freed: its weak references were cleared before that, and one made now would outlive it.
+
+_Objects = ctypes.POINTER(ctypes.py_object)
+_FrameData = ctypes.POINTER(_Objects)
+_FrameInts = ctypes.POINTER(ctypes.POINTER(ctypes.c_int))
+_Residency = ctypes.c_char * 2
+
+
+def _pointer_to(kind: Any, address: int) -> Any:
+    """A pointer to an address; `cast` and `from_address` would raise audit events, and what of ctypes is
+    written in Python calls builtins that the program may have replaced."""
+    pointer = kind()
+    _copy(ctypes.byref(pointer), ctypes.byref(ctypes.c_size_t(address)), _POINTER)
+    return pointer
+
+
+def objects_at(address: int) -> Any:
+    """The object pointers at an address: indexing gives the object that lies there at that moment with
+    a reference of its own, in one step, or raises ValueError for NULL."""
+    return _pointer_to(_Objects, address)
 
 
 def pointer_at(address: int) -> int:
@@ -112,9 +145,43 @@ def pointer_at(address: int) -> int:
     return number.value
 
 
-def _alive(address: int) -> bool:
-    """Whether an object's count of references is not 0."""
-    return pointer_at(address) != 0
+_RUNNING = {
+    id(GeneratorType): "gi_running",
+    id(CoroutineType): "cr_running",
+    id(AsyncGeneratorType): "ag_running",
+}
+_PAGE = mmap.PAGESIZE
+_mincore = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p)(
+    ("mincore", ctypes.pythonapi)
+)
+
+
+def _mapped(address: int) -> bool:
+    """Whether there is memory at the 16 bytes from an address on."""
+    first = address & -_PAGE
+    return bool(_mincore(first, address + 2 * _POINTER - first, ctypes.byref(_Residency())) == 0)
+
+
+def type_at(address: int) -> int:
+    """Address of the type of the object that a pointer, which may be stale, points to; 0 if it is gone."""
+    if not _mapped(address) or not 0 < pointer_at(address) < 1 << 32:
+        return 0  # in freed memory lies a pointer or a pattern
+    return pointer_at(address + _POINTER)
+
+
+def _holds_object(address: int) -> bool:
+    """Whether an object lies where a pointer, which may be stale, points to: its type is a type."""
+    kind = type_at(address)
+    if not kind:
+        return False
+    metaclass = type_at(kind)
+    return metaclass == id(type) or metaclass in _metaclasses(type)
+
+
+def _metaclasses(kind: type) -> set[int]:
+    """Addresses of the subclasses of a metaclass, and of theirs."""
+    below: list[type] = type.__subclasses__(kind)
+    return {id(one) for one in below}.union(*[_metaclasses(one) for one in below])
 
 
 class _Instruction(NamedTuple):
@@ -461,7 +528,7 @@ class UnknownLayout(RuntimeError):
 class FrameView:
     """A frame's variables and value stack at this moment. Holds no reference beyond its own life."""
 
-    __slots__ = ("_address", "code", "facts", "frame")
+    __slots__ = ("_data", "code", "facts", "frame")
 
     def __init__(self, frame: FrameType) -> None:
         if LAYOUT is None:
@@ -471,7 +538,8 @@ class FrameView:
         self.frame = frame
         self.code = frame.f_code
         self.facts = facts(self.code)
-        self._address = pointer_at(id(frame) + _FRAME_OF_OBJECT)
+        self._data = _pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0]
+        """Shares the frame object's pointer to `_PyInterpreterFrame`: indexing follows it each time."""
 
     @property
     def offset(self) -> int:
@@ -479,14 +547,15 @@ class FrameView:
         lasti = self.frame.f_lasti
         return lasti if lasti < 0 else self.facts.owner[lasti // 2]
 
-    def _slots(self, count: int) -> Any:
+    def _slot(self, position: int) -> Any:
+        """The object in a slot: fast locals, then the value stack. Raises ValueError for NULL."""
         assert LAYOUT is not None
-        return objects_at(self._address + LAYOUT.localsplus, count)
+        return self._data[LAYOUT.localsplus // _POINTER + position]
 
     def namespace(self) -> Any:
         """The mapping that a module's or class body's names live in."""
         assert LAYOUT is not None
-        return objects_at(self._address + LAYOUT.namespace, 1)[0]
+        return self._data[LAYOUT.namespace // _POINTER]
 
     def locals(self) -> dict[str, Any]:
         """Bound names with their objects: parameters in order, then the others by name.
@@ -498,7 +567,7 @@ class FrameView:
         if not self.code.co_flags & CO_OPTIMIZED and self.code.co_name != "<module>":
             namespace = self.namespace()
             if type(namespace) is dict:
-                for name, value in namespace.items():
+                for name, value in list(namespace.items()):
                     if type(name) is str and name not in _IMPLICIT_NAMES and not name.startswith("."):
                         bound[name] = value
         ordered = {name: bound.pop(name) for name in self.facts.parameters if name in bound}
@@ -508,12 +577,11 @@ class FrameView:
 
     def _fast(self) -> dict[str, Any]:
         names = self.facts.names
-        slots = self._slots(len(names))
         bound: dict[str, Any] = {}
         free_from = len(names) - len(self.code.co_freevars)
         for position, name in enumerate(names):
             try:
-                value = slots[position]
+                value = self._slot(position)
             except ValueError:  # a NULL slot: unbound, or a free variable not copied in yet
                 if position < free_from or (self.offset >= 0 and not self._starting()):
                     continue
@@ -532,29 +600,31 @@ class FrameView:
 
     def _closure(self, position: int) -> Any:
         assert LAYOUT is not None
-        function = objects_at(self._address + LAYOUT.function, 1)[0]
+        function = self._data[LAYOUT.function // _POINTER]
         return function.__closure__[position]
 
     def _stacktop(self) -> int:
         assert LAYOUT is not None
-        top = ctypes.c_int()
-        _copy(ctypes.byref(top), self._address + LAYOUT.stacktop, ctypes.sizeof(top))
-        return top.value
+        ints = _pointer_to(_FrameInts, id(self.frame) + _FRAME_OF_OBJECT)[0]
+        return int(ints[LAYOUT.stacktop // ctypes.sizeof(ctypes.c_int)])
+
+    def _depth(self) -> int:
+        """How many slots of the value stack are filled before the frame goes on."""
+        top = self._stacktop()
+        if top >= 0:
+            return max(0, top - len(self.facts.names))
+        return len(self.facts.before.get(self.offset, ()))
 
     def stack(self) -> list[Any]:
         """What lies on the value stack and is data: outermost first, without empty slots, saved
         variables and return addresses. For a frame that is at an event of its own, or suspended."""
-        first = len(self.facts.names)
-        top = self._stacktop()
-        tags = self.facts.before.get(self.offset)
-        depth = (top - first) if top >= first else len(tags or ())
-        if top < first and self.facts.opname.get(self.offset) == "JUMP_BACKWARD_NO_INTERRUPT":
+        depth = self._depth()
+        if self._stacktop() < 0 and self.facts.opname.get(self.offset) == "JUMP_BACKWARD_NO_INTERRUPT":
             depth -= 1  # 3.11, after a throw that ended what the frame awaited: that is gone
-        values = self._values(first, depth, tags)
+        values = self._values(depth, self.facts.before.get(self.offset, ()))
         if ".0" in self.facts.parameters:  # a generator expression's iterable, before it is loaded
-            source = self._slots(1)
             try:
-                iterator = source[0]
+                iterator = self._slot(0)
             except ValueError:
                 return values
             if not any(value is iterator for value in values):
@@ -565,15 +635,15 @@ class FrameView:
         """Every slot of the value stack, outermost first, before an instruction of the frame runs: also saved
         variables and return addresses; `EMPTY` for an empty slot. As in `stack`, the iterable of a generator
         expression is on it before it has been loaded."""
-        about, first = self.facts, len(self.facts.names)
-        top = self._stacktop()
-        # 3.12 and 3.13 do not write the top down before they report an instruction.
-        depth = top - first if top >= first else len(about.before.get(self.offset, ()))
-        slots = self._slots(first + depth)
-        addresses = self._addresses(first, depth)
-        values = [slots[first + at] if address else EMPTY for at, address in enumerate(addresses)]
-        if about.awaits_iterable(self.offset):
-            values.append(slots[0])
+        first = len(self.facts.names)
+        values = []
+        for position in range(first, first + self._depth()):
+            try:
+                values.append(self._slot(position))
+            except ValueError:
+                values.append(EMPTY)
+        if self.facts.awaits_iterable(self.offset):
+            values.append(self._slot(0))
         return values
 
     def pending(self, *, unwinding: bool = False) -> list[Any]:
@@ -593,32 +663,42 @@ class FrameView:
         name, arg = self.facts.opname[offset], self.facts.arg[offset]
         if unwinding or name == "RERAISE":
             depths = [entry.depth for entry in self.facts.handlers if entry.start <= offset < entry.end]
-            return self._values(len(self.facts.names), max(depths, default=0), tags)
+            return self._values(max(depths, default=0), tags, running=True)
         if name == "PRECALL":  # 3.11 may run the whole call here
             name = "CALL"
         effect = _stack_effect(name, arg, jump=False)
         if name in _TAKES_ONE:
             kept = len(tags) - 1
+        elif name == "LOAD_SUPER_ATTR":
+            kept = len(tags) - 3
         elif name in _KEEPS:
             kept = len(tags)
         elif name in _ADDS_TO or name.startswith(_PUSHES_NOTHING) or "JUMP" in name:
             kept = len(tags) + effect
         else:
             kept = len(tags) + effect - 1
-        kept = max(0, min(kept, len(tags)))
-        first = len(self.facts.names)
-        return self._values(first, kept, tags)
+        return self._values(max(0, min(kept, len(tags))), tags, running=True)
 
-    def operands(self) -> list[Any]:
-        """Callable and arguments of the CALL in progress, where a C function runs; else nothing.
+    def operands(self, kinds: frozenset[int]) -> list[Any]:
+        """Callable and arguments of the CALL in progress, where a C function runs; else nothing. None stands
+        for each that is not of one of the types that `kinds` gives the addresses of.
 
         Nothing either while the interpreter lets go of them, which may run code too (`__del__`,
         callbacks): those that are gone still show in their slots.
         """
         first, size = self._operand_slots()
-        if any(address and not _alive(address) for address in self._addresses(first, size)):
+        filled = [(first + at, address) for at, address in enumerate(self._addresses(first, size)) if address]
+        types = [type_at(address) for _, address in filled]
+        if 0 in types:
             return []
-        return self._values(first, size, None)
+        found = []
+        for (position, address), kind in zip(filled, types, strict=True):
+            references = pointer_at(address)
+            value = self._slot(position) if kind in kinds else None
+            if references == 1 and kind in _RUNNING and getattr(value, _RUNNING[kind]):
+                value = None
+            found.append(value)
+        return found
 
     def callable_address(self) -> int:
         """Address of what the CALL in progress calls, 0 if none: it may be gone already."""
@@ -640,22 +720,27 @@ class FrameView:
     def _addresses(self, first: int, count: int) -> Any:
         assert LAYOUT is not None
         addresses = (ctypes.c_size_t * count)()
-        _copy(addresses, self._address + LAYOUT.localsplus + _POINTER * first, _POINTER * count)
+        data = pointer_at(id(self.frame) + _FRAME_OF_OBJECT)
+        _copy(addresses, data + LAYOUT.localsplus + _POINTER * first, _POINTER * count)
         return addresses
 
-    def _values(self, first: int, count: int, tags: tuple[str, ...] | None) -> list[Any]:
-        """Objects in `count` slots of the stack. Without one that is just being freed: its destructor
-        may be what runs, and to hold it would free it twice."""
-        if count <= 0:
-            return []
-        slots = self._slots(first + count)
-        values = []
-        for position, address in enumerate(self._addresses(first, count)):
-            if tags is not None and position < len(tags) and tags[position] != VALUE:
+    def _values(self, count: int, tags: tuple[str, ...], *, running: bool = False) -> list[Any]:
+        """Objects in the first `count` slots of the stack that are data.
+
+        running: the frame is calling. Then without one that is being freed, or is gone: at its end, FOR_ITER
+        lets go of the iterator, whose destructor may be what runs.
+        """
+        first, values = len(self.facts.names), []
+        addresses = self._addresses(first, max(count, 0)) if running else ()
+        for position in range(count):
+            if position < len(tags) and tags[position] != VALUE:
                 continue
-            if not address or not _alive(address):
+            if running and not _holds_object(addresses[position]):
                 continue
-            value = slots[first + position]
+            try:
+                value = self._slot(first + position)
+            except ValueError:
+                continue
             if type(value) is CoroutineType and value.cr_code.co_name in COMPREHENSIONS:
                 continue  # what 3.11 makes of an asynchronous comprehension
             values.append(value)

@@ -540,7 +540,7 @@ class Snapshotter:
         hidden = ("__", "_abc_", "_") if type(cls) is _ENUM else ("__", "_abc_")
         data = {
             name: value
-            for name, value in _namespace(cls).items()
+            for name, value in list(_namespace(cls).items())
             if type(name) is str and not name.startswith(hidden) and _is_data(value)
         }
         text = f',"text":{text_of("class " + self.type_name(cls))}'
@@ -640,7 +640,7 @@ def _fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     names = None
     for base in bases:
-        for name, descriptor in _namespace(base).items():
+        for name, descriptor in list(_namespace(base).items()):
             if type(descriptor) is types.MemberDescriptorType and _flags(base) & _HEAP:
                 try:
                     fields.setdefault(name, descriptor.__get__(obj, base))
@@ -651,7 +651,7 @@ def _fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
     if names is None and _inherits(bases, BaseException):
         names = BaseException.__dict__["__dict__"].__get__(obj)
     if type(names) is dict:
-        fields.update((name, value) for name, value in names.items() if type(name) is str)
+        fields.update((name, value) for name, value in list(names.items()) if type(name) is str)
     return fields
 
 
@@ -743,7 +743,7 @@ def _hashed(iterator: Any) -> dict[str, Any]:
 
 def _part(iterator: Any, number: int) -> Any:
     """The object that an iterator's C structure points to, the first after its header being 0."""
-    return objects_at(id(iterator) + 16 + 8 * number, 1)[0]
+    return objects_at(id(iterator) + 16)[number]
 
 
 def _zip_parts(iterator: Any) -> dict[str, Any]:
@@ -852,6 +852,8 @@ _ITERATORS: dict[int, Callable[[Any], dict[str, Any]]] = _by_id(
         type(iter(collections.deque())): _reduced("over", "next"),
     }
 )
+
+ITERATOR_TYPES = frozenset(_ITERATORS) | _SUSPENDING
 
 # An iterator freed and another made at its address within one line would pass for the same: tell
 # them apart by where they stand. An iterator never goes back.

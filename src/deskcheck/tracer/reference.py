@@ -27,6 +27,7 @@ from typing import Any
 from deskcheck.recording.trace import Kind
 from deskcheck.tracer._frames import EMPTY, CodeFacts, FrameView, facts
 from deskcheck.tracer._snapshot import (
+    ITERATOR_TYPES,
     UNBOUND,
     Snapshotter,
     is_iterator,
@@ -82,6 +83,9 @@ _C_NAMES = {
     if type(value) in _C_CALLABLES or (type(value) is type and names is vars(builtins))
 }
 """Names of what builtins hold, by address."""
+
+_LOOKED_FOR = ITERATOR_TYPES | {id(kind) for kind in (type, *_C_CALLABLES)}
+"""Addresses of the types of operands that are looked at: what calls back, and what it is called for."""
 
 Local = Callable[[FrameType, str, Any], Any]
 
@@ -605,7 +609,7 @@ class _Thread:
         top = views[-1]
         # A destructor may run when the operands are half gone: their addresses are then all we look at.
         freeing = record.closing or record.code.co_name == "__del__"
-        operands = [] if freeing else top.operands()
+        operands = [] if freeing else top.operands(_LOOKED_FOR)
         if via is None:
             via = _c_name(operands[0]) if operands else _C_NAMES.get(top.callable_address())
         stack = []
@@ -629,7 +633,7 @@ class _Thread:
     def _global_changes(self, record: _Frame, frame: FrameType) -> dict[str, str]:
         names = {
             name: value
-            for name, value in frame.f_globals.items()
+            for name, value in list(frame.f_globals.items())
             if type(name) is str and name not in _HIDDEN_GLOBALS and type(value) is not types.ModuleType
         }
         texts, refs = self.snapshots.roots(names.values())

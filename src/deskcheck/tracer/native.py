@@ -36,6 +36,7 @@ from deskcheck.tracer.reference import (
     _GOES_ON,
     _HIDDEN_GLOBALS,
     _KEEPS_ROOTS,
+    _LOOKED_FOR,
     _LOOP_ENDS,
     _RETURNS,
     _YIELDS,
@@ -46,7 +47,7 @@ from deskcheck.tracer.reference import (
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
-setup(_HIDDEN_GLOBALS, _IMPLICIT_NAMES)
+setup(_HIDDEN_GLOBALS, _IMPLICIT_NAMES, _LOOKED_FOR)
 
 _BLOCK_BYTES = 1 << 16
 _TOOL = 4
@@ -73,6 +74,8 @@ def _kept(name: str, arg: int, depth: int) -> int:
     effect = _stack_effect(name, arg, jump=False)
     if name in _TAKES_ONE:
         kept = depth - 1
+    elif name == "LOAD_SUPER_ATTR":
+        kept = depth - 3
     elif name in _KEEPS:
         kept = depth
     elif name in _ADDS_TO or name.startswith(_PUSHES_NOTHING) or "JUMP" in name:

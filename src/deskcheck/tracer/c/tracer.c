@@ -6,6 +6,7 @@
 #include "heap.h"
 #include <limits.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- what is known of a code object (CodeFacts in _frames.py) ---------------------------------- */
 
@@ -1718,15 +1719,43 @@ view_of_iframe(Thread *t, IFrame *i, View *v)
 
 static inline bool alive(PyObject *o) { return o && Py_REFCNT(o) != 0; }
 
-/* Objects in `count` slots of the value stack, without what is no value and what is just being freed. */
+/* The rules for stale pointers are those of _frames.py: a slot that the interpreter may have let go of is followed only when
+   there is memory, in it a plausible count of references, and an object of a type. */
+static bool
+mapped(const void *p)
+{
+    static uintptr_t page;
+    if (!page) page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = (uintptr_t)p & ~(page - 1);
+    unsigned char residency[2];
+    return mincore((void *)first, (uintptr_t)p + 16 - first, residency) == 0;
+}
+
+static PyTypeObject *
+type_at(PyObject *o)
+{
+    if (((uintptr_t)o & 7) || !mapped(o)) return NULL;
+    uint64_t count;
+    memcpy(&count, o, sizeof count);
+    return count > 0 && count < (uint64_t)1 << 32 ? Py_TYPE(o) : NULL;
+}
+
+static bool
+holds_object(PyObject *o)
+{
+    PyTypeObject *kind = o ? type_at(o) : NULL, *meta = kind ? type_at((PyObject *)kind) : NULL;
+    return meta && (meta == &PyType_Type || (type_at((PyObject *)meta) == &PyType_Type && PyType_FastSubclass(meta, Py_TPFLAGS_TYPE_SUBCLASS)));
+}
+
+/* Objects in `count` slots of the value stack that are data. doubtful: the topmost of them may be gone. */
 static void
-stack_values(Thread *t, const View *v, int count, int depth, const char *tags, Pys *to)
+stack_values(Thread *t, const View *v, int count, int depth, const char *tags, bool doubtful, Pys *to)
 {
     PyObject **slots = v->i->localsplus + v->info->nnames;
     for (int p = 0; p < count; p++) {
         if (tags && p < depth && !tags[p]) continue;
         PyObject *o = slots[p];
-        if (!alive(o)) continue;
+        if (doubtful ? !holds_object(o) : !alive(o)) continue;
         if (Py_TYPE(o) == &PyCoro_Type) {
             PyObject *found = PyObject_GetAttrString(o, "cr_code");
             PyCodeObject *code = (PyCodeObject *)found;
@@ -1757,10 +1786,10 @@ view_stack(Thread *t, const View *v, Pys *to)
 {
     int first = v->info->nnames, top = v->i->stacktop, depth;
     const char *tags = tags_at(v, &depth);
-    int count = top >= first ? top - first : depth < 0 ? 0 : depth;
-    if (top < first && op_at(v->info, v->offset) & OP_NO_INTERRUPT) count--;
+    int count = top >= first ? top - first : top >= 0 || depth < 0 ? 0 : depth;
+    if (top < 0 && op_at(v->info, v->offset) & OP_NO_INTERRUPT) count--;
     size_t from = to->n;
-    stack_values(t, v, count, depth, tags, to);
+    stack_values(t, v, count, depth, tags, false, to);
     if (v->info->nparams && PyUnicode_CompareWithASCIIString(v->info->names[0], ".0") == 0) {
         PyObject *source = v->i->localsplus[0];
         if (!alive(source)) return;
@@ -1776,7 +1805,7 @@ view_whole_stack(Thread *t, const View *v, Pys *to)
 {
     int first = v->info->nnames, top = v->i->stacktop, depth;
     tags_at(v, &depth);
-    int count = top >= first ? top - first : depth < 0 ? 0 : depth;
+    int count = top >= first ? top - first : top >= 0 || depth < 0 ? 0 : depth;
     PyObject **slots = v->i->localsplus + first;
     for (int p = 0; p < count; p++) {
         if (slots[p]) hold(t, slots[p]);
@@ -1797,7 +1826,7 @@ view_pending(Thread *t, const View *v, bool unwinding, Pys *to)
     if (depth < 0) return;
     if (unwinding || op_at(v->info, v->offset) & OP_RERAISE) count = v->info->caught[v->offset / 2];
     else count = v->info->kept[v->offset / 2];
-    stack_values(t, v, count, depth, tags, to);
+    stack_values(t, v, count, depth, tags, op_at(v->info, v->offset) & OP_LOOP_ENDS, to);
 }
 
 /* FrameView._operand_slots */
@@ -1871,6 +1900,7 @@ in_namespace(PyObject *name, PyObject *implicit)
 }
 
 static PyObject *IMPLICIT;
+static Map LOOKED_FOR;       /* types of the operands of calls into C that are looked at */
 
 /* Variables of a frame and of the comprehensions running in it: parameters, then by name (_merged). */
 static void
@@ -2383,9 +2413,19 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
     PyObject **slots = top->i->localsplus + top->info->nnames + first;
     Pys operands = {0};
     bool whole = !freeing;
-    for (int i = 0; i < size && whole; i++) if (slots[i] && Py_REFCNT(slots[i]) == 0) whole = false;
-    for (int i = 0; i < size && whole; i++)
-        if (slots[i]) { hold(t, slots[i]); pys_add(&operands, slots[i]); }
+    for (int i = 0; i < size && whole; i++) if (slots[i] && !type_at(slots[i])) whole = false;
+    for (int i = 0; i < size && whole; i++) {
+        PyObject *o = slots[i];
+        if (!o) continue;
+        PyTypeObject *k = Py_TYPE(o);
+        bool looked_for = map_get(&LOOKED_FOR, (uint64_t)k);
+        /* a generator that runs and has one reference may be closing because it is being freed */
+        if (looked_for && Py_REFCNT(o) == 1 && (k == &PyGen_Type || k == &PyCoro_Type || k == &PyAsyncGen_Type)
+            && ((PyGenObject *)o)->gi_frame_state == FRAME_EXECUTING) looked_for = false;
+        if (!looked_for) o = Py_None;
+        hold(t, o);
+        pys_add(&operands, o);
+    }
     if (via) via_text = PyObject_CallMethod(t->fallback, "qualified", "O", ((PyCodeObject *)via)->co_qualname);
     else if (size) {
         PyObject *callable = NULL;
@@ -3322,12 +3362,18 @@ type_of_iterator(PyObject *iterable)
     return k;
 }
 
-/* setup(hidden globals, implicit names): sets of names */
+/* setup(hidden globals, implicit names, addresses of types): sets */
 static PyObject *
 setup(PyObject *module, PyObject *args)
 {
-    PyObject *hidden, *implicit;
-    if (!PyArg_ParseTuple(args, "OO", &hidden, &implicit)) return NULL;
+    PyObject *hidden, *implicit, *looked_for, *it, *address;
+    if (!PyArg_ParseTuple(args, "OOO", &hidden, &implicit, &looked_for) || !(it = PyObject_GetIter(looked_for))) return NULL;
+    while ((address = PyIter_Next(it))) {
+        map_put(&LOOKED_FOR, PyLong_AsUnsignedLongLong(address), &LOOKED_FOR);
+        Py_DECREF(address);
+    }
+    Py_DECREF(it);
+    if (PyErr_Occurred()) return NULL;
     HIDDEN_GLOBALS = PyFrozenSet_New(hidden);
     IMPLICIT = PyFrozenSet_New(implicit);
     if (!HIDDEN_GLOBALS || !IMPLICIT) return NULL;

@@ -39,10 +39,11 @@ from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Kind, Row, Trace
 
+_columns: Any
 try:
     from deskcheck.recording import _columns
 except ImportError:  # not built: the same in Python
-    _columns = None  # type: ignore[assignment]
+    _columns = None
 
 FORMAT = 1
 """Version of the columns that this module writes; it reads this one and all before it."""

@@ -2909,6 +2909,25 @@ report_failure(Core *core, Thread *t)
     PyErr_Clear();
 }
 
+/* Signals are the program's: their handlers run in the main thread, which nobody is while our own Python code runs. What
+   arrives meanwhile stays pending, and `signals_on` has the interpreter look at it again. */
+static unsigned long
+signals_off(Thread *t)
+{
+    unsigned long main_thread = _PyRuntime.main_thread;
+    if (main_thread != t->ident) return 0;
+    _PyRuntime.main_thread = 0;
+    return main_thread;
+}
+
+static void
+signals_on(PyThreadState *ts, unsigned long main_thread)
+{
+    if (!main_thread) return;
+    _PyRuntime.main_thread = main_thread;
+    signals_pending(ts);
+}
+
 /* What the interpreter calls. An error of ours ends the trace and leaves the program alone. */
 static int
 hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
@@ -2925,6 +2944,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             PyThreadState *ts = PyThreadState_Get();
             int *left = recursion_left(ts), had = *left;
             *left += 300;
+            unsigned long main_thread = signals_off(t);
             int failed = 0;
             if (!info) failed = !(info = info_of(t, frame_code(frame->f_frame)));
             if (!failed && info->in_scope)
@@ -2933,6 +2953,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             if (failed) {
                 report_failure(core, t);
             }
+            signals_on(ts, main_thread);
             if (collecting) PyGC_Enable();
             PyErr_Restore(type, value, traceback);
         }
@@ -3013,17 +3034,25 @@ thread_free(Thread *t)
     free(t);
 }
 
+/* Code in the scope runs at full speed again. */
+static void
+trace_nothing_locally(Core *core)
+{
+#if HAS_LOCAL_EVENTS
+    if (!core->set_local_events) return;
+    for (size_t i = 0; core->infos.e && i <= core->infos.mask; i++) {
+        Info *f = core->infos.e[i].key ? core->infos.e[i].value : NULL;
+        if (f && f->local && trace_locally(core, f, false) < 0) PyErr_Clear();
+    }
+    if (call_with_ints(core->set_events, NULL, 0) < 0) PyErr_Clear();
+#endif
+}
+
 static PyObject *
 core_clear(Core *core, PyObject *unused)
 {
+    trace_nothing_locally(core);
 #if HAS_LOCAL_EVENTS
-    if (core->set_local_events) {
-        for (size_t i = 0; core->infos.e && i <= core->infos.mask; i++) {
-            Info *f = core->infos.e[i].key ? core->infos.e[i].value : NULL;
-            if (f && f->local && trace_locally(core, f, false) < 0) PyErr_Clear();
-        }
-        if (call_with_ints(core->set_events, NULL, 0) < 0) PyErr_Clear();
-    }
     Py_CLEAR(core->set_events);
     Py_CLEAR(core->set_local_events);
     Py_CLEAR(core->disable);
@@ -3118,11 +3147,14 @@ core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
     PyCodeObject *code = (PyCodeObject *)args[0];
     int failed = 0;
     int collecting = PyGC_Disable();
+    unsigned long main_thread = signals_off(t);
     Info *info = info_of(t, code);
     if (!info) failed = 1;
     else if (info->in_scope && !info->local) failed = trace_locally(core, info, true) < 0;
-    if (collecting) PyGC_Enable();
     if (failed) report_failure(core, t);
+    signals_on(PyThreadState_Get(), main_thread);
+    if (collecting) PyGC_Enable();
+    if (failed) ;
     else if (info->in_scope) {
         PyFrameObject *frame = PyEval_GetFrame();  /* which has begun before anybody looked */
         if (frame && frame_code(frame->f_frame) == code && !entry_of(t, frame)
@@ -3212,6 +3244,7 @@ static PyObject *
 core_cut(Core *core, PyObject *unused)
 {
     core->cut = true;
+    trace_nothing_locally(core);
     Py_RETURN_NONE;
 }
 
@@ -3247,7 +3280,11 @@ core_value(Core *core, PyObject *o)
     if (!t) { PyErr_SetString(PyExc_RuntimeError, "this thread is not traced"); return NULL; }
     Buf b = {0};
     PyObject *text = NULL;
-    if (write_value(t, &b, o) == 0) text = PyUnicode_DecodeUTF8(b.p, (Py_ssize_t)b.n, "surrogatepass");
+    bool alone = t->alone;
+    t->alone = false;  /* it may be made up for this event (`__reduce__` of an iterator): nothing else may hold it */
+    int failed = write_value(t, &b, o);
+    t->alone = alone;
+    if (!failed) text = PyUnicode_DecodeUTF8(b.p, (Py_ssize_t)b.n, "surrogatepass");
     buf_free(&b);
     return text;
 }

@@ -520,34 +520,31 @@ class Spool:
 
     def _write_block(self, block: bytes) -> None:
         try:
-            batch = _block_batch(block)
+            batch, threads, indices = _block_batch(block)
         except ValueError as error:
             self._refuse_event(block, str(error))
+        expected = dict(self._indices)
+        if threads and threads == array("i", [threads[0]]) * len(threads):
+            first, count = expected.get(threads[0], 0), len(threads)
+            if indices != array("q", range(first, first + count)):
+                self._refuse_event(block, f"the next of thread {threads[0]} has index {first}")
+            expected[threads[0]] = first + count
+        else:
+            for thread, index in zip(threads, indices, strict=True):
+                if index != expected.get(thread, 0):
+                    self._refuse_event(
+                        block, f"the next of thread {thread} has index {expected.get(thread, 0)}"
+                    )
+                expected[thread] = index + 1
+        if any(not 0 <= thread < _THREADS_MAX for thread in expected):
+            self._refuse_event(block, f"its thread is not in 0..{_THREADS_MAX - 1}")
         if batch.num_rows == 0:
             return
-        threads, indices = batch.column("thread").to_numpy(), batch.column("index").to_numpy()
-        if threads[0] == threads[-1] and (threads == threads[0]).all():
-            self._refuse_gap(block, int(threads[0]), indices)
-        else:
-            for thread in sorted(set(threads.tolist())):
-                self._refuse_gap(block, thread, indices[threads == thread])
         if self._rows:
             self._flush()
+        self._indices = expected
         self.n_events += batch.num_rows
         self._write_batch(batch)
-
-    def _refuse_gap(self, block: bytes, thread: int, indices: Any) -> None:
-        """Refuse indices of a thread that do not go on where it stands."""
-        first = self._indices.get(thread, 0)
-        if not 0 <= thread < _THREADS_MAX:
-            self._refuse_event(block, f"its thread is not in 0..{_THREADS_MAX - 1}")
-        if (
-            indices[0] != first
-            or indices[-1] != first + len(indices) - 1
-            or (indices[1:] <= indices[:-1]).any()
-        ):
-            self._refuse_event(block, f"the next of thread {thread} has index {first}")
-        self._indices[thread] = first + len(indices)
 
     def finish(
         self,
@@ -658,14 +655,16 @@ _ROW_TYPES = frozenset(
 """The types that an event's fields may have, every combination: one look-up tells whether they are right."""
 
 
-def _block_batch(block: bytes) -> Any:
-    """A block of many events as a record batch. Raises ValueError where it is damaged."""
+def _block_batch(block: bytes) -> "tuple[Any, array[int], array[int]]":
+    """A block of many events as a record batch, with its columns thread and index. Raises ValueError
+    where it is damaged."""
     if _columns is None:
-        columns = zip(*block_rows(block), strict=True)
-        return pa.RecordBatch.from_arrays(
-            [_array(column, field) for column, field in zip(columns, _SPOOL_SCHEMA, strict=True)],
+        rows = list(block_rows(block))
+        batch = pa.RecordBatch.from_arrays(
+            [_array([row[i] for row in rows], field) for i, field in enumerate(_SPOOL_SCHEMA)],
             schema=_SPOOL_SCHEMA,
         )
+        return batch, array("i", [row.thread for row in rows]), array("q", [row.index for row in rows])
     count, numbers, codes, texts = _columns.columns(block, len(MAGIC))
     names = ("thread", "index", None, "frame", None, "line", "offset")
     arrays = {
@@ -685,7 +684,8 @@ def _block_batch(block: bytes) -> Any:
             arrays[name] = pa.StringArray.from_buffers(
                 count, pa.py_buffer(text[1]), pa.py_buffer(text[2]), pa.py_buffer(text[0])
             )
-    return pa.RecordBatch.from_arrays([arrays[name] for name in _SPOOL_SCHEMA.names], schema=_SPOOL_SCHEMA)
+    batch = pa.RecordBatch.from_arrays([arrays[name] for name in _SPOOL_SCHEMA.names], schema=_SPOOL_SCHEMA)
+    return batch, array("i", numbers[0]), array("q", numbers[1])
 
 
 def _array(column: Iterable[Any], field: Any) -> Any:

@@ -12,11 +12,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "internal/pycore_ceval.h"
 #include "internal/pycore_code.h"
 #include "internal/pycore_dict.h"
 #include "internal/pycore_frame.h"
 #include "internal/pycore_interp.h"
 #include "internal/pycore_object.h"
+#include "internal/pycore_runtime.h"
 #if PY_VERSION_HEX >= 0x030D0000
 #include "internal/pycore_setobject.h"
 #endif
@@ -163,6 +165,18 @@ settrace_local(PyCodeObject *code, const uint8_t *which, bool instructions)
 #else
 #define HAS_LOCAL_EVENTS 0
 #endif
+
+/* Have the interpreter look for signals that arrived while it could not handle them. */
+static inline void
+signals_pending(PyThreadState *ts)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    if (_Py_atomic_load_int(&_PyRuntime.signals.is_tripped)) _Py_set_eval_breaker_bit(ts, _PY_SIGNALS_PENDING_BIT);
+#else
+    if (_Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending))
+        _Py_atomic_store_relaxed(&ts->interp->ceval.eval_breaker, 1);
+#endif
+}
 
 /* Room for Python code of ours near the recursion limit of the program. */
 static inline int *

@@ -2949,6 +2949,25 @@ report_failure(Core *core, Thread *t)
     PyErr_Clear();
 }
 
+/* Signals are the program's: their handlers run in the main thread, which nobody is while our own Python code runs. What
+   arrives meanwhile stays pending, and `signals_on` has the interpreter look at it again. */
+static unsigned long
+signals_off(Thread *t)
+{
+    unsigned long main_thread = _PyRuntime.main_thread;
+    if (main_thread != t->ident) return 0;
+    _PyRuntime.main_thread = 0;
+    return main_thread;
+}
+
+static void
+signals_on(PyThreadState *ts, unsigned long main_thread)
+{
+    if (!main_thread) return;
+    _PyRuntime.main_thread = main_thread;
+    signals_pending(ts);
+}
+
 /* What the interpreter calls. An error of ours ends the trace and leaves the program alone. */
 static int
 hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
@@ -2965,6 +2984,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             PyThreadState *ts = PyThreadState_Get();
             int *left = recursion_left(ts), had = *left;
             *left += 300;
+            unsigned long main_thread = signals_off(t);
             int failed = 0;
             if (!info) failed = !(info = info_of(t, frame_code(frame->f_frame)));
             if (!failed && info->in_scope)
@@ -2973,6 +2993,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             if (failed) {
                 report_failure(core, t);
             }
+            signals_on(ts, main_thread);
             if (collecting) PyGC_Enable();
             PyErr_Restore(type, value, traceback);
         }
@@ -3053,17 +3074,25 @@ thread_free(Thread *t)
     free(t);
 }
 
+/* Code in the scope runs at full speed again. */
+static void
+trace_nothing_locally(Core *core)
+{
+#if HAS_LOCAL_EVENTS
+    if (!core->set_local_events) return;
+    for (size_t i = 0; core->infos.e && i <= core->infos.mask; i++) {
+        Info *f = core->infos.e[i].key ? core->infos.e[i].value : NULL;
+        if (f && f->local && trace_locally(core, f, false) < 0) PyErr_Clear();
+    }
+    if (call_with_ints(core->set_events, NULL, 0) < 0) PyErr_Clear();
+#endif
+}
+
 static PyObject *
 core_clear(Core *core, PyObject *unused)
 {
+    trace_nothing_locally(core);
 #if HAS_LOCAL_EVENTS
-    if (core->set_local_events) {
-        for (size_t i = 0; core->infos.e && i <= core->infos.mask; i++) {
-            Info *f = core->infos.e[i].key ? core->infos.e[i].value : NULL;
-            if (f && f->local && trace_locally(core, f, false) < 0) PyErr_Clear();
-        }
-        if (call_with_ints(core->set_events, NULL, 0) < 0) PyErr_Clear();
-    }
     Py_CLEAR(core->set_events);
     Py_CLEAR(core->set_local_events);
     Py_CLEAR(core->disable);
@@ -3158,13 +3187,15 @@ core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
     PyCodeObject *code = (PyCodeObject *)args[0];
     int failed = 0;
     int collecting = PyGC_Disable();
+    unsigned long main_thread = signals_off(t);
     Info *info = info_of(t, code);
     if (!info) failed = 1;
     bool first = info && info->in_scope && !info->local;
     if (first) failed = trace_locally(core, info, true) < 0;
-    if (collecting) PyGC_Enable();
     if (failed) report_failure(core, t);
-    else if (first) {
+    signals_on(PyThreadState_Get(), main_thread);
+    if (collecting) PyGC_Enable();
+    if (!failed && first) {
         PyFrameObject *frame = PyEval_GetFrame();  /* which has begun before anybody looked */
         if (frame && frame_code(frame->f_frame) == code && hook((PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
     }
@@ -3252,6 +3283,7 @@ static PyObject *
 core_cut(Core *core, PyObject *unused)
 {
     core->cut = true;
+    trace_nothing_locally(core);
     Py_RETURN_NONE;
 }
 
@@ -3287,7 +3319,11 @@ core_value(Core *core, PyObject *o)
     if (!t) { PyErr_SetString(PyExc_RuntimeError, "this thread is not traced"); return NULL; }
     Buf b = {0};
     PyObject *text = NULL;
-    if (write_value(t, &b, o) == 0) text = PyUnicode_DecodeUTF8(b.p, (Py_ssize_t)b.n, "surrogatepass");
+    bool alone = t->alone;
+    t->alone = false;  /* it may be made up for this event (`__reduce__` of an iterator): nothing else may hold it */
+    int failed = write_value(t, &b, o);
+    t->alone = alone;
+    if (!failed) text = PyUnicode_DecodeUTF8(b.p, (Py_ssize_t)b.n, "surrogatepass");
     buf_free(&b);
     return text;
 }

@@ -25,7 +25,14 @@ buf_room(Buf *b, size_t more)
     }
 }
 static inline void buf_byte(Buf *b, int c) { buf_room(b, 1); b->p[b->n++] = (char)c; }
-static inline void buf_put(Buf *b, const char *s, size_t n) { buf_room(b, n); memcpy(b->p + b->n, s, n); b->n += n; }
+static inline void
+buf_put(Buf *b, const char *s, size_t n)
+{
+    if (!n) return;
+    buf_room(b, n);
+    memcpy(b->p + b->n, s, n);
+    b->n += n;
+}
 #define buf_lit(b, s) buf_put((b), "" s, sizeof(s) - 1)
 static inline void buf_free(Buf *b) { free(b->p); b->p = NULL; b->n = b->cap = 0; }
 

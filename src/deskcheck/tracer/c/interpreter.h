@@ -20,6 +20,7 @@
 #include "internal/pycore_object.h"
 #include "internal/pycore_runtime.h"
 #if PY_VERSION_HEX >= 0x030D0000
+#include "internal/pycore_ceval.h"
 #include "internal/pycore_setobject.h"
 #endif
 
@@ -166,17 +167,30 @@ settrace_local(PyCodeObject *code, const uint8_t *which, bool instructions)
 #define HAS_LOCAL_EVENTS 0
 #endif
 
-/* Have the interpreter look for signals that arrived while it could not handle them. */
-static inline void
-signals_pending(PyThreadState *ts)
+/* Python code of ours runs without the program's signal handlers: these wait for the program's own code, whose
+   they are to interrupt. The interpreter runs them in its main thread only, and for that moment it has none. */
+static inline bool
+signals_wait(void)
 {
+    if (_PyRuntime.main_thread != PyThread_get_thread_ident()) return false;
+    _PyRuntime.main_thread = 0;
+    return true;
+}
+
+static inline void
+signals_go_on(bool waited)
+{
+    if (!waited) return;
+    _PyRuntime.main_thread = PyThread_get_thread_ident();
 #if PY_VERSION_HEX >= 0x030D0000
-    if (_Py_atomic_load_int(&_PyRuntime.signals.is_tripped)) _Py_set_eval_breaker_bit(ts, _PY_SIGNALS_PENDING_BIT);
+    _Py_set_eval_breaker_bit(PyThreadState_Get(), _PY_SIGNALS_PENDING_BIT | _PY_CALLS_TO_DO_BIT);
 #else
-    if (_Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending))
-        _Py_atomic_store_relaxed(&ts->interp->ceval.eval_breaker, 1);
+    PyInterpreterState *interp = PyInterpreterState_Get();
+    if (_Py_atomic_load_relaxed(&_PyRuntime.ceval.signals_pending) || _Py_atomic_load_relaxed(&interp->ceval.pending.calls_to_do))
+        _Py_atomic_store_relaxed(&interp->ceval.eval_breaker, 1);
 #endif
 }
+#define QUIETLY(call) ({ bool waited_ = signals_wait(); PyObject *found_ = (call); signals_go_on(waited_); found_; })
 
 /* Room for Python code of ours near the recursion limit of the program. */
 static inline int *

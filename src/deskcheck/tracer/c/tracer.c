@@ -121,12 +121,14 @@ typedef struct Core {
     PyObject *scope, *modules;
     bool instructions;
     int64_t events;
+    uint64_t stamps;             /* of all threads: what is known of types is theirs together */
     Py_ssize_t items, text_chars, objects;
     int depth;
     Map infos, types, said;
     Thread *threads;
     int nthreads;
-    bool on, cut;
+    bool on, cut, clear_later;
+    int inside;                  /* how many threads are within `hook`: what they use must stay */
     Buf block;
     uint64_t block_number;
     int block_codes, block_thread, block_frame;
@@ -154,8 +156,8 @@ static PyObject *S_name, *S_inline, *S_content, *S_place, *S_big, *S_type_facts,
 enum { OWN_TOOL = 4 };        /* of sys.monitoring, on 3.12 and later */
 
 enum { MAX_WATCHED = 32 };
-static struct { PyTypeObject *type; destructor original; } watched[MAX_WATCHED];
-static int nwatched;
+static struct { PyTypeObject *type; destructor original; bool on; } watched[MAX_WATCHED];
+static int nwatched;         /* a type keeps its place for good: a type made meanwhile may have inherited what stands there */
 static Core *watching;       /* whose threads are told */
 
 static void note_death(PyObject *o);
@@ -183,17 +185,23 @@ static const destructor deaths[] = {ALL(NAME)};
 static void
 watch(PyTypeObject *type)
 {
-    for (int i = 0; i < nwatched; i++) if (watched[i].type == type) return;
-    if (nwatched == (int)(sizeof deaths / sizeof *deaths)) return;
-    watched[nwatched].type = type;
-    watched[nwatched].original = type->tp_dealloc;
-    type->tp_dealloc = deaths[nwatched++];
+    int n = 0;
+    while (n < nwatched && watched[n].type != type) n++;
+    if (n == MAX_WATCHED || (n < nwatched && watched[n].on)) return;
+    for (int i = 0; i < MAX_WATCHED; i++) if (type->tp_dealloc == deaths[i]) return;  /* inherited */
+    if (n == nwatched) watched[nwatched++].type = type;
+    watched[n].original = type->tp_dealloc;
+    watched[n].on = true;
+    type->tp_dealloc = deaths[n];
 }
 
 static void
 unwatch_all(void)
 {
-    while (nwatched) { nwatched--; watched[nwatched].type->tp_dealloc = watched[nwatched].original; }
+    for (int i = 0; i < nwatched; i++) {
+        if (watched[i].on) watched[i].type->tp_dealloc = watched[i].original;
+        watched[i].on = false;
+    }
     watching = NULL;
 }
 
@@ -203,6 +211,9 @@ release(Thread *t)
 {
     while (t->held.n) Py_DECREF(t->held.p[--t->held.n]);
 }
+
+/* Keep a value for the rest of the event, where other code could drop it while Python is asked. */
+static inline void keep(Thread *t, PyObject *o) { if (!t->alone) hold(t, o); }
 
 /* ---- objects ------------------------------------------------------------------------------------ */
 
@@ -401,11 +412,11 @@ static TypeInfo *
 type_info(Thread *t, PyTypeObject *kind)
 {
     Core *core = t->core;
-    if (kind == t->last_kind && t->last_info->checked == t->stamp) return t->last_info;
+    if (kind == t->last_kind && t->last_info->checked == t->stamp && t->alone) return t->last_info;
     TypeInfo *known = map_get(&core->types, (uint64_t)kind);
     bool heap = kind->tp_flags & Py_TPFLAGS_HEAPTYPE;
     if (known) {
-        if (!heap || known->checked == t->stamp || (referent(known->weak) == (PyObject *)kind
+        if (!heap || (known->checked == t->stamp && t->alone) || (referent(known->weak) == (PyObject *)kind
             && (!kind->tp_dict || known->version == dict_version(kind->tp_dict)))) {
             known->checked = t->stamp;
             t->last_kind = kind;
@@ -413,8 +424,9 @@ type_info(Thread *t, PyTypeObject *kind)
             return known;
         }
     }
-    PyObject *facts = PyObject_CallMethodOneArg(t->fallback, S_type_facts, (PyObject *)kind);
+    PyObject *facts = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_type_facts, (PyObject *)kind));
     if (!facts) return NULL;
+    known = map_get(&core->types, (uint64_t)kind);  /* another thread may have asked meanwhile */
     if (!known) { known = must(calloc(1, sizeof *known)); map_put(&core->types, (uint64_t)kind, known); }
     Py_CLEAR(known->weak);
     Py_CLEAR(known->head);
@@ -492,7 +504,7 @@ iterator_place(Thread *t, PyObject *o, uint64_t *over, double *position)
         }
         return 1;
     }
-    PyObject *place = PyObject_CallMethodOneArg(t->fallback, S_place, o);
+    PyObject *place = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_place, o));
     if (!place) return -1;
     if (place == Py_None) { Py_DECREF(place); return 0; }
     *over = PyLong_AsUnsignedLongLongMask(PyTuple_GET_ITEM(place, 0));
@@ -522,9 +534,6 @@ function_is_inert(PyObject *o)
     }
     return true;
 }
-
-/* Keep a value for the rest of the event, where another thread could drop it meanwhile. */
-static inline void keep(Thread *t, PyObject *o) { if (!t->alone) hold(t, o); }
 
 static void
 enqueue(Thread *t, PyObject *o, Obj *obj)
@@ -623,7 +632,7 @@ by_reference(Thread *t, PyObject *o, bool *weakly, bool *placed, PyObject **text
         if (known && known->weak && referent(known->weak) == o) return 1;
     }
     Py_INCREF(o);
-    *text = PyObject_CallMethodOneArg(t->fallback, S_inline, o);
+    *text = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_inline, o));
     Py_DECREF(o);
     if (!*text) return -1;
     if (*text != Py_None) return 0;
@@ -645,6 +654,7 @@ static int
 write_items(Thread *t, Buf *b, const char *key, PyObject *o, Py_ssize_t n)
 {
     if (t->depth >= t->core->depth) { write_cut(t, b, "deep", key); return 0; }
+    keep(t, o);
     t->depth++;
     buf_lit(b, "{\"");
     buf_put(b, key, strlen(key));
@@ -688,7 +698,7 @@ write_float(Buf *b, double x)
 static int
 write_big(Thread *t, Buf *b, PyObject *o)
 {
-    PyObject *text = PyObject_CallMethodOneArg(t->fallback, S_big, o);
+    PyObject *text = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_big, o));
     if (!text) return -1;
     buf_text(b, text);
     Py_DECREF(text);
@@ -705,7 +715,7 @@ write_value(Thread *t, Buf *b, PyObject *o)
     if (o == Py_True) { buf_lit(b, "true"); return 0; }
     if (o == Py_False) { buf_lit(b, "false"); return 0; }
     if (k == &PyLong_Type) {
-        if (!int_value(o, &value)) return write_big(t, b, o);
+        if (!int_value(o, &value)) { keep(t, o); return write_big(t, b, o); }
         buf_int(b, value);
         return 0;
     }
@@ -723,7 +733,8 @@ write_value(Thread *t, Buf *b, PyObject *o)
     if (k == &PyTuple_Type) return write_items(t, b, "tuple", o, PyTuple_GET_SIZE(o));
     if (k == &PyFrozenSet_Type) return write_items(t, b, "frozenset", o, PySet_GET_SIZE(o));
     if (k == &PyBytes_Type || k == &PyComplex_Type || k == &PyRange_Type || k == &PySlice_Type
-        || k == &PyEllipsis_Type || k == &_PyNotImplemented_Type) return write_big(t, b, o);
+        || k == &PyEllipsis_Type || k == &_PyNotImplemented_Type) { keep(t, o); return write_big(t, b, o); }
+    keep(t, o);
     bool weakly, placed;
     PyObject *text;
     int how = by_reference(t, o, &weakly, &placed, &text);
@@ -738,7 +749,7 @@ write_value(Thread *t, Buf *b, PyObject *o)
         return 0;
     }
     if (!cut) return -1;
-    text = PyObject_CallMethodOneArg(t->fallback, S_type_name, (PyObject *)k);
+    text = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_type_name, (PyObject *)k));
     if (!text) return -1;
     buf_lit(b, "{\"cut\":\"");
     buf_put(b, cut, strlen(cut));
@@ -776,6 +787,7 @@ value_of(Thread *t, PyObject *o, Val *v)
     if (k == &PyTuple_Type && t->depth < t->core->depth && PyTuple_GET_SIZE(o) <= t->core->items) {
         Py_ssize_t n = PyTuple_GET_SIZE(o);
         uint64_t h = 0x9FB21C651E98DF25ull;
+        keep(t, o);
         t->depth++;
         for (Py_ssize_t i = 0; i < n; i++) {
             Val item;
@@ -790,6 +802,7 @@ value_of(Thread *t, PyObject *o, Val *v)
         bool weakly = k == &PySet_Type, placed = false;
         PyObject *text = NULL;
         const char *cut;
+        keep(t, o);
         int how = k == &PyList_Type || k == &PyDict_Type || k == &PySet_Type ? 1 : by_reference(t, o, &weakly, &placed, &text);
         if (how < 0) return -1;
         if (how == 1) {
@@ -798,6 +811,7 @@ value_of(Thread *t, PyObject *o, Val *v)
             if (!cut) return -1;
         } else Py_DECREF(text);
     }
+    keep(t, o);
     size_t start = t->scratch.n;
     if (write_value(t, &t->scratch, o) < 0) return -1;
     /* `{"ref":N}` is compared by number, so that one object is one value however it was found */
@@ -918,7 +932,7 @@ commit(Thread *t, Obj *obj, const Shape *s)
     Val head = text_val(s->head, s->nhead), tail = text_val(s->tail, s->ntail);
     bool has_items = s->form != ITEMS_NONE;
     bool whole = !obj->known || !same(head, c->head) || !same(tail, c->tail) || has_items != c->has_items;
-    bool items_differ = has_items && (whole || c->n != nvals || memcmp(c->items, items, nvals * sizeof(Val)) != 0);
+    bool items_differ = has_items && (whole || c->n != nvals || (nvals && memcmp(c->items, items, nvals * sizeof(Val)) != 0));
     bool fields_differ = whole || c->nf != (size_t)s->nfields;
     for (Py_ssize_t i = 0; i < s->nfields && !fields_differ; i++) {
         Field *f = find_field(c, s->names[i], (size_t)i);
@@ -1139,11 +1153,13 @@ generator_content(Thread *t, Obj *obj, PyObject *o)
     Nows locals = {0};
     IFrame *frame = (IFrame *)gen->gi_iframe;
     int failed = 0;
+    View v;
+    if (gen->gi_frame_state < FRAME_EXECUTING && view_of_iframe(t, frame, &v) < 0) return -1;
+    /* only now: another thread may have run it while Python was asked about its code */
     if (gen->gi_frame_state >= FRAME_COMPLETED) state = V_finished;
     else if (gen->gi_frame_state == FRAME_EXECUTING) state = V_running;
     else {
         bool started = gen->gi_frame_state != FRAME_CREATED;
-        View v;
         state = started ? V_suspended : V_created;
         if (view_of_iframe(t, frame, &v) < 0) return -1;
         if (v.info->in_scope) {
@@ -1227,7 +1243,7 @@ instance_unchanged(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
 static int
 instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
 {
-    if (obj->known && !info->hides_private) {
+    if (obj->known && !info->hides_private && t->alone) {
         int unchanged = instance_unchanged(t, obj, o, info);
         if (unchanged) return unchanged < 0 ? -1 : 0;
     }
@@ -1263,6 +1279,7 @@ instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
     Shape s = {.names = names.p, .fields = values.p, .nfields = (Py_ssize_t)kept, .tail = ""};
     if (s.nfields > t->core->items) s.nfields = t->core->items;
     Py_ssize_t n;
+    keep(t, info->head);
     s.head = PyUnicode_AsUTF8AndSize(info->head, &n);
     s.nhead = (size_t)n;
     int failed = !s.head || settle(t, obj, &s) < 0;
@@ -1325,7 +1342,7 @@ python_content(Thread *t, Obj *obj, PyObject *o)
 {
     size_t mark = t->refs.n = 0;
     (void)mark;
-    PyObject *found = PyObject_CallMethodOneArg(t->fallback, S_content, o);
+    PyObject *found = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_content, o));
     if (!found) return -1;
     hold(t, found);
     Py_DECREF(found);
@@ -1366,6 +1383,7 @@ revisit(Thread *t, Obj *obj)
 {
     Pys now = obj->revisit;
     size_t nrefs = t->refs.n, replaced = t->nreplaced;
+    for (size_t i = 0; i < now.n; i++) keep(t, now.p[i]);
     for (size_t i = 0; i < now.n; i++) {
         Val v;
         if (value_of(t, now.p[i], &v) < 0) return -1;
@@ -1614,8 +1632,14 @@ info_of(Thread *t, PyCodeObject *code)
     info = must(calloc(1, sizeof *info));
     info->code = (PyCodeObject *)Py_NewRef(code);
     if (!file) { map_put(&core->infos, (uint64_t)code, info); return info; }
-    PyObject *d = PyObject_CallMethodOneArg(t->fallback, S_code_facts, (PyObject *)code);
-    if (!d) { Py_DECREF(code); free(info); return NULL; }
+    PyObject *d = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_code_facts, (PyObject *)code));
+    Info *other = d ? map_get(&core->infos, (uint64_t)code) : NULL;
+    if (!d || other) {  /* another thread has asked meanwhile */
+        Py_XDECREF(d);
+        Py_DECREF(code);
+        free(info);
+        return other;
+    }
     info->held = d;
     info->in_scope = true;
     info->file = Py_NewRef(file);
@@ -1952,7 +1976,7 @@ collect_locals(Thread *t, View *views, int nviews, Nows *l)
                     l->p[at++] = found;
                     break;
                 }
-        qsort(l->p + at, l->n - at, sizeof(Now), by_name);
+        if (l->n > at) qsort(l->p + at, l->n - at, sizeof(Now), by_name);
     }
     for (size_t i = 0; i < l->n; i++) keep(t, l->p[i].value);
 }
@@ -2089,7 +2113,7 @@ frame_changes(Thread *t, Rec *r, View *views, int nviews, Pys *stack, Buf *chang
             }
         size_t params = 0;
         while (params < lost.n && lost.p[params].slot >= 0 && lost.p[params].slot < r->info->nparams) params++;
-        qsort(lost.p + params, lost.n - params, sizeof(Now), by_name);
+        if (lost.n > params) qsort(lost.p + params, lost.n - params, sizeof(Now), by_name);
         for (size_t i = 0; i < lost.n; i++) {
             write_name(changed, lost.p[i].name);
             buf_lit(changed, "{\"unbound\":true}");
@@ -2126,6 +2150,7 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
     uint64_t version = dict_version(dict);
     if (g->dict == dict && g->version == version) {
         size_t replaced = t->nreplaced;
+        for (size_t i = 0; i < g->revisit.n; i++) keep(t, g->revisit.p[i]);
         for (size_t i = 0; i < g->revisit.n; i++) {
             Val v;
             if (value_of(t, g->revisit.p[i], &v) < 0) return -1;
@@ -2210,7 +2235,7 @@ hand_over(Core *core)
         PyObject *block = Py_NewRef(PyList_GET_ITEM(core->pending, 0));
         PyObject *done = NULL;
         if (PyList_SetSlice(core->pending, 0, 1, NULL) == 0)
-            done = PyObject_CallMethodOneArg(core->tracer, S_emit, block);
+            done = QUIETLY(PyObject_CallMethodOneArg(core->tracer, S_emit, block));
         failed = done == NULL;
         Py_XDECREF(done);
         Py_DECREF(block);
@@ -2223,6 +2248,7 @@ static int
 add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf *output)
 {
     Core *core = t->core;
+    if (!core->on) return 0;  /* stopped by another thread in the middle of this event */
     Buf *b = &core->block;
     size_t had = b->n;
     if (!b->n) buf_put(b, MAGIC, 3);
@@ -2426,12 +2452,12 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
         hold(t, o);
         pys_add(&operands, o);
     }
-    if (via) via_text = PyObject_CallMethod(t->fallback, "qualified", "O", ((PyCodeObject *)via)->co_qualname);
+    if (via) via_text = QUIETLY(PyObject_CallMethod(t->fallback, "qualified", "O", ((PyCodeObject *)via)->co_qualname));
     else if (size) {
         PyObject *callable = NULL;
         for (int i = 0; i < size && !callable; i++) callable = slots[i];
-        via_text = PyObject_CallMethod(t->fallback, "via", "OK", operands.n ? operands.p[0] : Py_None,
-                                       (unsigned long long)(operands.n ? 0 : (uint64_t)callable));
+        via_text = QUIETLY(PyObject_CallMethod(t->fallback, "via", "OK", operands.n ? operands.p[0] : Py_None,
+                                               (unsigned long long)(operands.n ? 0 : (uint64_t)callable)));
     } else via_text = Py_NewRef(Py_None);
     if (!via_text) { free(operands.p); return -1; }
     pys_add(&t->held, via_text);
@@ -2474,8 +2500,12 @@ by_number(const void *a, const void *b)
 static int
 give_up(Thread *t, const char *why)
 {
-    PyObject *done = PyObject_CallMethodObjArgs(t->core->tracer, S_give_up, PyUnicode_FromString(why), NULL);
+    PyObject *text = PyUnicode_FromString(why);
+    if (!text) return -1;
+    PyObject *done = QUIETLY(PyObject_CallMethodOneArg(t->core->tracer, S_give_up, text));
+    Py_DECREF(text);
     if (!done) return -1;
+    release(t);
     Py_DECREF(done);
     return 0;
 }
@@ -2531,7 +2561,7 @@ in_order(Thread *t)
                 t->segments[done++].to = b.n;
                 break;
             }
-    if (done == t->nsegments && b.n == t->objects_text.n) memcpy(t->objects_text.p, b.p, b.n);
+    if (b.n && done == t->nsegments && b.n == t->objects_text.n) memcpy(t->objects_text.p, b.p, b.n);
     buf_free(&b);
 }
 
@@ -2554,13 +2584,12 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     if (line < 0) line = r->line ? r->line : r->info->first_line;  /* an instruction without a line */
     t->ngone = 0;
     if (t->dirty) { t->dirty = false; forget(t); }
-    t->stamp++;
+    t->stamp = ++core->stamps;
     t->nqueue = t->nsegments = 0;
     t->visited = 0;
     t->depth = 0;
     t->objects_text.n = t->caller.n = t->value.n = 0;
-    PyThreadState *ts = PyThreadState_Get();
-    t->alone = !ts->next && !ts->prev;
+    t->alone = !observed();
     View views[MAX_VIEWS];
     int n = views_of(t, frame, views);
     if (n < 0) return -1;
@@ -2592,7 +2621,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
             /* something may have changed after all: look at everything */
             t->light = false;
             t->nqueue = t->visited = 0;
-            t->stamp++;
+            t->stamp = ++core->stamps;
             reorder = true;
             for (int k = 0; k < 2; k++) {
                 Objs *refs = k ? &r->srefs : &r->refs;
@@ -2710,7 +2739,7 @@ enters_comprehension(Thread *t, Info *info, int offset)
     if (offset < 0) return 0;
     signed char *known = &info->enters[offset / 2];
     if (*known < 0) {
-        PyObject *found = PyObject_CallMethod(info->facts, "enters_comprehension", "i", offset);
+        PyObject *found = QUIETLY(PyObject_CallMethod(info->facts, "enters_comprehension", "i", offset));
         if (!found) return -1;
         *known = (signed char)PyObject_IsTrue(found);
         Py_DECREF(found);
@@ -2765,7 +2794,12 @@ on_instruction(Thread *t, PyFrameObject *frame, Rec *r)
     int offset = frame_lasti(frame->f_frame);
     if (offset < 0 || !info->in_scope) return 0;
     PyObject **text = &info->texts[offset / 2];
-    if (!*text && !(*text = PyObject_CallMethod(info->facts, "instruction", "i", offset))) return -1;
+    if (!*text) {
+        PyObject *found = QUIETLY(PyObject_CallMethod(info->facts, "instruction", "i", offset));
+        if (!found) return -1;
+        if (*text) Py_DECREF(found);  /* another thread has asked meanwhile */
+        else *text = found;
+    }
     if (*text == Py_None) return 0;
     int line = info->lines[offset / 2] ? info->lines[offset / 2] : r->line;
     t->instruction = *text;
@@ -2922,12 +2956,41 @@ trace_locally(Core *core, Info *info, bool on)
 }
 #endif
 
+/* Turn them off for all code: 3.12 crashes where an instruction has such an event and the thread no trace function. */
+static void
+untrace_locally(Core *core)
+{
+#if HAS_LOCAL_EVENTS
+    for (size_t i = 0; core->set_local_events && core->infos.e && i <= core->infos.mask; i++) {
+        Info *f = core->infos.e[i].key ? core->infos.e[i].value : NULL;
+        if (f && f->local && trace_locally(core, f, false) < 0) PyErr_Clear();
+    }
+#endif
+}
+
 static Thread *
 current_thread(Core *core)
 {
     uint64_t ident = PyThread_get_thread_ident();
     for (Thread *t = core->threads; t; t = t->next) if (t->ident == ident) return t;
     return NULL;
+}
+
+static PyObject *core_clear(Core *core, PyObject *unused);
+
+/* While a thread is at an event, another one may stop the tracer: what it uses is freed when it is done. */
+static void
+go_in(Core *core)
+{
+    core->inside++;
+    Py_INCREF(core);
+}
+
+static void
+go_out(Core *core)
+{
+    if (--core->inside == 0 && core->clear_later) Py_XDECREF(core_clear(core, NULL));
+    Py_DECREF(core);
 }
 
 /* Tell Python of an error of ours, which is set: the trace ends, the program goes on. */
@@ -2941,31 +3004,12 @@ report_failure(Core *core, Thread *t)
     t->revisit = NULL;
     t->light = false;
     t->scratch.n = 0;
-    PyObject *done = PyObject_CallMethod(core->tracer, "_failed", "O", error ? error : Py_None);
+    PyObject *done = QUIETLY(PyObject_CallMethod(core->tracer, "_failed", "O", error ? error : Py_None));
     Py_XDECREF(done);
     Py_XDECREF(type);
     Py_XDECREF(error);
     Py_XDECREF(traceback);
     PyErr_Clear();
-}
-
-/* Signals are the program's: their handlers run in the main thread, which nobody is while our own Python code runs. What
-   arrives meanwhile stays pending, and `signals_on` has the interpreter look at it again. */
-static unsigned long
-signals_off(Thread *t)
-{
-    unsigned long main_thread = _PyRuntime.main_thread;
-    if (main_thread != t->ident) return 0;
-    _PyRuntime.main_thread = 0;
-    return main_thread;
-}
-
-static void
-signals_on(PyThreadState *ts, unsigned long main_thread)
-{
-    if (!main_thread) return;
-    _PyRuntime.main_thread = main_thread;
-    signals_pending(ts);
 }
 
 /* What the interpreter calls. An error of ours ends the trace and leaves the program alone. */
@@ -2975,6 +3019,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
     Core *core = (Core *)self;
     Thread *t = current_thread(core);
     if (!t) return 0;
+    bool user = t->user;
     if (core->on && !core->cut) {
         Info *info = map_get(&core->infos, (uint64_t)frame_code(frame->f_frame));
         if (!info || info->in_scope) {
@@ -2984,8 +3029,8 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             PyThreadState *ts = PyThreadState_Get();
             int *left = recursion_left(ts), had = *left;
             *left += 300;
-            unsigned long main_thread = signals_off(t);
             int failed = 0;
+            go_in(core);
             if (!info) failed = !(info = info_of(t, frame_code(frame->f_frame)));
             if (!failed && info->in_scope)
                 failed = what == PyTrace_CALL ? on_call(t, frame) : on_event(t, frame, what, arg);
@@ -2993,15 +3038,15 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             if (failed) {
                 report_failure(core, t);
             }
-            signals_on(ts, main_thread);
+            go_out(core);
             if (collecting) PyGC_Enable();
             PyErr_Restore(type, value, traceback);
         }
     }
-    if (t->user) {
+    if (user) {
         static const char *const names[] = {"call", "exception", "line", "return", "", "", "", "opcode"};
         PyObject *done = PyObject_CallMethod(core->tracer, "_user_event", "OsO", (PyObject *)frame, names[what], arg ? arg : Py_None);
-        if (!done) { PyEval_SetTrace(NULL, NULL); return -1; }
+        if (!done) { untrace_locally(core); PyEval_SetTrace(NULL, NULL); return -1; }
         Py_DECREF(done);
     }
     return 0;
@@ -3074,25 +3119,14 @@ thread_free(Thread *t)
     free(t);
 }
 
-/* Code in the scope runs at full speed again. */
-static void
-trace_nothing_locally(Core *core)
-{
-#if HAS_LOCAL_EVENTS
-    if (!core->set_local_events) return;
-    for (size_t i = 0; core->infos.e && i <= core->infos.mask; i++) {
-        Info *f = core->infos.e[i].key ? core->infos.e[i].value : NULL;
-        if (f && f->local && trace_locally(core, f, false) < 0) PyErr_Clear();
-    }
-    if (call_with_ints(core->set_events, NULL, 0) < 0) PyErr_Clear();
-#endif
-}
-
 static PyObject *
 core_clear(Core *core, PyObject *unused)
 {
-    trace_nothing_locally(core);
+    core->clear_later = core->inside > 0;
+    if (core->inside) Py_RETURN_NONE;
 #if HAS_LOCAL_EVENTS
+    untrace_locally(core);
+    if (core->set_events && call_with_ints(core->set_events, NULL, 0) < 0) PyErr_Clear();
     Py_CLEAR(core->set_events);
     Py_CLEAR(core->set_local_events);
     Py_CLEAR(core->disable);
@@ -3187,15 +3221,16 @@ core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
     PyCodeObject *code = (PyCodeObject *)args[0];
     int failed = 0;
     int collecting = PyGC_Disable();
-    unsigned long main_thread = signals_off(t);
+    go_in(core);
     Info *info = info_of(t, code);
     if (!info) failed = 1;
     bool first = info && info->in_scope && !info->local;
     if (first) failed = trace_locally(core, info, true) < 0;
-    if (failed) report_failure(core, t);
-    signals_on(PyThreadState_Get(), main_thread);
     if (collecting) PyGC_Enable();
-    if (!failed && first) {
+    first = first && !failed && core->on;
+    if (failed) report_failure(core, t);
+    go_out(core);
+    if (first) {
         PyFrameObject *frame = PyEval_GetFrame();  /* which has begun before anybody looked */
         if (frame && frame_code(frame->f_frame) == code && hook((PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
     }
@@ -3228,6 +3263,8 @@ core_widen(Core *core, PyObject *on)
 static PyObject *
 core_detach(Core *core, PyObject *unused)
 {
+    core->on = false;
+    untrace_locally(core);
     PyEval_SetTrace(NULL, NULL);
     Py_RETURN_NONE;
 }
@@ -3273,6 +3310,7 @@ static PyObject *
 core_drop(Core *core, PyObject *unused)
 {
     core->on = false;
+    untrace_locally(core);
     unmap_mirror(core);
     core->block.n = 0;
     PyList_SetSlice(core->pending, 0, PyList_GET_SIZE(core->pending), NULL);
@@ -3283,7 +3321,7 @@ static PyObject *
 core_cut(Core *core, PyObject *unused)
 {
     core->cut = true;
-    trace_nothing_locally(core);
+    untrace_locally(core);
     Py_RETURN_NONE;
 }
 

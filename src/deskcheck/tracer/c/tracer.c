@@ -59,7 +59,7 @@ typedef struct Rec {
     int pending;                 /* a kind, or -1 */
 } Rec;
 
-typedef struct { Rec *rec; bool comprehension, kept; int last; } Entry;  /* of `frames`: see reference.py */
+typedef struct { Rec *rec; PyCodeObject *code; bool comprehension, kept; int last; } Entry;  /* of `frames`: see reference.py */
 
 typedef struct {
     Info *info;                  /* any of the file's: names it */
@@ -2257,10 +2257,17 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
 enum { K_CALL, K_LINE, K_RETURN, K_YIELD, K_RESUME, K_RAISE, K_UNWIND, K_INSTRUCTION };
 
 static inline Entry *
-entry_of(Thread *t, void *frame)
+known_entry(Thread *t, void *frame)
 {
     if (frame != t->cached_frame) { t->cached_frame = frame; t->cached = map_get(&t->frames, (uint64_t)frame); }
     return t->cached;
+}
+
+static inline Entry *
+entry_of(Thread *t, void *frame)
+{
+    Entry *e = known_entry(t, frame);  /* a frame may end unseen, and another begin at its address */
+    return e && e->code == frame_code(((PyFrameObject *)frame)->f_frame) ? e : NULL;
 }
 
 static void
@@ -2281,7 +2288,7 @@ rec_drop(Thread *t, Rec *r)
 static void
 frames_del(Thread *t, void *frame)
 {
-    Entry *e = entry_of(t, frame);
+    Entry *e = known_entry(t, frame);
     if (!e) return;
     map_del(&t->frames, (uint64_t)frame);
     t->cached_frame = NULL;
@@ -2296,6 +2303,7 @@ frames_put(Thread *t, void *frame, Rec *r, bool comprehension)
     frames_del(t, frame);
     Entry *e = must(calloc(1, sizeof *e));
     e->rec = r;
+    e->code = frame_code(((PyFrameObject *)frame)->f_frame);
     e->comprehension = comprehension;
     e->last = -1;
     r->users++;
@@ -3154,8 +3162,7 @@ core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
     if (failed) report_failure(core, t);
     signals_on(PyThreadState_Get(), main_thread);
     if (collecting) PyGC_Enable();
-    if (failed) ;
-    else if (info->in_scope) {
+    if (!failed && info->in_scope) {
         PyFrameObject *frame = PyEval_GetFrame();  /* which has begun before anybody looked */
         if (frame && frame_code(frame->f_frame) == code && !entry_of(t, frame)
             && hook((PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;

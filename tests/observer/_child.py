@@ -8,6 +8,7 @@ A line of the result is written as soon as it is known, so that a crash still te
 import importlib.util
 import json
 import sys
+import traceback
 import unittest
 from collections.abc import Iterable
 from pathlib import Path
@@ -50,7 +51,7 @@ class Watch:
             why = tracer.cut or ""
             self.cuts[why] = self.cuts.get(why, 0) + 1
             if tracer.failure is not None:
-                self.failures.append(f"{type(tracer.failure).__name__}: {tracer.failure}")
+                self.failures.append("".join(traceback.format_exception(tracer.failure)))
 
     def summary(self) -> dict[str, Any]:
         return {"bytes": sum(self.blocks), "starts": self.starts, "cuts": self.cuts, "failures": self.failures}

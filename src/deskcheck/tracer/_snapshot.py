@@ -770,6 +770,17 @@ def _islice_parts(iterator: Any) -> dict[str, Any]:
     return {"iterator": inner, "next": start, "stop": stop, "step": step, "position": position}
 
 
+_count_read = _reduced("next", "step")
+
+
+def _count_parts(iterator: Any) -> dict[str, Any]:
+    """`__reduce__` fails where the next number is the largest Py_ssize_t, reached by counting."""
+    try:
+        return _count_read(iterator)
+    except SystemError:
+        return {"next": sys.maxsize}
+
+
 def _cycle_parts(iterator: Any) -> dict[str, Any]:
     """`__reduce__` makes up a new iterator each time after the first round."""
     try:
@@ -831,7 +842,7 @@ _ITERATORS: dict[int, Callable[[Any], dict[str, Any]]] = _by_id(
         filter: lambda it: dict(zip(("function", "iterator"), _reduce(it)[0], strict=True)),
         type(iter(int, 1)): _reduced("callable", "sentinel"),
         type(iter(type("_Sequence", (), {"__getitem__": lambda self, i: 0})())): _indexed,
-        itertools.count: _reduced("next", "step"),
+        itertools.count: _count_parts,
         itertools.repeat: _reduced("value", "left"),
         itertools.cycle: _cycle_parts,
         itertools.chain: _reduced(),

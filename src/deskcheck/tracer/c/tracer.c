@@ -60,7 +60,7 @@ typedef struct Rec {
     int pending;                 /* a kind, or -1 */
 } Rec;
 
-typedef struct { Rec *rec; bool comprehension, kept; int last; } Entry;  /* of `frames`: see reference.py */
+typedef struct { Rec *rec; PyCodeObject *code; bool comprehension, kept; int last; } Entry;  /* of `frames`: see reference.py */
 
 typedef struct {
     Info *info;                  /* any of the file's: names it */
@@ -2313,10 +2313,17 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
 enum { K_CALL, K_LINE, K_RETURN, K_YIELD, K_RESUME, K_RAISE, K_UNWIND, K_INSTRUCTION };
 
 static inline Entry *
-entry_of(Thread *t, void *frame)
+known_entry(Thread *t, void *frame)
 {
     if (frame != t->cached_frame) { t->cached_frame = frame; t->cached = map_get(&t->frames, (uint64_t)frame); }
     return t->cached;
+}
+
+static inline Entry *
+entry_of(Thread *t, void *frame)
+{
+    Entry *e = known_entry(t, frame);  /* a frame may end unseen, and another begin at its address */
+    return e && e->code == frame_code(((PyFrameObject *)frame)->f_frame) ? e : NULL;
 }
 
 static void
@@ -2337,7 +2344,7 @@ rec_drop(Thread *t, Rec *r)
 static void
 frames_del(Thread *t, void *frame)
 {
-    Entry *e = entry_of(t, frame);
+    Entry *e = known_entry(t, frame);
     if (!e) return;
     map_del(&t->frames, (uint64_t)frame);
     t->cached_frame = NULL;
@@ -2352,6 +2359,7 @@ frames_put(Thread *t, void *frame, Rec *r, bool comprehension)
     frames_del(t, frame);
     Entry *e = must(calloc(1, sizeof *e));
     e->rec = r;
+    e->code = frame_code(((PyFrameObject *)frame)->f_frame);
     e->comprehension = comprehension;
     e->last = -1;
     r->users++;

@@ -1,0 +1,114 @@
+"""What the native tracer once did to programs, each cut down from a test that another project wrote (`tests.observer.suites`)."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tracer import agree
+
+pytestmark = pytest.mark.skipif(
+    not agree.native_is_built(),
+    reason="the native tracer is not built here (python setup.py build_ext --inplace)",
+)
+
+CHILD = """
+import sys
+from deskcheck.tracer import TraceLimits
+from deskcheck.tracer.native import NativeTracer
+
+program = compile(sys.argv[1], "program.py", "exec")
+tracer = NativeTracer({"program.py": "program.py"}, lambda block: None, limits=TraceLimits(events=int(sys.argv[2])))
+tracer.start()
+try:
+    exec(program, {"__name__": "__main__"})
+finally:
+    tracer.stop()
+if tracer.failure is not None:
+    raise tracer.failure
+"""
+
+
+def run(program: str, events: int = 10_000) -> str:
+    """What a program prints under the tracer, in a process of its own; the tracer must not fail."""
+    source = str(Path(__file__).parents[2] / "src")
+    child = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", CHILD, program, str(events)],
+        env={"PYTHONPATH": source, "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert child.returncode == 0, child.stderr
+    return child.stdout
+
+
+@pytest.mark.parametrize("events", range(1, 30))
+def test_a_limit_within_a_comprehension(events: int) -> None:
+    """From 3.12 on the interpreter calls the trace function of a frame with opcode events without asking whether there is one."""
+    program = "def f():\n    a = [i for i in range(3)]\n    b = [i for i in a]\n    return b\nprint(f())\n"
+    assert run(program, events) == "[0, 1, 2]\n"
+
+
+def test_values_made_up_for_an_event() -> None:
+    """`__reduce__` of an accumulate makes a chain, of which nothing but the event knew."""
+    program = """import itertools
+def f():
+    a = itertools.accumulate([1, 2, 3], initial=8)
+    b = itertools.accumulate([None, None], lambda x, y: None)
+    print(next(a))
+    next(b)
+    print(list(a), list(b))
+f()
+"""
+    assert run(program) == "8\n[9, 11, 14] [None]\n"
+
+
+def test_a_signal_within_the_tracer() -> None:
+    """Handlers run in the program, wherever the signal arrives."""
+    program = """import signal
+class Stop(Exception): pass
+def handler(number, frame):
+    raise Stop
+signal.signal(signal.SIGALRM, handler)
+seen = 0
+for n in range(200):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005)
+        while True:
+            class Fresh:
+                n = [seen]
+            values = [Fresh(), {"a": iter([1, 2])}, 2.5]
+    except Stop:
+        seen += 1
+print(seen)
+"""
+    assert run(program, 1_000_000) == "200\n"
+
+
+def test_a_frame_that_ended_unseen() -> None:
+    """A generator that throw() could not start leaves no event; another frame begins at its address."""
+    program = """class E(Exception):
+    def __new__(cls, *args):
+        return cls
+def boring():
+    yield
+def one(n):
+    return two(n)
+def two(n):
+    return [n]
+for n in range(20):
+    gen = boring()
+    try:
+        gen.throw(E)
+    except TypeError:
+        print(one(n)[0], end=" ")
+"""
+    assert run(program) == "".join(f"{n} " for n in range(20))
+
+
+def test_a_count_at_its_end() -> None:
+    """`__reduce__` of a count that has reached the largest Py_ssize_t raises SystemError."""
+    program = "import itertools, sys\nc = itertools.count(sys.maxsize - 1)\nnext(c)\nprint(next(c) == sys.maxsize)\n"
+    assert run(program) == "True\n"

@@ -65,6 +65,7 @@ def test_literals_arrive(values: list[Any]) -> None:
         assert called(argument_list(bare, "here")) == (tuple(values), {})
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::SyntaxWarning")  # of escapes in the text
 @given(st.text("(),=1af[]{}+ \n'#\\:*;\t\0"))
 def test_whatever_is_written_is_one_call_or_refused(text: str) -> None:
     """No text gets out of the call's parentheses, and none makes anything but an InputError."""

@@ -137,7 +137,12 @@ class Run:
 
 def environment(malloc: str | None) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    more = {"PYTHONPATH": str(SOURCE), "PYTHONHASHSEED": "0", "PYTHONFAULTHANDLER": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    more = {
+        "PYTHONPATH": str(SOURCE),
+        "PYTHONHASHSEED": "0",
+        "PYTHONFAULTHANDLER": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     return kept | more | ({"PYTHONMALLOC": malloc} if malloc else {})
 
 
@@ -249,7 +254,7 @@ def observe(python: str, name: str, request: dict[str, Any], args: argparse.Name
             print("       | " + traced.details.get(id, "").replace("\n", "\n       | "))
         for failure in failures:
             print(f"     the tracer failed: {failure}")
-        if plain.crash and not traced.crash or traced.crash:
+        if (plain.crash and not traced.crash) or traced.crash:
             print(f"     without: {plain.crash or 'fine'}\n     with: {traced.crash or 'fine'}")
         if args.json:
             with open(args.json, "a") as out:
@@ -268,12 +273,18 @@ def packages(folder: Path) -> dict[str, Any]:
         "path": [str(where[0]), str(HERE)],
         "pytest": ["-m", "pytest", "-q", "-p", "_plugin", *map(str, tests or lone or inner)],
         "files": [str(path) for path in folder.rglob("*.py")],
-        "tests": [str(path) for place in (*tests, *lone, *inner) for path in ([place] if place.is_file() else place.rglob("*.py"))],
+        "tests": [
+            str(path)
+            for place in (*tests, *lone, *inner)
+            for path in ([place] if place.is_file() else place.rglob("*.py"))
+        ],
     }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("kind", choices=("stdlib", "package"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--python", default=sys.executable)

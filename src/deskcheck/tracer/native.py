@@ -449,8 +449,8 @@ class NativeTracer:
         self.failure = self.failure or failure
         self._core.cut()
         self._core.flush()
-        # From 3.12 on the interpreter calls NULL for a frame with opcode events whose trace function was taken
-        # away meanwhile. There the hook stays until `stop`: code without events of ours does not call it.
+        # From 3.12 on the interpreter calls NULL for a frame with opcode events whose trace function is gone
+        # meanwhile. There the hook stays until `stop`: code without events of ours does not call it.
         if sys.version_info < (3, 12) and self.user_function is None:
             self._real[0](None)
 

@@ -112,3 +112,18 @@ def test_a_count_at_its_end() -> None:
     """`__reduce__` of a count that has reached the largest Py_ssize_t raises SystemError."""
     program = "import itertools, sys\nc = itertools.count(sys.maxsize - 1)\nnext(c)\nprint(next(c) == sys.maxsize)\n"
     assert run(program) == "True\n"
+
+
+def test_members_that_are_no_objects() -> None:
+    """C types have members such as `__vectorcalloffset__`: a number, not a slot with an object."""
+    program = """import functools, operator, typing, weakref
+def f():
+    values = [functools.partial(int, "7"), operator.attrgetter("x"), operator.itemgetter(1),
+              operator.methodcaller("y"), typing.TypeVar("T"), typing.ParamSpec("P"), functools.lru_cache(int)]
+    class Part(functools.partial):
+        pass
+    values.append(Part(int, "8"))
+    return values
+print(f()[0](), f()[-1]())
+"""
+    assert run(program) == "7 8\n"

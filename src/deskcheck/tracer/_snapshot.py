@@ -515,7 +515,7 @@ class Snapshotter:
             maxlen = collections.deque.__dict__["maxlen"].__get__(obj)
             if maxlen is not None:
                 fields = {"maxlen": self.value(maxlen), **fields}
-            return self._items_content("object", kind, list(collections.deque.__iter__(obj)), fields, extra)
+            return self._items_content("object", kind, _all(collections.deque, obj), fields, extra)
         if base is dict:
             if _inherits(_mro(kind), collections.defaultdict):
                 factory = collections.defaultdict.__dict__["default_factory"].__get__(obj)
@@ -768,6 +768,11 @@ def _islice_parts(iterator: Any) -> dict[str, Any]:
         return {"iterator": None}
     (_, start, stop, step), position = _reduce(iterator)
     return {"iterator": inner, "next": start, "stop": stop, "step": step, "position": position}
+
+
+def _all(kind: Any, obj: Any) -> list[Any]:
+    """The items of a container, by its base's own iterator; no other thread can change it between two."""
+    return list(itertools.chain.from_iterable(map(kind.__iter__, (obj,))))
 
 
 _count_read = _reduced("next", "step")

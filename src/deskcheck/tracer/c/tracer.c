@@ -438,6 +438,11 @@ type_info(Thread *t, PyTypeObject *kind)
         Py_DECREF(facts);
         return NULL;
     }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(slots); i++)  /* a type written in C may have members that are no objects */
+        if (((PyMemberDescrObject *)PyTuple_GET_ITEM(PyTuple_GET_ITEM(slots, i), 1))->d_member->type != T_OBJECT_EX) {
+            known->mode = M_CONTENT;
+            head = Py_None;
+        }
     known->head = Py_NewRef(head);
     known->has_dict = has_dict;
     known->hides_private = hides;

@@ -38,7 +38,10 @@ class Watch:
     def begin(self, how: str) -> None:
         if how == self.how:
             self._tracer = NativeTracer(
-                self.scope, lambda block: self.blocks.append(len(block)), modules=self.modules, limits=self.limits
+                self.scope,
+                lambda block: self.blocks.append(len(block)),
+                modules=self.modules,
+                limits=self.limits,
             )
             self.starts += 1
             self._tracer.start()
@@ -54,7 +57,12 @@ class Watch:
                 self.failures.append("".join(traceback.format_exception(tracer.failure)))
 
     def summary(self) -> dict[str, Any]:
-        return {"bytes": sum(self.blocks), "starts": self.starts, "cuts": self.cuts, "failures": self.failures}
+        return {
+            "bytes": sum(self.blocks),
+            "starts": self.starts,
+            "cuts": self.cuts,
+            "failures": self.failures,
+        }
 
 
 class Outcomes(unittest.TestResult):
@@ -116,7 +124,9 @@ def files_of(name: str) -> list[str]:
         return []
     if not spec.submodule_search_locations:
         return [spec.origin]
-    return [str(path) for folder in spec.submodule_search_locations for path in sorted(Path(folder).glob("*.py"))]
+    return [
+        str(path) for folder in spec.submodule_search_locations for path in sorted(Path(folder).glob("*.py"))
+    ]
 
 
 def main(request_file: str, result_file: str) -> None:

@@ -127,3 +127,16 @@ def f():
 print(f()[0](), f()[-1]())
 """
     assert run(program) == "7 8\n"
+
+
+def test_a_partial_without_a_dict() -> None:
+    """To look at a partial's attributes must not give it a dict: `functools.partial` of one that has a dict nests."""
+    program = """import functools
+def f():
+    inner = functools.partial(int, "11")
+    made = len(str(inner))
+    outer = functools.partial(inner, 2)
+    return outer
+print(f().func is int)
+"""
+    assert run(program) == "True\n"

@@ -12,8 +12,19 @@ from types import CodeType, FrameType
 from typing import Any
 
 from deskcheck.tracer import _snapshot
-from deskcheck.tracer._frames import _IMPLICIT_NAMES, CO_OPTIMIZED, SAVED, VALUE, CodeFacts, facts
-from deskcheck.tracer._frames import _ADDS_TO, _KEEPS, _PUSHES_NOTHING, _TAKES_ONE, _stack_effect
+from deskcheck.tracer._frames import (
+    _ADDS_TO,
+    _IMPLICIT_NAMES,
+    _KEEPS,
+    _PUSHES_NOTHING,
+    _TAKES_ONE,
+    CO_OPTIMIZED,
+    SAVED,
+    VALUE,
+    CodeFacts,
+    _stack_effect,
+    facts,
+)
 from deskcheck.tracer._native import Core, setup
 from deskcheck.tracer._snapshot import Snapshotter, json_object, know_enum, qualified_name, text_of
 from deskcheck.tracer.limits import Level, TraceLimits

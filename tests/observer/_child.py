@@ -131,7 +131,7 @@ def files_of(name: str) -> list[str]:
 
 def main(request_file: str, result_file: str) -> None:
     request = json.loads(Path(request_file).read_text())
-    from test import support
+    from test import support  # type: ignore[import-not-found]  # of CPython
 
     support.use_resources = {} if sys.version_info >= (3, 15) else []
     names = [request["module"], *request["libraries"]]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _child import Watch  # this folder is on the path of the process that tests run in
+from _child import Watch  # type: ignore[import-not-found]  # this folder is on that process's path
 
 
 class Plugin:

@@ -371,7 +371,8 @@ class NativeTracer:
         threading.gettrace = lambda: self._user_thread_function
         thread_settrace(self._thread_started)
         # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
-        sys._getframe().f_trace_opcodes = True
+        # It is one that never runs: with a traced thread left from before, its events would find no function here.
+        (_ for _ in ()).gi_frame.f_trace_opcodes = True
         self._use_local_events()
         self._attach()
 
@@ -437,8 +438,8 @@ class NativeTracer:
         self.failure = self.failure or failure
         self._core.cut()
         self._core.flush()
-        # From 3.12 on the interpreter calls NULL for a frame with opcode events whose trace function was taken
-        # away meanwhile. There the hook stays until `stop`: code without events of ours does not call it.
+        # From 3.12 on the interpreter calls NULL for a frame with opcode events whose trace function was
+        # taken away meanwhile. There the hook stays until `stop`: code without events of ours does not call it.
         if sys.version_info < (3, 12) and self.user_function is None:
             self._real[0](None)
 

@@ -3057,13 +3057,19 @@ trace_nothing_locally(Core *core)
         Info *f = core->infos.e[i].key ? core->infos.e[i].value : NULL;
         if (f && f->local && trace_locally(core, f, false) < 0) PyErr_Clear();
     }
-    if (call_with_ints(core->set_events, NULL, 0) < 0) PyErr_Clear();
+    /* Events that do not change are not looked at: two calls. */
+    if (call_with_ints(core->set_events, NULL, BEGINS) < 0 || call_with_ints(core->set_events, NULL, 0) < 0) PyErr_Clear();
 #endif
 }
 
 static PyObject *
 core_clear(Core *core, PyObject *unused)
 {
+#if HAS_LOCAL_EVENTS
+    /* Where a traced thread runs on, to take the hook from this one has turned the events on for all code. */
+    PyThreadState *ts = PyThreadState_Get();
+    if (core->set_events && !ts->c_tracefunc && ts->interp->sys_tracing_threads) settrace_events_off(ts->interp, core->events_were);
+#endif
     trace_nothing_locally(core);
 #if HAS_LOCAL_EVENTS
     Py_CLEAR(core->set_events);

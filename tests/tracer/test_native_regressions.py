@@ -127,3 +127,62 @@ def f():
 print(f()[0](), f()[-1]())
 """
     assert run(program) == "7 8\n"
+
+
+def test_a_partial_without_a_dict() -> None:
+    """To look at a partial's attributes must not give it a dict: `functools.partial` of one that has a dict nests."""
+    program = """import functools
+def f():
+    inner = functools.partial(int, "11")
+    made = len(str(inner))
+    outer = functools.partial(inner, 2)
+    return outer
+print(f().func is int)
+"""
+    assert run(program) == "True\n"
+
+
+LEFT_RUNNING = """
+import sys, threading
+from deskcheck.tracer.native import NativeTracer
+
+text = '''
+import threading
+go, begun = threading.Event(), threading.Event()
+def waits():
+    begun.set()
+    go.wait()
+thread = threading.Thread(target=waits)
+thread.start()
+begun.wait()
+def numbers():
+    yield [i for i in range(2)]
+    yield [i for i in range(3)]
+g = numbers()
+next(g)
+'''
+names = {"__name__": "__main__"}
+for turn in range(2):
+    tracer = NativeTracer({"program.py": "program.py"}, lambda block: None)
+    tracer.start()
+    exec(compile(text, "program.py", "exec"), names)
+    tracer.stop()
+    print(next(names["g"]))
+    names["threads"] = [*names.get("threads", ()), (names["thread"], names["go"])]
+for thread, go in names["threads"]:
+    go.set()
+    thread.join()
+"""
+
+
+def test_a_thread_that_is_left_running() -> None:
+    """To take the hook from one thread while another has it turned all events on, for frames without a hook too."""
+    source = str(Path(__file__).parents[2] / "src")
+    child = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", LEFT_RUNNING],
+        env={"PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (child.returncode, child.stdout) == (0, "[0, 1, 2]\n[0, 1, 2]\n"), child.stderr

@@ -43,6 +43,7 @@ _namespace = type.__dict__["__dict__"].__get__
 _module_dict = vars(types.ModuleType)["__dict__"].__get__
 _qualname = type.__dict__["__qualname__"].__get__
 _flags = type.__dict__["__flags__"].__get__
+_dictoffset = type.__dict__["__dictoffset__"].__get__
 _weakrefoffset = type.__dict__["__weakrefoffset__"].__get__
 exception_args = BaseException.__dict__["args"].__get__
 
@@ -647,7 +648,10 @@ def _fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
                 except AttributeError:
                     continue
             elif name == "__dict__" and id(type(descriptor)) in _DICT_DESCRIPTORS and names is None:
-                names = descriptor.__get__(obj)
+                # To ask for a dict may make it; `functools.partial` can tell that its argument has one.
+                offset = _dictoffset(bases[0])
+                made = offset <= 0 or pointer_at(id(obj) + offset)
+                names = descriptor.__get__(obj) if made else {}
     if names is None and _inherits(bases, BaseException):
         names = BaseException.__dict__["__dict__"].__get__(obj)
     if type(names) is dict:

@@ -383,7 +383,8 @@ class NativeTracer:
         threading.gettrace = lambda: self._user_thread_function
         thread_settrace(self._thread_started)
         # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
-        sys._getframe().f_trace_opcodes = True
+        # It is one that never runs: its events would find no function where a traced thread runs on from before.
+        (_ for _ in ()).gi_frame.f_trace_opcodes = True
         self._use_local_events()
         self._attach()
 

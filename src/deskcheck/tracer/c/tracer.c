@@ -3138,8 +3138,13 @@ core_clear(Core *core, PyObject *unused)
     core->clear_later = core->inside > 0;
     if (core->inside) Py_RETURN_NONE;
 #if HAS_LOCAL_EVENTS
+    /* Where a traced thread runs on, to take the hook from this one has turned the events on for all code. */
+    PyThreadState *ts = PyThreadState_Get();
+    if (core->set_events && !ts->c_tracefunc && ts->interp->sys_tracing_threads) settrace_events_off(ts->interp, core->events_were);
     untrace_locally(core);
-    if (core->set_events && call_with_ints(core->set_events, NULL, 0) < 0) PyErr_Clear();
+    /* Events that do not change are not looked at: two calls. */
+    if (core->set_events && (call_with_ints(core->set_events, NULL, BEGINS) < 0 || call_with_ints(core->set_events, NULL, 0) < 0))
+        PyErr_Clear();
     Py_CLEAR(core->set_events);
     Py_CLEAR(core->set_local_events);
     Py_CLEAR(core->disable);

@@ -383,8 +383,9 @@ class NativeTracer:
         threading.gettrace = lambda: self._user_thread_function
         thread_settrace(self._thread_started)
         # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
-        # It is one that never runs: its events would find no function where a traced thread runs on from before.
-        (_ for _ in ()).gi_frame.f_trace_opcodes = True
+        # It is one that never runs: its events would find no function where an earlier traced thread runs on.
+        asks: Any = (_ for _ in ())
+        asks.gi_frame.f_trace_opcodes = True
         self._use_local_events()
         self._attach()
 

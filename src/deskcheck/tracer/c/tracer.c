@@ -59,7 +59,7 @@ typedef struct Rec {
     int pending;                 /* a kind, or -1 */
 } Rec;
 
-typedef struct { Rec *rec; bool comprehension, kept; int last; } Entry;  /* of `frames`: see reference.py */
+typedef struct { Rec *rec; PyCodeObject *code; bool comprehension, kept; int last; } Entry;  /* of `frames`: see reference.py */
 
 typedef struct {
     Info *info;                  /* any of the file's: names it */
@@ -2283,10 +2283,19 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
 enum { K_CALL, K_LINE, K_RETURN, K_YIELD, K_RESUME, K_RAISE, K_UNWIND, K_INSTRUCTION };
 
 static inline Entry *
-entry_of(Thread *t, void *frame)
+entry_at(Thread *t, void *frame)
 {
     if (frame != t->cached_frame) { t->cached_frame = frame; t->cached = map_get(&t->frames, (uint64_t)frame); }
     return t->cached;
+}
+
+/* NULL too for what lies at the address of a frame that is gone: a suspended generator may be freed without an event,
+   and what was known of its frame has room for its own variables only. */
+static inline Entry *
+entry_of(Thread *t, void *frame)
+{
+    Entry *e = entry_at(t, frame);
+    return e && e->code == frame_code(((PyFrameObject *)frame)->f_frame) ? e : NULL;
 }
 
 static void
@@ -2307,7 +2316,7 @@ rec_drop(Thread *t, Rec *r)
 static void
 frames_del(Thread *t, void *frame)
 {
-    Entry *e = entry_of(t, frame);
+    Entry *e = entry_at(t, frame);
     if (!e) return;
     map_del(&t->frames, (uint64_t)frame);
     t->cached_frame = NULL;
@@ -2322,6 +2331,7 @@ frames_put(Thread *t, void *frame, Rec *r, bool comprehension)
     frames_del(t, frame);
     Entry *e = must(calloc(1, sizeof *e));
     e->rec = r;
+    e->code = frame_code(((PyFrameObject *)frame)->f_frame);
     e->comprehension = comprehension;
     e->last = -1;
     r->users++;

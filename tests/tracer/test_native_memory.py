@@ -1,6 +1,6 @@
 """The native tracer is safe: no crash beside other threads and signal handlers, nothing kept or lost by a trace.
 
-The programs run in a process of their own with `PYTHONMALLOC=debug`, which overwrites what is freed.
+The programs run in a process of their own; most with `PYTHONMALLOC=debug`, which overwrites what is freed.
 """
 
 import os
@@ -119,12 +119,12 @@ os._exit(0)
 """
 
 
-def run(code: str, *arguments: str) -> str:
+def run(code: str, *arguments: str, malloc: str = "debug") -> str:
     """Run code in a process; what it printed. Fails if it does not end well."""
     source = str(Path(__file__).parents[2] / "src")
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        env={**os.environ, "PYTHONPATH": source, "PYTHONMALLOC": "debug"},
+        env={**os.environ, "PYTHONPATH": source, "PYTHONMALLOC": malloc},
         capture_output=True,
         text=True,
         timeout=120,
@@ -164,6 +164,32 @@ def test_a_signal_handler_interrupts_the_program() -> None:
         + "        while True: x = values(n % 5)\n    except Alarm:\n        caught += 1\nassert caught == 100\n"
     )
     run(RUN, program, "line", "1000000")
+
+
+REUSED = """
+from deskcheck.recording import block
+from deskcheck.tracer.native import NativeTracer
+lines = ["def g():", "    yield [1, 2, 3, 4, 5, 6, 7, 8, 9, len([1]), len([2])]"]
+for n in range(40):
+    lines += [f"def f{n}({', '.join(f'v{n}_{k}' for k in range(1 + n % 20))}):", "    return 0"]
+for n in range(40):
+    lines += ["it = g()", "next(it)", "it = None", f"f{n}(*range({1 + n % 20}))"]
+blocks = []
+tracer = NativeTracer({"program.py": "program.py"}, blocks.append)
+code = compile("\\n".join(lines), "program.py", "exec")
+tracer.start()
+try:
+    exec(code, {"__name__": "__main__"})
+finally:
+    tracer.stop()
+called = [row.function for each in blocks for row in block.rows(each) if row.kind == "call" and row.function != "g"]
+assert called == ["<module>", *(f"f{n}" for n in range(40))], called
+"""
+
+
+def test_a_frame_at_the_address_of_a_generators() -> None:
+    """A suspended generator is freed without an event; the next function's frame may lie where its frame lay."""
+    run(REUSED, malloc="pymalloc")
 
 
 LEAKS = """
@@ -218,21 +244,6 @@ def test_a_trace_leaves_nothing_behind() -> None:
 
 
 def run_leaks() -> tuple[list[int], int, int]:
-    found, _, rest = run_plain(LEAKS).partition("] ")
+    found, _, rest = run(LEAKS, malloc="malloc").partition("] ")
     objects, memory = rest.split()
     return [int(n) for n in found[1:].split(",")], int(objects), int(memory)
-
-
-def run_plain(code: str) -> str:
-    """As `run`; all memory comes from malloc, so that it can be counted."""
-    source = str(Path(__file__).parents[2] / "src")
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": source, "PYTHONMALLOC": "malloc"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, f"status {done.returncode}\n{done.stderr[-3000:]}"
-    return done.stdout

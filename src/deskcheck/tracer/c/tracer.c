@@ -179,20 +179,25 @@ static const destructor deaths[] = {ALL(NAME)};
 #undef DEATH
 #undef ALL
 
+/* A static type that is made ready meanwhile inherits ours for good: what is behind a number never changes. */
 static void
 watch(PyTypeObject *type)
 {
-    for (int i = 0; i < nwatched; i++) if (watched[i].type == type) return;
-    if (nwatched == (int)(sizeof deaths / sizeof *deaths)) return;
-    watched[nwatched].type = type;
-    watched[nwatched].original = type->tp_dealloc;
-    type->tp_dealloc = deaths[nwatched++];
+    int i = 0;
+    while (i < nwatched && watched[i].type != type) i++;
+    if (i == nwatched) {
+        for (int k = 0; k < nwatched; k++) if (type->tp_dealloc == deaths[k]) return;  /* inherited */
+        if (nwatched == (int)(sizeof deaths / sizeof *deaths)) return;
+        watched[nwatched].type = type;
+        watched[nwatched++].original = type->tp_dealloc;
+    }
+    type->tp_dealloc = deaths[i];
 }
 
 static void
 unwatch_all(void)
 {
-    while (nwatched) { nwatched--; watched[nwatched].type->tp_dealloc = watched[nwatched].original; }
+    for (int i = 0; i < nwatched; i++) watched[i].type->tp_dealloc = watched[i].original;
     watching = NULL;
 }
 

@@ -7,6 +7,7 @@ A line of the result is written as soon as it is known, so that a crash still te
 
 import importlib.util
 import json
+import random
 import sys
 import traceback
 import unittest
@@ -85,6 +86,7 @@ class Outcomes(unittest.TestResult):
     def startTest(self, test: unittest.TestCase) -> None:
         super().startTest(test)
         self.say(begun=test.id())
+        random.seed(0)  # subtests are called by values, some of them drawn
         self.watch.begin("test")
 
     def stopTest(self, test: unittest.TestCase) -> None:

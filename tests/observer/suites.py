@@ -15,13 +15,15 @@
 
 Each module runs in a process of its own, with PYTHONHASHSEED=0, once without and once with the tracer. The
 outcomes of all tests and subtests are compared. Where they differ, both runs are made again: what differs
-between two runs without a tracer is UNSTEADY; what is left must be in KNOWN, which says why it stays. The
+between two runs without a tracer is unsteady, what differs in one pair of runs only is shown as "once" (neither
+fails the comparison); what is left must be in KNOWN, which says why it stays. The
 exit status is 1 if anything else differs, a process crashes or the tracer fails.
 """
 
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -124,6 +126,9 @@ _WEAK = (
     "an object is told from a later one at its address by a weak reference, which weakref can count and list"
 )
 
+ADDRESS = re.compile(r"0x[0-9a-f]+")
+"""Subtests are called by values, whose texts may tell where they lie."""
+
 KNOWN: dict[str, str] = {
     "test.test_weakref.*.test_getweakref*": _WEAK,
     "test.test_weakref.MappingTestCase.test_weak_*": _WEAK,
@@ -190,9 +195,9 @@ def run_module(python: str, request: dict[str, Any], timeout: float, malloc: str
         for text in told.read_text().splitlines() if told.exists() else ():
             row = json.loads(text)
             if "outcome" in row:
-                result.outcomes[row["id"], row["outcome"]] += 1
+                result.outcomes[ADDRESS.sub("0x-", row["id"]), ADDRESS.sub("0x-", row["outcome"])] += 1
             elif "detail" in row:
-                result.details[row["detail"]] = row["text"]
+                result.details[ADDRESS.sub("0x-", row["detail"])] = row["text"]
             elif "begun" in row:
                 begun_test = row["begun"]
             else:
@@ -226,9 +231,11 @@ def observe(python: str, name: str, request: dict[str, Any], args: argparse.Name
         traced = again(how)
         found = different(plain, traced)
         unsteady: set[str] = set()
+        once: set[str] = set()
         if found and not plain.crash and not traced.crash:
             second, third = again("off"), again(how)
             unsteady = different(plain, second)
+            once = found - different(second, third) - unsteady
             found = found & different(second, third) - unsteady
         new = {id for id in found if known(id) is None}
         failures = traced.summary.get("failures", [])
@@ -242,6 +249,7 @@ def observe(python: str, name: str, request: dict[str, Any], args: argparse.Name
             "different": sorted(new),
             "known": sorted(found - new),
             "unsteady": sorted(unsteady),
+            "once": sorted(once),
             "plain_s": round(plain.seconds, 1),
             "traced_s": round(traced.seconds, 1),
             "bytes": traced.summary.get("bytes"),
@@ -253,7 +261,7 @@ def observe(python: str, name: str, request: dict[str, Any], args: argparse.Name
         cuts = ", ".join(f"{why or 'whole'} {n}" for why, n in (row["cuts"] or {}).items())
         print(
             f"{'ok  ' if good else 'DIFF'} {name:24} {how:4} {row['tests']:6,} tests, {len(new)} different, "
-            f"{len(row['known'])} known, {len(unsteady)} unsteady; {plain.seconds:.1f} s, {traced.seconds:.1f} s; "
+            f"{len(row['known'])} known, {len(unsteady)} unsteady, {len(once)} once; {plain.seconds:.1f} s, {traced.seconds:.1f} s; "
             f"{row['bytes'] or 0:,} bytes ({cuts})",
             flush=True,
         )

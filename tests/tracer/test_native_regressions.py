@@ -186,3 +186,40 @@ def test_a_thread_that_is_left_running() -> None:
         timeout=60,
     )
     assert (child.returncode, child.stdout) == (0, "[0, 1, 2]\n[0, 1, 2]\n"), child.stderr
+
+
+STATIC_TYPE = """
+from deskcheck.tracer.native import NativeTracer
+
+text = '''
+def f():
+    a = [] if first else {}
+    b = a
+    import xxsubtype
+    for n in range(9):
+        c = xxsubtype.spamlist([n, n])
+    return c
+values = f()
+'''
+for first in (True, False):
+    tracer = NativeTracer({"program.py": "program.py"}, lambda block: None)
+    tracer.start()
+    names = {"__name__": "__main__", "first": first}
+    exec(compile(text, "program.py", "exec"), names)
+    tracer.stop()
+    print(list(names.pop("values")))
+"""
+
+
+def test_a_static_type_made_ready_while_deaths_are_watched() -> None:
+    """It inherits the `tp_dealloc` of list as it is at that time, and keeps it when the tracer is gone."""
+    pytest.importorskip("xxsubtype")
+    source = str(Path(__file__).parents[2] / "src")
+    child = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", STATIC_TYPE],
+        env={"PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (child.returncode, child.stdout) == (0, "[8, 8]\n[8, 8]\n"), child.stderr

@@ -238,7 +238,7 @@ class Observer:
         try:
             return self._own_call(frame, code)
         except Exception as error:  # ours must not become the program's
-            self.left_out[f"{type(error).__name__} in the recorder: {error}"] += 1
+            self.left_out[_ours(error)] += 1
             return True
 
     def _own_call(self, frame: FrameType, code: CodeType) -> bool:
@@ -432,7 +432,7 @@ class _Recording:
             elif event == "return":
                 self._end(arg)
         except Exception as error:  # ours must not become the program's
-            self.give_up(f"{type(error).__name__} in the recorder")
+            self.give_up(_ours(error))
         return self.local
 
     def is_over(self) -> bool:
@@ -446,6 +446,9 @@ class _Recording:
         self.tracer.stop()
         reasons = {
             "events": f"more than {self.observer.limits.events} events",
+            "bytes": f"events of more than {CALL_BYTES >> 20} MiB",
+            "time": f"more than {CALL_S:g} s under the tracer",
+            "recursion": "near the recursion limit",
             "failure": "the tracer failed",
         }
         cut = self.tracer.cut
@@ -469,6 +472,13 @@ class _Recording:
             }
         self.facts["stdout"] = "".join(self.written)
         self.observer.finished(self.facts, self.blocks)
+
+
+def _ours(error: Exception) -> str:
+    """Why a call is left out where the recorder itself could not go on."""
+    if isinstance(error, RecursionError):
+        return "near the recursion limit"
+    return f"{type(error).__name__} in the recorder"
 
 
 def _described(error: BaseException) -> dict[str, Any]:

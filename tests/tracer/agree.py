@@ -51,11 +51,6 @@ SETS = {
     "p3": "p3/puzzles.json.gz",
 }
 
-KNOWN = {
-    "settrace_jumps": "where the program's trace function fails, the reference sees one line more",
-}
-"""Programs of tests/programs about which the tracers disagree, and why that stays."""
-
 UNSTEADY = {
     "gc_callbacks": "shows what the collector finds",
     "import_pickle_main": "its dictionaries have addresses as keys",

@@ -6,7 +6,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -47,15 +46,7 @@ def assert_agrees(program: Program, runners: tuple[agree.Runner, agree.Runner]) 
         pytest.fail(found.text, pytrace=False)
 
 
-def _own() -> list[Any]:
-    marks = {name: [pytest.mark.xfail(reason=why)] for name, why in agree.KNOWN.items()}
-    return [
-        pytest.param(program, id=program.id, marks=marks.get(program.id, ()))
-        for program in agree.own_programs()
-    ]
-
-
-@pytest.mark.parametrize("program", _own())
+@pytest.mark.parametrize("program", agree.own_programs(), ids=lambda program: program.id)
 def test_programs_of_ours(program: Program, runners: tuple[agree.Runner, agree.Runner]) -> None:
     """Every program of tests/programs that takes the same course every time."""
     assert_agrees(program, runners)

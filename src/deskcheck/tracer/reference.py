@@ -249,6 +249,7 @@ class ReferenceTracer:
         if self._is_on_here():
             self._user.function = function
         else:
+            self._thread().untraced = True
             self._real[0](function)
 
     def _user_gettrace(self) -> Any:
@@ -276,6 +277,8 @@ class _Thread:
         self.number = number
         self.index = 0
         self.output: list[str] = []
+        self.untraced = False
+        """The interpreter forgot ours and the program set its own: what frames keep of ours is silent."""
         self.frames: dict[int, _Frame | tuple[_Frame, int]] = {}
         """By `id` of the frame: a recorded frame, or (enclosing frame, last offset) of a comprehension's."""
         self.active: list[_Frame] = []
@@ -314,7 +317,8 @@ class _Thread:
 
     def on_event(self, frame: FrameType, event: str, arg: Any) -> Local:
         """The local trace function: line, opcode, exception, return."""
-        if self.tracer.is_on and self.tracer.cut is None and frame.f_code.co_filename in self.tracer.scope:
+        on = self.tracer.is_on and self.tracer.cut is None and not self.untraced
+        if on and frame.f_code.co_filename in self.tracer.scope:
             try:
                 self._event(frame, event, arg)
             except Exception as error:

@@ -124,8 +124,25 @@ def graphs(draw: st.DrawFn) -> list[Any]:
     return nodes
 
 
+def _ring(*items: int) -> list[Any]:
+    """Two dicts that hold one another, and a third that holds both."""
+    nodes: list[Any] = [{}, {}, {}]
+    for (node, key), item in zip(((0, 0), (1, 0), (2, 0), (2, 1)), items, strict=True):
+        nodes[node][key] = nodes[item]
+    return nodes
+
+
+def test_a_dense_graph_is_decoded_in_bounded_time() -> None:
+    """There are more ways through 40 lists that all hold all of them than anyone could follow."""
+    nodes: list[Any] = [[] for _ in range(40)]
+    for node in nodes:
+        node.extend(nodes)
+    assert value_of(nodes[0]).whole
+
+
 @PROPERTY
 @given(graphs())
+@example(_ring(1, 0, 0, 1))
 def test_cycles_render_as_repr(nodes: list[Any]) -> None:
     """A list or dict that holds itself, however deep, renders as its repr: with `[...]` and `{...}`."""
     for node in nodes:

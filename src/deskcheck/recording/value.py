@@ -107,11 +107,18 @@ def decode(encoded: Encoded, objects: Mapping[int, Content]) -> Value:
     return _Decoder(objects).value(encoded)
 
 
+_MADE_ANEW = 2_000
+"""After so many objects cycles stay cut where they were: there are too many ways through a dense graph."""
+
+
 class _Decoder:
     def __init__(self, objects: Mapping[int, Content]) -> None:
         self.objects = objects
         self.done: dict[int, Value] = {}
         self.open: set[int] = set()
+        self.cycles = 0
+        """How often an object was met that was being decoded."""
+        self.made = 0
 
     def value(self, encoded: Encoded) -> Value:
         if encoded is None or isinstance(encoded, (bool, int, float, str)):
@@ -131,8 +138,11 @@ class _Decoder:
         content = self.objects[number]
         kind, type_ = content["kind"], content["type"]
         if number in self.open:
+            self.cycles += 1
             return Value("ref", type_, text=kind, id=number)
         self.open.add(number)
+        self.made += 1
+        cycles = self.cycles
         items: tuple[Any, ...]
         if kind == "dict" or content.get("base") == "dict":
             items = tuple((self.value(k), self.value(v)) for k, v in content.get("items", ()))
@@ -150,7 +160,9 @@ class _Decoder:
             names=(content["base"],) if "base" in content else (),
         )
         self.open.discard(number)
-        self.done[number] = value
+        # Where a cycle is cut depends on where it was entered: such a value looks otherwise elsewhere.
+        if self.cycles == cycles or self.made > _MADE_ANEW:
+            self.done[number] = value
         return value
 
     def _int(self, encoded: Encoded) -> Value:

@@ -3059,7 +3059,14 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
     if (user) {
         static const char *const names[] = {"call", "exception", "line", "return", "", "", "", "opcode"};
         PyObject *done = PyObject_CallMethod(core->tracer, "_user_event", "OsO", (PyObject *)frame, names[what], arg ? arg : Py_None);
-        if (!done) { untrace_locally(core); PyEval_SetTrace(NULL, NULL); return -1; }
+        if (!done) {  /* the program's trace function has failed: the interpreter forgets it, and ours with it */
+            PyObject *type, *value, *traceback;
+            PyErr_Fetch(&type, &value, &traceback);
+            untrace_locally(core);
+            PyEval_SetTrace(NULL, NULL);
+            PyErr_Restore(type, value, traceback);
+            return -1;
+        }
         Py_DECREF(done);
     }
     return 0;

@@ -5,7 +5,12 @@ from types import CodeType, FrameType
 from typing import Any
 
 def setup(
-    hidden_globals: Iterable[str], implicit_names: Iterable[str], looked_for: Iterable[int], /
+    hidden_globals: Iterable[str],
+    implicit_names: Iterable[str],
+    looked_for: Iterable[int],
+    callables: dict[int, int],
+    a_class: type,
+    /,
 ) -> None: ...
 def register(obj: object, /) -> None: ...
 def deaths() -> list[int]: ...

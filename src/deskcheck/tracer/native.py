@@ -15,6 +15,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from deskcheck.tracer import _snapshot
+from deskcheck.tracer._effects import CALLABLES, effects
 from deskcheck.tracer._frames import (
     _ADDS_TO,
     _IMPLICIT_NAMES,
@@ -47,7 +48,15 @@ from deskcheck.tracer.reference import (
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
-setup(_HIDDEN_GLOBALS, _IMPLICIT_NAMES, _LOOKED_FOR)
+
+
+class _Initialised:
+    """Its `__init__` is called as that of any class with one in Python."""
+
+    def __init__(self) -> None: ...
+
+
+setup(_HIDDEN_GLOBALS, _IMPLICIT_NAMES, _LOOKED_FOR, CALLABLES, _Initialised)
 
 _BLOCK_BYTES = 1 << 16
 _TOOL = 4
@@ -63,6 +72,7 @@ _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset({"CLEANUP_THROW"}), 256),
     (frozenset({"FOR_ITER", "JUMP_BACKWARD"}), 512),
     (_YIELDS, 1024),
+    (frozenset({"CALL", "CALL_KW"}), 2048),
 )
 """Bits that the core knows instructions by (`OP_...` in tracer.c)."""
 
@@ -90,71 +100,6 @@ def _place_text(position: tuple[int | None, ...]) -> str | None:
     if line is None or column is None:
         return None
     return f',"at":[{line},{column},{end_line},{end_column}]'
-
-
-_PURE = frozenset(
-    """
-    CACHE NOP RESUME EXTENDED_ARG PRECALL KW_NAMES PUSH_NULL POP_TOP COPY SWAP LOAD_CONST LOAD_FAST
-    LOAD_FAST_CHECK LOAD_FAST_LOAD_FAST LOAD_FAST_AND_CLEAR STORE_FAST STORE_FAST_LOAD_FAST
-    STORE_FAST_STORE_FAST DELETE_FAST LOAD_DEREF LOAD_CLASSDEREF LOAD_GLOBAL LOAD_NAME IS_OP
-    BUILD_TUPLE BUILD_LIST BUILD_SLICE BUILD_STRING JUMP_FORWARD JUMP_BACKWARD
-    JUMP_BACKWARD_NO_INTERRUPT POP_JUMP_FORWARD_IF_NONE POP_JUMP_FORWARD_IF_NOT_NONE
-    POP_JUMP_BACKWARD_IF_NONE POP_JUMP_BACKWARD_IF_NOT_NONE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE
-    RETURN_VALUE RETURN_CONST END_FOR END_SEND LIST_TO_TUPLE GET_LEN MATCH_SEQUENCE MATCH_MAPPING
-    RETURN_GENERATOR
-    """.split()
-)
-"""Instructions that change nothing but the frame they run in, whatever their operands are."""
-_BY_OPERANDS = frozenset(
-    """
-    UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP BINARY_SUBSCR BINARY_SLICE
-    LOAD_ATTR LOAD_METHOD TO_BOOL POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE
-    POP_JUMP_FORWARD_IF_FALSE POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE
-    JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP FORMAT_VALUE FORMAT_SIMPLE FORMAT_WITH_SPEC
-    CONVERT_VALUE GET_ITER FOR_ITER BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP
-    """.split()
-)
-"""Instructions that change nothing else if their operands are of builtin types that keep still."""
-_DRAINS = frozenset({"CONTAINS_OP", "UNPACK_SEQUENCE", "UNPACK_EX"})
-"""As those, but they also draw from an operand that is an iterator."""
-_IN_PLACE = 13
-"""BINARY_OP: the first of the in-place operators (Include/opcode.h, NB_INPLACE_ADD)."""
-
-
-def _effects(about: CodeFacts, lines: list[int]) -> dict[int, int]:
-    """What the instructions of a line can change outside of their frame, by line: 0 nothing; 1 nothing if
-    the operands keep still; 2 anything; 3 as 1, but iterators are drawn from; 16 + s: as 1 if the value
-    of fast local s does not change in place."""
-    found: dict[int, int] = {}
-    everywhere = 0
-    names = {i.offset: n for n, i in enumerate(about.instructions)}
-    for instruction in about.instructions:
-        name, effect = instruction.name, 2
-        if name in _PURE:
-            effect = 0
-        elif name in _BY_OPERANDS:
-            effect = 1
-        elif name in _DRAINS:
-            effect = 3
-        elif name == "BINARY_OP":
-            effect = 1
-            if instruction.arg >= _IN_PLACE:
-                number = names[instruction.offset] + 1
-                while number < len(about.instructions) and about.instructions[number].name == "CACHE":
-                    number += 1
-                following = about.instructions[number] if number < len(about.instructions) else None
-                effect = 16 + following.arg if following is not None and following.name == "STORE_FAST" else 2
-        line = lines[instruction.offset // 2]
-        if line == 0:
-            everywhere = max(everywhere, effect if effect < 2 else 2)
-            continue
-        known = found.get(line, 0)
-        if (effect >= 16 and known >= 3 and known != effect) or (effect == 3 and known >= 16):
-            effect = 2
-        found[line] = 2 if 2 in (known, effect) else max(known, effect)
-    if everywhere == 2 or about.comprehensions:
-        return {}
-    return {line: max(effect, everywhere) for line, effect in found.items()}
 
 
 def code_facts(code: CodeType) -> dict[str, Any]:
@@ -189,6 +134,7 @@ def code_facts(code: CodeType) -> dict[str, Any]:
             operands[unit] = arg + 2 + (name == "CALL_KW")
     names = about.names
     count = len(about.parameters)
+    effect, then, acts = effects(about, lines)
     return {
         "facts": about,
         "function": qualified_name(code.co_qualname),
@@ -215,7 +161,9 @@ def code_facts(code: CodeType) -> dict[str, Any]:
         "caught": caught,
         "operands": operands,
         "lines": lines,
-        "effects": _effects(about, lines),
+        "effect": effect,
+        "then": then,
+        "acts": acts,
         "awaits": max((o for o in range(0, 2 * units, 2) if about.awaits_iterable(o)), default=-1)
         if ".0" in about.parameters
         else -2,

@@ -59,6 +59,7 @@ struct Obj {
     size_t users;        /* lists that name it: it is freed when it is dead and this is 0 */
     Obj *hint;           /* an object whose content refers to this one, or NULL */
     bool known, dead, listed, moves, exotic;  /* moves: an iterator; exotic: C code that may change it by an operator */
+    signed char touched; /* the last line may have changed it: how many steps it is from a variable; 0 if not */
     Content c;
     uint64_t version;    /* of the dict that decides the content, if it has one; 0 for none */
     Pys revisit;         /* what such a content refers to */

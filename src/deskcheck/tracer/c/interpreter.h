@@ -58,6 +58,19 @@ frame_lasti(IFrame *f)
     return lasti < 0 ? -1 : lasti * (int)sizeof(_Py_CODEUNIT);
 }
 
+/* The code of a generator or coroutine, borrowed. */
+static inline PyCodeObject *
+generator_code(PyObject *o)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    PyCodeObject *code = PyGen_GetCode((PyGenObject *)o);
+    Py_DECREF(code);
+    return code;
+#else
+    return ((PyGenObject *)o)->gi_code;
+#endif
+}
+
 /* The value of an int that fits into 64 bits; false for a larger one. */
 static inline bool
 int_value(PyObject *o, int64_t *value)
@@ -166,6 +179,58 @@ settrace_local(PyCodeObject *code, const uint8_t *which, bool instructions)
 #else
 #define HAS_LOCAL_EVENTS 0
 #endif
+
+/* What an instance holds of its own, in order; a dict is not made for it. */
+typedef struct { PyObject *dict; PyDictValues *values; PyDictKeysObject *keys; const uint8_t *order; Py_ssize_t n, at; } Attributes;
+
+static inline void
+attributes_of(PyObject *o, Attributes *a)
+{
+    PyTypeObject *k = Py_TYPE(o);
+    *a = (Attributes){0};
+#if PY_VERSION_HEX >= 0x030D0000
+    if (k->tp_flags & Py_TPFLAGS_INLINE_VALUES) {
+        PyDictValues *values = _PyObject_InlineValues(o);
+        if (values->valid) {
+            a->values = values;
+            a->n = values->size;
+            a->order = get_insertion_order_array(values);
+        }
+    }
+    if (!a->values && k->tp_flags & Py_TPFLAGS_MANAGED_DICT) { a->dict = (PyObject *)_PyObject_ManagedDictPointer(o)->dict; return; }
+#else
+    if (k->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
+#if PY_VERSION_HEX >= 0x030C0000
+        PyDictOrValues found = *_PyObject_DictOrValuesPointer(o);
+        if (_PyDictOrValues_IsValues(found)) a->values = _PyDictOrValues_GetValues(found);
+        else a->dict = _PyDictOrValues_GetDict(found);
+#else
+        a->values = *_PyObject_ValuesPointer(o);
+        if (!a->values) a->dict = *_PyObject_ManagedDictPointer(o);
+#endif
+        if (!a->values) return;
+        a->n = ((uint8_t *)a->values)[-2];
+    }
+#endif
+    if (a->values) { a->keys = ((PyHeapTypeObject *)k)->ht_cached_keys; return; }
+    PyObject **dict = _PyObject_GetDictPtr(o);
+    a->dict = dict ? *dict : NULL;
+}
+
+static inline bool
+next_attribute(Attributes *a, PyObject **key, PyObject **value)
+{
+    if (!a->values) return a->dict && PyDict_Check(a->dict) && PyDict_Next(a->dict, &a->at, key, value);
+    if (a->at == a->n) return false;
+#if PY_VERSION_HEX >= 0x030D0000
+    size_t index = a->order[a->at++];
+#else
+    size_t index = ((uint8_t *)a->values)[-3 - a->at++];
+#endif
+    *key = DK_UNICODE_ENTRIES(a->keys)[index].me_key;
+    *value = a->values->values[index];
+    return true;
+}
 
 /* Python code of ours runs without the program's signal handlers: these wait for the program's own code, whose
    they are to interrupt. The interpreter runs them in its main thread only, and for that moment it has none. */

@@ -13,7 +13,13 @@
 enum {
     OP_RETURNS = 1, OP_YIELDS = 2, OP_LOOP_ENDS = 4, OP_GOES_ON = 8, OP_ASKS_NEXT = 16, OP_STARTING = 32,
     OP_NO_INTERRUPT = 64, OP_RERAISE = 128, OP_CLEANUP_THROW = 256, OP_JUMPS_BACK = 512, OP_YIELD_POINT = 1024,
+    OP_CALLS = 2048,
 };
+typedef struct {             /* Act in _effects.py, which says what each is */
+    int kind, since, slot, arguments, on_list, on_dict, on_set, on_text;
+    PyObject *name, *attribute, *method;
+} Act;
+
 typedef struct Info {
     PyCodeObject *code;      /* strong: its address stays its own */
     PyObject *file, *function, *facts;
@@ -31,8 +37,8 @@ typedef struct Info {
     int *comprehension;      /* first line of the comprehension that it lies in, 0 if none */
     signed char *enters;     /* -1: not asked yet */
     int *lines;              /* by code unit: its line, 0 if it has none */
-    int first_effect, neffects;
-    int *effects;            /* by line from `first_effect`: what it can change (`_effects` in native.py) */
+    int *effect, *then;      /* by code unit: what it can change (`effects` in _effects.py) */
+    Act *acts;
     int awaits;              /* up to where the iterable of a generator expression is not on the stack yet; -2: no such */
     PyObject **texts;        /* by code unit: text of the instruction that begins there, as far as asked */
     int *guarded;            /* pairs of offsets */
@@ -55,7 +61,6 @@ typedef struct Rec {
     int nstack, capstack;
     Objs refs, srefs;
     int line, last_line, last_offset;
-    uint64_t whole;              /* the event at which everything that it reaches was looked at */
     bool propagating, closing, unfolding, after_comprehension;
     int pending;                 /* a kind, or -1 */
 } Rec;
@@ -65,7 +70,7 @@ typedef struct { Rec *rec; PyCodeObject *code; bool comprehension, kept; int las
 typedef struct {
     Info *info;                  /* any of the file's: names it */
     PyObject *file, *dict;
-    uint64_t version;
+    uint64_t version, seen;      /* seen: the event at which everything that they reach was looked at last */
     Extra *names;
     int n, cap;
     Objs refs;
@@ -73,6 +78,8 @@ typedef struct {
 } Globals;
 
 typedef struct { PyObject *o; Obj *obj; int depth; } Queued;
+
+typedef struct { IFrame *called, *frame; Info *info; int offset; bool directly; } Return;  /* to where a call goes back */
 
 struct Core;
 typedef struct Thread {
@@ -88,14 +95,20 @@ typedef struct Thread {
     Globals *globals;
     int nglobals;
     Objs in_flight;
-    bool dirty, user, light, doubt, drains, alone;
+    bool dirty, user, doubt, alone;
+    struct { IFrame *frame; Info *info; int offset; bool after, resumed, single; } at;  /* where the last event left off */
+    Return *returns;
+    size_t nreturns, capreturns;
+    bool wild, drains;           /* since the last event anything may have changed; iterators may have been drawn from */
+    Objs touched;                /* what alone may have changed, if not */
+    uint64_t quiet;              /* what was looked at in this event or later has not changed since */
+    size_t fresh;                /* objects that this event has found */
     size_t iterators, exotics, moved;  /* objects of these kinds that are known; iterators seen at this event */
-    Rec *last;                   /* whose event was the last */
+    Rec *parent;                 /* of a call: whose frame called */
     void *cached_frame;
     PyTypeObject *last_kind;
     TypeInfo *last_info;
     Entry *cached;
-    uint64_t oldest;             /* in light mode: what was not seen since may have changed */
     Obj *all;
     Queued *queue;
     size_t nqueue, capqueue, nvisited, visited;
@@ -144,7 +157,8 @@ typedef struct Core {
     uint8_t events_were[32];
 } Core;
 
-static PyTypeObject *T_listiter, *T_tupleiter, *T_rangeiter, *T_dictkeyiter, *T_dictvalueiter, *T_dictitemiter, *T_setiter, *T_asciiiter;
+static PyTypeObject *T_listiter, *T_tupleiter, *T_rangeiter, *T_dictkeyiter, *T_dictvalueiter, *T_dictitemiter, *T_setiter, *T_asciiiter,
+    *T_striter, *T_bytesiter, *T_listreviter;
 static PyObject *S_name, *S_inline, *S_content, *S_place, *S_big, *S_type_facts, *S_code_facts,
     *S_type_name, *S_emit, *S_give_up;
 
@@ -408,6 +422,17 @@ text_val(const char *p, size_t n)
     return (Val){V_TEXT | (uint64_t)n << 8, hash_bytes(p, n)};
 }
 
+/* Whether to draw from such an iterator runs no code but its own: it calls no function. */
+static bool
+draws_quietly(PyTypeObject *k)
+{
+    PyTypeObject *const types[] = {T_listiter, T_tupleiter, T_rangeiter, T_dictkeyiter, T_dictvalueiter, T_dictitemiter, T_setiter,
+                                   T_asciiiter, T_striter, T_bytesiter, T_listreviter, &PyEnum_Type, &PyZip_Type, &PyReversed_Type,
+                                   &PyGen_Type, &PyCoro_Type};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) if (k == types[i]) return true;
+    return false;
+}
+
 static TypeInfo *
 type_info(Thread *t, PyTypeObject *kind)
 {
@@ -447,8 +472,8 @@ type_info(Thread *t, PyTypeObject *kind)
     known->has_dict = has_dict;
     known->hides_private = hides;
     known->placed = placed;
-    known->moves = placed || (head != Py_None && PyUnicode_Check(head) && known->mode == M_CONTENT);
-    known->exotic = !known->moves && (known->mode == M_OPAQUE || (known->mode == M_INSTANCE && hides)
+    known->moves = placed || kind == &PyGen_Type || kind == &PyCoro_Type || (head != Py_None && PyUnicode_Check(head) && known->mode == M_CONTENT);
+    known->exotic = known->moves ? !draws_quietly(kind) : (known->mode == M_OPAQUE || (known->mode == M_INSTANCE && hides)
         || (known->mode == M_CONTENT && !PyType_IsSubtype(kind, (PyTypeObject *)PyExc_BaseException)));
     known->weakly = kind->tp_weaklistoffset != 0 && kind != &PyList_Type && kind != &PyDict_Type;
     Py_ssize_t n = PyTuple_GET_SIZE(slots);
@@ -540,6 +565,8 @@ function_is_inert(PyObject *o)
     return true;
 }
 
+static bool in_scope(Core *core, PyCodeObject *code) { return PyDict_Contains(core->scope, code->co_filename) == 1; }
+
 static void
 enqueue(Thread *t, PyObject *o, Obj *obj)
 {
@@ -569,14 +596,10 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         if (it) {
             if (obj->placed) { obj->over = over; obj->position = position; }
             objs_add(&t->refs, obj);
-            if (t->light) {
-                if (obj->moves) {
-                    if (obj->visited != t->stamp) { obj->visited = t->stamp; t->moved++; enqueue(t, o, obj); }
-                } else if (obj->visited < t->oldest) t->doubt = true;
-                return obj;
-            }
-            if (obj->visited != t->stamp) {
+            if (obj->visited != t->stamp && (obj->visited < t->quiet || obj->moves || obj->touched)) {
                 obj->visited = t->stamp;
+                obj->touched = 0;
+                t->moved += obj->moves;
                 t->visited++;
                 if (kind != &PyFunction_Type || !obj->known || obj->c.nf || !function_is_inert(o)) enqueue(t, o, obj);
             }
@@ -601,7 +624,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         TypeInfo *info = type_info(t, kind);
         if (!info) { Py_XDECREF(obj->weak); free(obj); return NULL; }
         obj->moves = info->moves;
-        obj->exotic = info->exotic;
+        obj->exotic = info->exotic || ((kind == &PyGen_Type || kind == &PyCoro_Type) && !in_scope(t->core, generator_code(o)));
         t->iterators += obj->moves;
         t->exotics += obj->exotic;
         t->moved += obj->moves;
@@ -614,6 +637,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
     objs_add(&t->refs, obj);
     obj->visited = t->stamp;
     t->visited++;
+    t->fresh++;
     enqueue(t, o, obj);
     return obj;
 }
@@ -1226,16 +1250,14 @@ instance_unchanged(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
         if (!same(v, c->fields[at++].v)) return 0;
     }
     if (info->has_dict) {
-        PyObject **dict = _PyObject_GetDictPtr(o);
-        if (dict && *dict) {
-            if (!PyDict_CheckExact(*dict)) return 0;
-            PyObject *key, *value;
-            Py_ssize_t position = 0;
-            while (PyDict_Next(*dict, &position, &key, &value)) {
-                if (at == c->nf || c->fields[at].name != key) return 0;
-                if (value_of(t, value, &v) < 0) return -1;
-                if (!same(v, c->fields[at++].v)) return 0;
-            }
+        Attributes own;
+        PyObject *key, *value;
+        attributes_of(o, &own);
+        if (own.dict && !PyDict_CheckExact(own.dict)) return 0;
+        while (next_attribute(&own, &key, &value)) {
+            if (at == c->nf || c->fields[at].name != key) return 0;
+            if (value_of(t, value, &v) < 0) return -1;
+            if (!same(v, c->fields[at++].v)) return 0;
         }
     }
     if (at != c->nf) return 0;
@@ -1261,17 +1283,16 @@ instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
         if (!twice) { pys_add(&names, info->names[i]); pys_add(&values, value); }
     }
     if (info->has_dict) {
-        PyObject **dict = _PyObject_GetDictPtr(o);
-        if (dict && *dict && PyDict_CheckExact(*dict)) {
-            PyObject *key, *value;
-            Py_ssize_t at = 0;
-            while (PyDict_Next(*dict, &at, &key, &value)) {
-                if (!PyUnicode_CheckExact(key)) continue;
-                size_t k = 0;
-                while (info->nslots && k < names.n && !same_name(names.p[k], key)) k++;
-                if (info->nslots && k < names.n) values.p[k] = value;
-                else { pys_add(&names, key); pys_add(&values, value); }
-            }
+        Attributes own;
+        PyObject *key, *value;
+        attributes_of(o, &own);
+        if (own.dict && !PyDict_CheckExact(own.dict)) own.dict = NULL;
+        while (next_attribute(&own, &key, &value)) {
+            if (!PyUnicode_CheckExact(key)) continue;
+            size_t k = 0;
+            while (info->nslots && k < names.n && !same_name(names.p[k], key)) k++;
+            if (info->nslots && k < names.n) values.p[k] = value;
+            else { pys_add(&names, key); pys_add(&values, value); }
         }
     }
     size_t kept = 0;
@@ -1692,21 +1713,17 @@ info_of(Thread *t, PyCodeObject *code)
     info->lines = int_array(GET("lines"));
     info->awaits = INT("awaits");
     info->texts = must(calloc((size_t)info->nunits, sizeof(PyObject *)));
-    PyObject *effects = GET("effects"), *of_line, *effect;
-    Py_ssize_t position = 0;
-    int last_effect = 0;
-    info->first_effect = INT_MAX;
-    while (PyDict_Next(effects, &position, &of_line, &effect)) {
-        int line = (int)PyLong_AsLong(of_line);
-        if (line < info->first_effect) info->first_effect = line;
-        if (line > last_effect) last_effect = line;
+    info->effect = int_array(GET("effect"));
+    info->then = int_array(GET("then"));
+    PyObject *acts = GET("acts");
+    info->acts = must(calloc((size_t)PyList_GET_SIZE(acts) + 1, sizeof(Act)));
+    for (Py_ssize_t n = 0; n < PyList_GET_SIZE(acts); n++) {
+        Act *act = &info->acts[n];
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(acts, n), "iiiOOOiiiii", &act->kind, &act->since, &act->slot, &act->name, &act->attribute,
+                              &act->method, &act->arguments, &act->on_list, &act->on_dict, &act->on_set, &act->on_text)) return NULL;
+        PyObject **texts[] = {&act->name, &act->attribute, &act->method};  /* interned: names of the code object; None is none */
+        for (int k = 0; k < 3; k++) if (*texts[k] == Py_None) *texts[k] = NULL;
     }
-    info->neffects = last_effect ? last_effect - info->first_effect + 1 : 0;
-    info->effects = must(malloc((size_t)(info->neffects + 1) * sizeof(int)));
-    for (int i = 0; i < info->neffects; i++) info->effects[i] = 2;
-    position = 0;
-    while (PyDict_Next(effects, &position, &of_line, &effect))
-        info->effects[PyLong_AsLong(of_line) - info->first_effect] = (int)PyLong_AsLong(effect);
     info->nguarded = (int)PyList_GET_SIZE(GET("guarded")) / 2;
     info->at = GET("at");
 #undef INT
@@ -2011,6 +2028,16 @@ among(const Nows *l, PyObject *name)
     return false;
 }
 
+/* Whether an iterator that was on the stack lives on elsewhere: it was drawn from before it left. */
+static bool
+moved_unseen(Thread *t, Obj *obj, int steps)
+{
+    if (!obj->moves || obj->visited == t->stamp || obj->dead) return false;
+    if (map_get(&t->objects, (uint64_t)obj->address) == obj && !(obj->weak && referent(obj->weak) != obj->address)) return true;
+    for (size_t i = 0; i < obj->c.nrefs && steps < 8; i++) if (moved_unseen(t, obj->c.refs[i], steps + 1)) return true;
+    return false;
+}
+
 static int
 stack_changes(Thread *t, Rec *r, Pys *stack, Buf *stack_text)
 {
@@ -2025,6 +2052,8 @@ stack_changes(Thread *t, Rec *r, Pys *stack, Buf *stack_text)
         r->stack[i] = v;
     }
     r->nstack = (int)stack->n;
+    if (t->iterators && t->quiet != t->stamp)
+        for (size_t i = 0; i < r->srefs.n && !t->doubt; i++) t->doubt = moved_unseen(t, r->srefs.p[i], 0);
     set_refs(t, &r->srefs, r->counted, t->refs.p, t->refs.n);
     if (differs) {
         buf_byte(stack_text, '[');
@@ -2055,9 +2084,7 @@ fast_changes(Thread *t, Rec *r, View *v, Buf *changed)
         if (same(now, *cell)) continue;
         size_t nrefs = t->refs.n;
         write_name(changed, info->names[slot]);
-        bool light = t->light;
         if (write_value(t, changed, o) < 0) return -1;
-        t->light = light;
         t->refs.n = nrefs;
         *cell = now;
     }
@@ -2154,6 +2181,8 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
     if (!PyDict_Check(dict)) return 0;
     uint64_t version = dict_version(dict);
     if (g->dict == dict && g->version == version) {
+        if (g->seen >= t->quiet) return 0;
+        g->seen = t->stamp;
         size_t replaced = t->nreplaced;
         for (size_t i = 0; i < g->revisit.n; i++) keep(t, g->revisit.p[i]);
         for (size_t i = 0; i < g->revisit.n; i++) {
@@ -2208,6 +2237,7 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
     g->n = (int)l.n;
     g->dict = dict;
     g->version = version;
+    g->seen = t->stamp;
     free(l.p);
     set_refs(t, &g->refs, 1, t->refs.p, t->refs.n);
     return 0;
@@ -2335,7 +2365,6 @@ static void
 rec_drop(Thread *t, Rec *r)
 {
     if (--r->users) return;
-    if (t->last == r) t->last = NULL;
     recount(t, r, -r->counted);
     set_refs(t, &r->refs, 0, NULL, 0);
     set_refs(t, &r->srefs, 0, NULL, 0);
@@ -2440,7 +2469,7 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
     }
     if (!above) return 0;
     pys_add(&t->held, (PyObject *)above);
-    Rec *parent = e->rec;
+    Rec *parent = t->parent = e->rec;
     if (parent == r) return 0;
     View views[MAX_VIEWS];
     int n = views_of(t, above, views);
@@ -2536,26 +2565,7 @@ observed(void)
     return false;
 }
 
-/* Whether nothing that the frame reaches can have changed since its last event, but its own variables and the iterators
-   that it draws from: this thread ran nothing but the last line, and that line's instructions leave everything alone. */
-static bool
-keeps_still(Thread *t, Rec *r, const View *v)
-{
-    const Info *info = r->info;
-    if (v->info != info || !info->optimized || t->user || observed()) return false;
-    int line = r->last_line - info->first_effect;
-    if (line < 0 || line >= info->neffects) return false;
-    int effect = info->effects[line];
-    t->drains = effect == 3;
-    if (effect == 0) return true;
-    if (effect == 2 || t->exotics) return false;
-    if (effect >= 16) {
-        PyObject *o = v->i->localsplus[effect - 16];
-        PyTypeObject *k = o ? Py_TYPE(o) : NULL;
-        if (k != &PyLong_Type && k != &PyUnicode_Type && k != &PyFloat_Type && k != &PyTuple_Type && k != &PyBool_Type) return false;
-    }
-    return true;
-}
+#include "account.h"
 
 /* Put what was written of objects into the order in which they were visited. */
 static void
@@ -2588,6 +2598,75 @@ see_again(Thread *t, Obj *obj)
     if (Py_TYPE(o) != &PyFunction_Type || !obj->known || obj->c.nf || !function_is_inert(o)) enqueue(t, o, obj);
 }
 
+/* From this event on nothing that was seen earlier counts. */
+static void
+look_again(Thread *t)
+{
+    t->quiet = t->stamp;
+    t->drains = false;
+    untouch(t);
+}
+
+/* The variables of the module are not looked through where none of them was assigned: unless one is to be looked at. */
+static void
+find_among_globals(Thread *t, Rec *r)
+{
+    for (int k = 0; k < t->nglobals; k++) {
+        Globals *g = &t->globals[k];
+        if (g->file != r->info->file && PyUnicode_Compare(g->file, r->info->file) != 0) continue;
+        for (size_t i = 0; i < g->refs.n; i++) if (g->refs.p[i]->touched) g->seen = 0;
+    }
+}
+
+/* Queue what may have changed and is no variable's value. Whether everything must be looked at instead: where that was not
+   found, or the order in which objects are found would not be that of looking at everything. */
+static bool
+missed(Thread *t)
+{
+    if (t->doubt) return true;
+    Obj *deep = NULL;
+    for (size_t i = 0; i < t->touched.n; i++) {
+        Obj *obj = t->touched.p[i];
+        if (!obj->touched || obj->dead) continue;
+        if (obj->touched == 1 || deep || map_get(&t->objects, (uint64_t)obj->address) != obj) return true;
+        deep = obj;
+    }
+    if (!deep) return false;
+    if (t->fresh || t->touched.n > 1 || t->core->depth < 3) return true;
+    deep->visited = t->stamp;
+    deep->touched = 0;
+    t->depth = 1;
+    enqueue(t, deep->address, deep);
+    t->depth = 0;
+    return false;
+}
+
+/* Queue everything that an event is about, in its order. */
+static int
+see_everything(Thread *t, Rec *r)
+{
+    t->stamp = ++t->core->stamps;
+    look_again(t);
+    t->nqueue = t->visited = 0;
+    Rec *of[] = {r, t->parent};
+    for (int k = 0; k < 2; k++) {
+        if (!of[k] || (k && of[1] == r)) continue;
+        for (size_t i = 0; i < of[k]->refs.n; i++) see_again(t, of[k]->refs.p[i]);
+        for (size_t i = 0; i < of[k]->srefs.n; i++) see_again(t, of[k]->srefs.p[i]);
+    }
+    for (size_t i = 0; i < t->in_flight.n; i++) see_again(t, t->in_flight.p[i]);
+    for (int k = 0; k < t->nglobals; k++) {
+        Globals *g = &t->globals[k];
+        if (g->file != r->info->file && PyUnicode_Compare(g->file, r->info->file) != 0) continue;
+        g->seen = t->stamp;
+        for (size_t i = 0; i < g->revisit.n; i++) {
+            Val v;
+            if (value_of(t, g->revisit.p[i], &v) < 0) return -1;
+        }
+    }
+    return 0;
+}
+
 /* Write one event of `r`. `frame` is its frame, or a comprehension's inside it (_emit). */
 static int
 emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *value)
@@ -2602,7 +2681,6 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     t->visited = 0;
     t->depth = 0;
     t->objects_text.n = t->caller.n = t->value.n = 0;
-    t->alone = !observed();
     View views[MAX_VIEWS];
     int n = views_of(t, frame, views);
     if (n < 0) return -1;
@@ -2621,27 +2699,12 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         if (kind == K_YIELD && stack->n > from && stack->p[stack->n - 1] == value) stack->n--;
         if (kind == K_RESUME && stack->n) value = stack->p[--stack->n];
     }
-    bool reorder = false;
-    t->light = kind == K_LINE && t->last == r && n == 1 && keeps_still(t, r, top);
     t->doubt = false;
-    t->moved = 0;
-    t->oldest = r->whole;
+    t->moved = t->fresh = 0;
+    t->parent = NULL;
+    if (t->wild || !t->alone || t->objects.used * 2 > (size_t)core->objects) look_again(t);
+    t->wild = false;
     if (frame_changes(t, r, views, n, shows_stack ? stack : NULL, &t->locals, &t->stack) < 0) return -1;
-    if (t->light) {
-        for (size_t i = 0; i < t->nqueue; i++)
-            if (look_at(t, t->queue[i]) < 0) return -1;
-        if (t->doubt || (t->drains && t->moved != t->iterators)) {
-            /* something may have changed after all: look at everything */
-            t->light = false;
-            t->nqueue = t->visited = 0;
-            t->stamp = ++core->stamps;
-            reorder = true;
-            for (int k = 0; k < 2; k++) {
-                Objs *refs = k ? &r->srefs : &r->refs;
-                for (size_t i = 0; i < refs->n; i++) see_again(t, refs->p[i]);
-            }
-        }
-    }
     if ((kind == K_CALL || kind == K_RESUME) && caller_of(t, r, frame) < 0) return -1;
     t->refs.n = 0;
     if (value) {
@@ -2649,17 +2712,20 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         if (write_value(t, &t->value, value) < 0) return -1;
     }
     set_refs(t, &t->in_flight, 1, t->refs.p, t->refs.n);
-    t->global_text.n = 0;
-    if (!t->light) {
-        if (global_changes(t, r, frame) < 0) return -1;
+    if (t->touched.n) find_among_globals(t, r);
+    if (global_changes(t, r, frame) < 0) return -1;
+    int again = t->quiet == t->stamp ? 0 : missed(t);
+    if (!again) {
         if (finish(t) < 0) return -1;
-        r->whole = t->stamp;
-        if (reorder && t->nsegments > 1) in_order(t);
+        again = t->quiet != t->stamp && t->drains && t->moved != t->iterators;
     }
-    t->light = false;
-    t->nqueue = 0;
+    if (again) {
+        if (see_everything(t, r) < 0 || finish(t) < 0) return -1;
+        if (t->nsegments > 1) in_order(t);
+    }
+    t->drains = false;
+    untouch(t);
     t->depth = 0;
-    t->last = r;
     if (t->objects_text.n || t->locals.n || t->stack.n || t->global_text.n) { t->dirty = false; forget(t); }
     if (t->ngone) {
         qsort(t->gone, t->ngone, sizeof(uint64_t), by_number);
@@ -2700,7 +2766,6 @@ leave(Thread *t, PyFrameObject *frame, Rec *r, bool keep)
         r->users--;
     }
     t->dirty = true;
-    t->last = NULL;
     if (!keep) frames_del(t, frame);
 }
 
@@ -3015,7 +3080,7 @@ report_failure(Core *core, Thread *t)
     PyErr_NormalizeException(&type, &error, &traceback);
     release(t);
     t->revisit = NULL;
-    t->light = false;
+    t->wild = true;
     t->scratch.n = 0;
     PyObject *done = QUIETLY(PyObject_CallMethod(core->tracer, "_failed", "O", error ? error : Py_None));
     Py_XDECREF(done);
@@ -3045,6 +3110,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             int failed = 0;
             go_in(core);
             if (!info) failed = !(info = info_of(t, frame_code(frame->f_frame)));
+            if (!failed && info->in_scope) account(t, frame, info, what, arg);
             if (!failed && info->in_scope)
                 failed = what == PyTrace_CALL ? on_call(t, frame) : on_event(t, frame, what, arg);
             *left = had;
@@ -3120,6 +3186,9 @@ thread_free(Thread *t)
         Py_DECREF(g->file);
     }
     free(t->globals);
+    untouch(t);
+    free(t->touched.p);
+    free(t->returns);
     set_refs(t, &t->in_flight, 1, NULL, 0);
     for (Obj *o = t->all, *next; o; o = next) {
         next = o->next;
@@ -3166,7 +3235,7 @@ core_clear(Core *core, PyObject *unused)
             if (f->in_scope) {
                 free(f->hidden); free(f->order); free(f->owner); free(f->op); free(f->depth); free(f->tags); free(f->pool);
                 free(f->kept); free(f->caught); free(f->operands); free(f->comprehension); free(f->enters); free(f->guarded);
-                free(f->lines); free(f->effects);
+                free(f->lines); free(f->effect); free(f->then); free(f->acts);
                 for (int u = 0; u < f->nunits; u++) Py_XDECREF(f->texts[u]);
                 free(f->texts);
             }
@@ -3461,12 +3530,17 @@ type_of_iterator(PyObject *iterable)
     return k;
 }
 
-/* setup(hidden globals, implicit names, addresses of types): sets */
+/* setup(hidden globals, implicit names, addresses of types, callables, a class with an __init__) */
 static PyObject *
 setup(PyObject *module, PyObject *args)
 {
-    PyObject *hidden, *implicit, *looked_for, *it, *address;
-    if (!PyArg_ParseTuple(args, "OOO", &hidden, &implicit, &looked_for) || !(it = PyObject_GetIter(looked_for))) return NULL;
+    PyObject *hidden, *implicit, *looked_for, *callables, *class, *it, *address, *known;
+    if (!PyArg_ParseTuple(args, "OOOO!O!", &hidden, &implicit, &looked_for, &PyDict_Type, &callables, &PyType_Type, &class)
+        || !(it = PyObject_GetIter(looked_for))) return NULL;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(callables, &position, &address, &known))
+        map_put(&CALLABLES, PyLong_AsUnsignedLongLong(address), (void *)(uintptr_t)PyLong_AsUnsignedLongLong(known));
+    SLOT_INIT = ((PyTypeObject *)class)->tp_init;
     while ((address = PyIter_Next(it))) {
         map_put(&LOOKED_FOR, PyLong_AsUnsignedLongLong(address), &LOOKED_FOR);
         Py_DECREF(address);
@@ -3518,7 +3592,7 @@ static PyMethodDef functions[] = {
     {"register", register_object, METH_O, "have an object's death told"},
     {"deaths", deaths_since, METH_NOARGS, "addresses of registered objects that have died since"},
     {"forget_deaths", forget_deaths, METH_NOARGS, "watch nothing any more"},
-    {"setup", setup, METH_VARARGS, "setup(hidden_globals, implicit_names)"},
+    {"setup", setup, METH_VARARGS, "setup(hidden_globals, implicit_names, looked_for, callables, a_class)"},
     {NULL},
 };
 
@@ -3546,6 +3620,11 @@ PyInit__native(void)
     T_listiter = type_of_iterator(PyList_New(0));
     T_tupleiter = type_of_iterator(PyTuple_New(0));
     T_asciiiter = type_of_iterator(PyUnicode_FromString("a"));
+    T_striter = type_of_iterator(PyUnicode_FromString("\xc3\xa9"));
+    T_bytesiter = type_of_iterator(PyBytes_FromString(""));
+    PyObject *list = PyList_New(0);
+    T_listreviter = type_of_iterator(list ? PyObject_CallMethod(list, "__reversed__", NULL) : NULL);
+    Py_XDECREF(list);
     T_rangeiter = type_of_iterator(PyObject_CallFunction((PyObject *)&PyRange_Type, "i", 0));
     T_dictkeyiter = type_of_iterator(Py_XNewRef(dict));
     T_dictvalueiter = type_of_iterator(PyObject_CallMethod(dict, "values", NULL));

@@ -1,0 +1,425 @@
+"""What the instructions of a code object can change outside of their own frame, found without running them.
+
+Only then must everything that a frame reaches be looked at again. An instruction is known by a number,
+and where it depends on an object by an `Act`: which object, and what is done to it. What the object is
+at run time decides (`account` in tracer.c).
+"""
+
+import builtins
+import math
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from deskcheck.tracer._frames import CodeFacts, _Instruction, _stack_effect
+
+# A program may replace builtins; functions defined from here on keep the real ones.
+globals()["__builtins__"] = dict(vars(builtins))
+
+NOTHING, OPERANDS, ANYTHING, DRAINS, BUILDS = range(5)
+"""Changes nothing; nothing if the operands keep still; anything; as OPERANDS, but draws from iterators; as that, if
+the line ran without interruption: it adds to what the same expression has made, which nobody has seen then."""
+IN_PLACE_LOCAL = 16
+"""16 + s: an in-place operator whose result goes into fast local s; OPERANDS if that is of a type that keeps still."""
+ACTS = 1000
+"""1000 + n: the n-th act."""
+
+STORE, IN_PLACE, IN_PLACE_ITEM, METHOD, CALL = range(5)
+"""Kinds of acts: an item or attribute is set; an in-place operator, whose result goes where the operand was;
+the same with an item of the object; a method is called; a function is called."""
+
+NONE_OF_IT, CHANGED, UNKNOWN, DRAWS, CHANGED_AND_DRAWS = range(5)
+"""What a method does: leaves all alone; changes its object; who knows; draws from iterators; both."""
+
+
+class Act(NamedTuple):
+    """Something done to the object that a path leads to: a fast local or a global, or an attribute of that.
+
+    since: code unit that reads the path first, -1 where it leads to the same object throughout the line.
+    slot: the fast local; -1 if the path begins at a global, which `name` names. arguments: how many, in a
+    call; -1 with keywords. on_list and so on: what a method does to an object of that type.
+    """
+
+    kind: int
+    since: int
+    slot: int
+    name: str | None
+    attribute: str | None
+    method: str | None
+    arguments: int
+    on_list: int = UNKNOWN
+    on_dict: int = UNKNOWN
+    on_set: int = UNKNOWN
+    on_text: int = UNKNOWN
+
+
+PURE = frozenset(
+    """
+    CACHE NOP RESUME EXTENDED_ARG PRECALL KW_NAMES PUSH_NULL POP_TOP COPY SWAP LOAD_CONST LOAD_FAST
+    LOAD_FAST_CHECK LOAD_FAST_LOAD_FAST LOAD_FAST_AND_CLEAR STORE_FAST STORE_FAST_LOAD_FAST
+    STORE_FAST_STORE_FAST DELETE_FAST LOAD_DEREF LOAD_CLASSDEREF LOAD_CLOSURE LOAD_GLOBAL LOAD_NAME IS_OP
+    BUILD_TUPLE BUILD_LIST BUILD_SLICE BUILD_STRING JUMP_FORWARD JUMP_BACKWARD
+    JUMP_BACKWARD_NO_INTERRUPT POP_JUMP_FORWARD_IF_NONE POP_JUMP_FORWARD_IF_NOT_NONE
+    POP_JUMP_BACKWARD_IF_NONE POP_JUMP_BACKWARD_IF_NOT_NONE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE
+    RETURN_VALUE RETURN_CONST END_FOR END_SEND LIST_TO_TUPLE GET_LEN MATCH_SEQUENCE MATCH_MAPPING
+    RETURN_GENERATOR MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE COPY_FREE_VARS MAKE_CELL YIELD_VALUE
+    LOAD_ASSERTION_ERROR PUSH_EXC_INFO CHECK_EXC_MATCH POP_EXCEPT RERAISE
+    """.split()
+)
+"""Instructions that change nothing but the frame they run in, whatever their operands are. What exceptions change is
+accounted for where they come up."""
+BY_OPERANDS = frozenset(
+    """
+    UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP BINARY_SUBSCR BINARY_SLICE
+    LOAD_ATTR LOAD_METHOD TO_BOOL POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE
+    POP_JUMP_FORWARD_IF_FALSE POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE
+    JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP FORMAT_VALUE FORMAT_SIMPLE FORMAT_WITH_SPEC
+    CONVERT_VALUE GET_ITER FOR_ITER BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP
+    """.split()
+)
+"""Instructions that change nothing else if their operands are of builtin types that keep still."""
+DRAWING = frozenset({"CONTAINS_OP", "UNPACK_SEQUENCE", "UNPACK_EX"})
+"""As those, but they also draw from an operand that is an iterator."""
+_BUILDS = frozenset({"LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "LIST_APPEND", "SET_ADD", "MAP_ADD"})
+"""They change what the same expression has made."""
+_FIRST_IN_PLACE = 13
+"""BINARY_OP: the first of the in-place operators (Include/opcode.h, NB_INPLACE_ADD)."""
+
+_LIST = dict.fromkeys(("append", "pop", "insert", "remove", "clear", "reverse"), CHANGED)
+_LIST |= dict.fromkeys(("index", "count", "copy"), NONE_OF_IT) | {"extend": CHANGED_AND_DRAWS}
+_DICT = dict.fromkeys(("get", "keys", "values", "items", "copy"), NONE_OF_IT)
+_DICT |= dict.fromkeys(("pop", "popitem", "setdefault", "clear"), CHANGED) | {"update": CHANGED_AND_DRAWS}
+_SET = dict.fromkeys(("add", "discard", "remove", "pop", "clear"), CHANGED) | {"copy": NONE_OF_IT}
+_OF_TWO = ("intersection", "difference", "symmetric_difference")
+_SET |= dict.fromkeys((*_OF_TWO, "union", "issubset", "issuperset", "isdisjoint"), DRAWS)
+_SET |= {f"{name}_update": CHANGED_AND_DRAWS for name in _OF_TWO} | {"update": CHANGED_AND_DRAWS}
+_TEXT = {name: NONE_OF_IT for name in {*dir(str), *dir(bytes)} if not name.startswith("_")}
+_TEXT |= {"join": DRAWS, "translate": UNKNOWN}
+
+_KEEP_STILL = """
+    len abs chr ord bin hex oct round divmod pow hash id isinstance issubclass callable repr format getattr
+    hasattr int float bool complex super object slice range
+"""
+_DRAW = """
+    sum min max sorted list tuple set frozenset dict any all enumerate zip reversed iter next print str bytes
+    bytearray
+"""
+
+
+def _callables() -> dict[int, int]:
+    """Builtin callables that change nothing by themselves, by address: 1, or 2 if they draw from iterators;
+    4 more if that holds without keywords only, 8 more if with one argument only."""
+    found = {id(getattr(builtins, name)): 1 for name in _KEEP_STILL.split()}
+    found |= {id(getattr(builtins, name)): 2 for name in _DRAW.split()}
+    found |= {id(function): 1 for function in vars(math).values() if callable(function)}
+    found |= {id(getattr(math, name)): 2 for name in ("fsum", "prod", "gcd", "lcm", "hypot", "dist")}
+    found[id(type)] = 1
+    for name in ("sorted", "min", "max"):
+        found[id(getattr(builtins, name))] |= 4
+    for name in ("iter", "type"):
+        found[id(getattr(builtins, name))] |= 8
+    return found
+
+
+CALLABLES = _callables()
+
+_NULL_FIRST = sys.version_info < (3, 13)
+"""LOAD_GLOBAL: NULL lies below what is called."""
+_ATTRIBUTE_SHIFTED = sys.version_info >= (3, 12)
+"""LOAD_ATTR: the lowest bit of its argument says that a method is called."""
+
+
+class _Read(NamedTuple):
+    """What lies in a slot of the value stack, as far as it is known: where it was read."""
+
+    where: str = ""
+    """slot, global; item, method: of what `base` was read; null; made; empty if nobody knows."""
+    base: "int | str | _Read | None" = None
+    attribute: str | None = None
+    unit: int = -1
+
+    @property
+    def is_path(self) -> bool:
+        return self.where in ("slot", "global")
+
+
+_UNKNOWN = _Read()
+_NULL = _Read("null")
+_MADE = _Read("made")
+"""A function that the line has made: a generator expression's, or a comprehension's."""
+
+_LEAVE = frozenset("CACHE NOP PRECALL KW_NAMES EXTENDED_ARG RESUME POP_TOP STORE_FAST DELETE_FAST".split())
+_TAKES = {
+    **dict.fromkeys("UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT TO_BOOL GET_ITER".split(), 1),
+    **dict.fromkeys("LIST_APPEND SET_ADD FORMAT_SIMPLE CONVERT_VALUE UNPACK_SEQUENCE".split(), 1),
+    **dict.fromkeys("COMPARE_OP CONTAINS_OP IS_OP LIST_EXTEND SET_UPDATE DICT_UPDATE".split(), 2),
+    **dict.fromkeys("LOAD_CONST LOAD_CLOSURE LOAD_NAME LOAD_ASSERTION_ERROR".split(), 0),
+    "BINARY_SLICE": 3,
+    "FORMAT_WITH_SPEC": 2,
+}
+"""How many of the topmost slots an instruction replaces; those that are not here may do anything to the stack."""
+
+
+class _Walk:
+    """Runs the instructions of a code object in their order, on a stack of what is known."""
+
+    def __init__(self, about: CodeFacts) -> None:
+        self.about = about
+        self.code = about.code
+        self.cells = frozenset(
+            n for n, name in enumerate(about.names) if name in self.code.co_cellvars + self.code.co_freevars
+        )
+        self.stack: list[_Read] = []
+        self.keywords = False
+        self.stored: set[tuple[str, int | str]] = set()
+        self.attributes: list[str] = []
+
+    def pop(self, count: int) -> list[_Read]:
+        """The topmost, lowest first."""
+        there = min(count, len(self.stack))
+        found = self.stack[len(self.stack) - there :]
+        del self.stack[len(self.stack) - there :]
+        return [_UNKNOWN] * (count - there) + found
+
+    def effect(self, instruction: _Instruction, following: _Instruction | None) -> int | Act:
+        """What an instruction can change; what it does to the stack is done."""
+        run = getattr(self, f"_{instruction.name.lower()}", None)
+        if run is not None:
+            found = run(instruction.arg, instruction.offset // 2, following)
+            return ANYTHING if found is None else found
+        self._other(instruction)
+        name = instruction.name
+        if name in PURE:
+            return NOTHING
+        if name in BY_OPERANDS:
+            return OPERANDS
+        if name in DRAWING:
+            return DRAINS
+        return BUILDS if name in _BUILDS else ANYTHING
+
+    def _other(self, instruction: _Instruction) -> None:
+        name, arg = instruction.name, instruction.arg
+        change = _stack_effect(name, arg, jump=False)
+        if name in ("STORE_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR"):
+            self.stored.add(("slot", arg))
+        elif name == "STORE_FAST_STORE_FAST":
+            self.stored |= {("slot", arg >> 4), ("slot", arg & 15)}
+        elif name == "STORE_FAST_LOAD_FAST":
+            self.stored.add(("slot", arg >> 4))
+        elif name == "STORE_GLOBAL":
+            self.stored.add(("global", self.code.co_names[arg]))
+        if name == "KW_NAMES":
+            self.keywords = True
+        taken = 0 if name in _LEAVE and change == 0 else -change if name in _LEAVE else _TAKES.get(name, -1)
+        if name in ("BUILD_LIST", "BUILD_TUPLE", "BUILD_SET", "BUILD_STRING", "BUILD_SLICE"):
+            taken = arg
+        elif name == "BUILD_MAP":
+            taken = 2 * arg
+        if taken < 0:
+            self.stack.clear()
+        else:
+            self.pop(taken)
+            self.stack += [_UNKNOWN] * (change + taken)
+
+    def _act(self, kind: int, read: _Read, method: str | None = None, arguments: int = 0) -> Act | None:
+        """Done to what was read; None if nobody knows what that is."""
+        if not read.is_path:
+            return None
+        slot = read.base if isinstance(read.base, int) else -1
+        fixed = slot >= 0 and slot not in self.cells and read.attribute is None
+        return Act(
+            kind,
+            -1 if fixed else read.unit,
+            slot,
+            read.base if isinstance(read.base, str) else None,
+            read.attribute,
+            method,
+            arguments,
+            _LIST.get(method or "", UNKNOWN),
+            _DICT.get(method or "", UNKNOWN),
+            _SET.get(method or "", UNKNOWN),
+            _TEXT.get(method or "", UNKNOWN),
+        )
+
+    def _load_fast(self, arg: int, unit: int, _: object) -> int:
+        self.stack.append(_Read("slot", arg, None, unit))
+        return NOTHING
+
+    _load_fast_check = _load_deref = _load_fast
+
+    def _load_fast_load_fast(self, arg: int, unit: int, _: object) -> int:
+        self.stack += [_Read("slot", arg >> 4, None, unit), _Read("slot", arg & 15, None, unit)]
+        return NOTHING
+
+    def _load_global(self, arg: int, unit: int, _: object) -> int:
+        loaded = _Read("global", self.code.co_names[arg >> 1], None, unit)
+        if arg & 1:
+            self.stack += [_NULL, loaded] if _NULL_FIRST else [loaded, _NULL]
+        else:
+            self.stack.append(loaded)
+        return NOTHING
+
+    def _push_null(self, arg: int, unit: int, _: object) -> int:
+        self.stack.append(_NULL)
+        return NOTHING
+
+    def _copy(self, arg: int, unit: int, _: object) -> int:
+        self.stack.append(self.stack[-arg] if arg <= len(self.stack) else _UNKNOWN)
+        return NOTHING
+
+    def _swap(self, arg: int, unit: int, _: object) -> int:
+        if arg <= len(self.stack):
+            self.stack[-1], self.stack[-arg] = self.stack[-arg], self.stack[-1]
+        else:
+            self.stack.clear()
+        return NOTHING
+
+    def _load_method(self, arg: int, unit: int, _: object) -> int:
+        (of,) = self.pop(1)
+        self.stack += [_Read("method", of, self.code.co_names[arg], unit), _UNKNOWN]
+        return OPERANDS
+
+    def _load_attr(self, arg: int, unit: int, following: object) -> int:
+        if _ATTRIBUTE_SHIFTED and arg & 1:
+            return self._load_method(arg >> 1, unit, following)
+        name = self.code.co_names[arg >> 1 if _ATTRIBUTE_SHIFTED else arg]
+        (of,) = self.pop(1)
+        known = of.is_path and of.attribute is None
+        self.stack.append(of._replace(attribute=name) if known else _UNKNOWN)
+        return OPERANDS
+
+    def _binary_subscr(self, arg: int, unit: int, _: object) -> int:
+        container, _key = self.pop(2)
+        self.stack.append(_Read("item", container, None, unit))
+        return OPERANDS
+
+    def _binary_op(self, arg: int, unit: int, following: _Instruction | None) -> int | Act | None:
+        left, _right = self.pop(2)
+        self.stack.append(_UNKNOWN)
+        if arg < _FIRST_IN_PLACE:
+            return OPERANDS
+        if following is not None and following.name == "STORE_FAST":
+            return IN_PLACE_LOCAL + following.arg
+        if following is not None and following.name in ("STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"):
+            return IN_PLACE_LOCAL + (following.arg >> 4)
+        if left.where == "item" and isinstance(left.base, _Read):
+            return self._act(IN_PLACE_ITEM, left.base)
+        return self._act(IN_PLACE, left)
+
+    def _store_attr(self, arg: int, unit: int, _: object) -> Act | None:
+        _value, of = self.pop(2)
+        self.attributes.append(self.code.co_names[arg])
+        return self._act(STORE, of)
+
+    def _delete_attr(self, arg: int, unit: int, _: object) -> Act | None:
+        (of,) = self.pop(1)
+        self.attributes += [self.code.co_names[arg]] * 2
+        return self._act(STORE, of)
+
+    def _store_subscr(self, arg: int, unit: int, _: object) -> Act | None:
+        _value, of, _key = self.pop(3)
+        return self._act(STORE, of)
+
+    def _delete_subscr(self, arg: int, unit: int, _: object) -> Act | None:
+        of, _key = self.pop(2)
+        return self._act(STORE, of)
+
+    def _make_function(self, arg: int, unit: int, _: object) -> int:
+        self.pop(1 + (arg.bit_count() if sys.version_info < (3, 13) else 0))
+        self.stack.append(_MADE)
+        return NOTHING
+
+    def _set_function_attribute(self, arg: int, unit: int, _: object) -> int:
+        _value, function = self.pop(2)
+        self.stack.append(function)
+        return NOTHING
+
+    def _get_iter(self, arg: int, unit: int, _: object) -> int:
+        self.pop(1)
+        self.stack.append(_UNKNOWN)
+        return OPERANDS
+
+    def _call(self, arg: int, unit: int, _: object) -> int | Act | None:
+        """What is called lies below the arguments, beside NULL or `self`."""
+        first, second, *_arguments = self.pop(arg + 2)
+        self.stack.append(_UNKNOWN)
+        count = -1 if self.keywords else arg
+        self.keywords = False
+        called = second if first == _NULL else first
+        if _MADE in (first, second):
+            return NOTHING  # it is a generator's, or it was seen to run
+        if called.where == "method" and isinstance(called.base, _Read):
+            return self._act(METHOD, called.base, called.attribute, count)
+        if called.where == "global" and called.attribute is None:
+            return self._act(CALL, called, None, count)
+        if called.where == "global":  # a function of a module
+            return self._act(METHOD, called._replace(attribute=None), called.attribute, count)
+        return None
+
+    def _call_kw(self, arg: int, unit: int, following: object) -> int | Act | None:
+        self.pop(1)
+        self.keywords = True
+        return self._call(arg, unit, following)
+
+    def holds(self, act: Act) -> bool:
+        """Whether the path leads, when the line has run, to what it led to: nothing on the way was assigned."""
+        base: tuple[str, int | str] = ("slot", act.slot) if act.slot >= 0 else ("global", act.name or "")
+        in_place = act.kind == IN_PLACE  # what is assigned is its result
+        if base in self.stored and not (in_place and act.slot < 0 and act.attribute is None):
+            return False
+        return act.attribute is None or self.attributes.count(act.attribute) <= in_place
+
+
+def _lines(about: CodeFacts, lines: list[int]) -> Iterator[tuple[int, list[int]]]:
+    """Each line with the indices of its instructions, in their order."""
+    found: dict[int, list[int]] = {}
+    for number, instruction in enumerate(about.instructions):
+        found.setdefault(lines[instruction.offset // 2], []).append(number)
+    yield from found.items()
+
+
+def effects(about: CodeFacts, lines: list[int]) -> tuple[list[int], list[int], list[Act]]:
+    """What each instruction of a code object can change, by code unit; for each unit the next one of the same
+    line that can change anything, or -1; and the acts that the first list speaks of.
+
+    lines: the line of each unit, 0 if it has none.
+    """
+    size = len(lines)
+    effect, then, acts = [NOTHING] * size, [-1] * size, list[Act]()
+    targets = {i.target for i in about.instructions} | {entry.target for entry in about.handlers}
+    begins = [i.offset // 2 for i in about.instructions] + [size]
+    for line, numbers in _lines(about, lines):
+        walk, found = _Walk(about), list[int | Act]()
+        before = -2
+        for number in numbers:
+            instruction = about.instructions[number]
+            if number != before + 1 or instruction.offset in targets:
+                walk.stack.clear()
+            before = number
+            after = about.instructions[number + 1] if number + 1 < len(about.instructions) else None
+            does = walk.effect(instruction, after)
+            if about.comprehensions and about.comprehension_at(instruction.offset) is not None:
+                does = ANYTHING
+            found.append(does)
+        if line == 0 and any(found):  # nobody knows when it runs
+            return [ANYTHING] * size, [*range(1, size), -1], []
+        again = any(
+            i.target is not None and i.target <= i.offset and lines[i.target // 2] == line
+            for i in map(about.instructions.__getitem__, numbers)
+        )
+        following = -1
+        for number, does in zip(reversed(numbers), reversed(found), strict=True):
+            if isinstance(does, Act):
+                if walk.holds(does) and not again:
+                    acts.append(does)
+                    does = ACTS + len(acts) - 1
+                else:
+                    does = ANYTHING
+            elif again and does > OPERANDS:
+                does = ANYTHING
+            unit = begins[number]
+            then[unit : begins[number + 1]] = [following] * (begins[number + 1] - unit)
+            effect[unit] = does
+            if does:
+                following = unit
+    return effect, then, acts

@@ -1,0 +1,270 @@
+/* What can have changed since the last event: only that is looked at again.
+
+   Between two events of code in the scope some instructions have run. `_effects.py` says what each of them can change; here
+   the objects in question are found. An object that was looked at since anything could have changed it, and everything that
+   it leads to, need not be looked at again. Included by tracer.c alone. */
+
+enum { ANYTHING = 2, DRAINS = 3, BUILDS = 4, IN_PLACE_LOCAL = 16, ACTS = 1000 };
+enum { ACT_STORE, ACT_IN_PLACE, ACT_IN_PLACE_ITEM, ACT_METHOD, ACT_CALL };
+enum { DOES_NOTHING, DOES_CHANGE, DOES_UNKNOWN, DOES_DRAW, DOES_CHANGE_AND_DRAW };
+
+static Map CALLABLES;        /* builtin callables that change nothing: see _effects.py */
+static initproc SLOT_INIT;   /* tp_init of a class with an __init__ in Python */
+
+/* Whether a value of this type stays as it is for as long as it lives. */
+static inline bool
+keeps_still(PyObject *o)
+{
+    PyTypeObject *k = Py_TYPE(o);
+    return k == &PyLong_Type || k == &PyUnicode_Type || k == &PyFloat_Type || k == &PyTuple_Type || k == &PyBool_Type
+        || k == &PyBytes_Type || k == &PyComplex_Type || k == &PyFrozenSet_Type || o == Py_None;
+}
+
+/* Have an object looked at in the next event; `steps` from a variable. */
+static void
+touch(Thread *t, PyObject *o, int steps)
+{
+    Obj *obj = map_get(&t->objects, (uint64_t)o);
+    if (!obj || obj->dead || obj->touched) return;  /* what is not known yet is looked at when it is */
+    if (obj->exotic || obj->moves) { t->wild = true; return; }
+    obj->touched = (signed char)steps;
+    obj->users++;
+    objs_add(&t->touched, obj);
+}
+
+static void
+untouch(Thread *t)
+{
+    while (t->touched.n) {
+        Obj *obj = t->touched.p[--t->touched.n];
+        obj->touched = 0;
+        unuse(t, obj);
+    }
+}
+
+static PyObject *
+from_dict(PyObject *dict, PyObject *name)
+{
+    if (!dict || !PyDict_CheckExact(dict)) return NULL;
+    return _PyDict_GetItem_KnownHash(dict, name, ((PyASCIIObject *)name)->hash);
+}
+
+/* An attribute that an object holds itself, found without code of the program's; NULL if it is not of that kind. */
+static PyObject *
+own_attribute(PyObject *o, PyObject *name)
+{
+    PyTypeObject *k = Py_TYPE(o);
+    if (k->tp_getattro != PyObject_GenericGetAttr || !(k->tp_flags & Py_TPFLAGS_HEAPTYPE)) return NULL;
+    PyObject *found = _PyType_Lookup(k, name);
+    if (found) {
+        if (!Py_IS_TYPE(found, &PyMemberDescr_Type)) return NULL;
+        PyMemberDef *member = ((PyMemberDescrObject *)found)->d_member;
+        return member->type == T_OBJECT_EX ? *(PyObject **)((char *)o + member->offset) : NULL;
+    }
+    Attributes a;
+    PyObject *key, *value;
+    attributes_of(o, &a);
+    while (next_attribute(&a, &key, &value)) if (key == name) return value;
+    return NULL;
+}
+
+/* Where an act's path leads; NULL if nobody knows. */
+static PyObject *
+led_to(const View *v, const Act *act)
+{
+    PyObject *o;
+    if (act->slot >= 0) o = fast_local(v, act->slot);
+    else {
+        o = from_dict(v->i->f_globals, act->name);
+        if (!o) o = from_dict(v->i->f_builtins, act->name);
+    }
+    return o && act->attribute ? own_attribute(o, act->attribute) : o;
+}
+
+/* A call that no event was seen of: what is called is written in C, or makes a generator. */
+static void
+account_call(Thread *t, PyObject *callable, const Act *act)
+{
+    int known = (int)(uintptr_t)map_get(&CALLABLES, (uint64_t)callable);
+    if (known) {
+        if ((known & 4 && act->arguments < 0) || (known & 8 && act->arguments != 1) || t->exotics) t->wild = true;
+        else if (known & 2) t->drains = true;
+        return;
+    }
+    if (Py_IS_TYPE(callable, &PyFunction_Type)) {
+        PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(callable);
+        if (!(code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) || !in_scope(t->core, code)) t->wild = true;
+        return;
+    }
+    if (PyType_Check(callable)) {
+        PyTypeObject *k = (PyTypeObject *)callable;
+        bool plain = Py_TYPE(callable)->tp_call == PyType_Type.tp_call;
+        if (plain && k->tp_new == PyBaseObject_Type.tp_new && k->tp_init == PyBaseObject_Type.tp_init) return;
+        if (plain && !(k->tp_flags & Py_TPFLAGS_HEAPTYPE) && PyType_FastSubclass(k, Py_TPFLAGS_BASE_EXC_SUBCLASS)) return;
+    }
+    t->wild = true;
+}
+
+static void
+account_method(Thread *t, PyObject *o, const Act *act)
+{
+    PyTypeObject *k = Py_TYPE(o);
+    int does = DOES_UNKNOWN;
+    if (k == &PyModule_Type) {
+        PyObject *callable = from_dict(PyModule_GetDict(o), act->method);
+        if (callable) { account_call(t, callable, act); return; }
+    } else if (k == &PyList_Type) does = act->on_list;
+    else if (k == &PyDict_Type) does = act->on_dict;
+    else if (k == &PySet_Type) does = act->on_set;
+    else if (k == &PyUnicode_Type || k == &PyBytes_Type) does = act->on_text;
+    if (does == DOES_UNKNOWN || t->exotics) { t->wild = true; return; }
+    if (does == DOES_DRAW || does == DOES_CHANGE_AND_DRAW) t->drains = true;
+    if (does == DOES_CHANGE || does == DOES_CHANGE_AND_DRAW) touch(t, o, act->attribute ? 2 : 1);
+}
+
+static void
+account_act(Thread *t, const View *v, const Act *act, int from)
+{
+    if (act->since >= 0 && 2 * act->since < from) { t->wild = true; return; }  /* it may have been assigned meanwhile */
+    PyObject *o = led_to(v, act);
+    if (!o) { t->wild = true; return; }
+    switch (act->kind) {
+    case ACT_STORE:
+        touch(t, o, act->attribute ? 2 : 1);
+        break;
+    case ACT_IN_PLACE:
+        if (t->exotics) t->wild = true;
+        else if (!keeps_still(o)) touch(t, o, act->attribute ? 2 : 1);
+        break;
+    case ACT_IN_PLACE_ITEM: {
+        Obj *obj = map_get(&t->objects, (uint64_t)o);
+        if (!obj || obj->c.nrefs || t->exotics) t->wild = true;
+        break;
+    }
+    case ACT_METHOD:
+        account_method(t, o, act);
+        break;
+    default:
+        account_call(t, o, act);
+    }
+}
+
+/* The instructions of one line have run, from where the last event left off (`after`: behind that instruction) to `to`. */
+static void
+account_for(Thread *t, IFrame *i, const Info *info, int to)
+{
+    if (t->wild) return;
+    int from = t->at.offset, unit = from / 2;
+    if (unit >= info->nunits) { t->wild = true; return; }
+    View v = {.i = i, .info = (Info *)info, .offset = INT_MAX / 2};
+    for (unit = t->at.after || !info->effect[unit] ? info->then[unit] : unit; unit >= 0 && 2 * unit < to && !t->wild;
+         unit = info->then[unit]) {
+        int effect = info->effect[unit];
+        if (effect >= ACTS) account_act(t, &v, &info->acts[effect - ACTS], t->at.after ? from + 1 : t->at.resumed ? from : 0);
+        else if (t->exotics || effect == ANYTHING) t->wild = true;
+        else if (effect >= IN_PLACE_LOCAL) {
+            PyObject *o = i->localsplus[effect - IN_PLACE_LOCAL];
+            if (!o || !keeps_still(o)) t->wild = true;
+        } else if (effect == BUILDS && t->at.resumed) t->wild = true;
+        else if (effect >= DRAINS) t->drains = true;
+    }
+}
+
+static inline bool at_frame(const Thread *t, const IFrame *i, const Info *info) { return t->at.frame == i && t->at.info == info; }
+
+/* Whether nothing but the frame that begins runs between this call and what follows it: no code in C that would go on. */
+static bool
+calls_directly(const View *caller, IFrame *called)
+{
+    if (!(op_at(caller->info, caller->offset) & OP_CALLS)) return false;
+#if PY_VERSION_HEX >= 0x030C0000
+    if (called->previous == caller->i) return true;
+#else
+    if (!called->is_entry) return true;
+#endif
+    int first = 0, size = operand_slots(caller, &first);
+    PyObject **slots = caller->i->localsplus + caller->info->nnames + first;
+    for (int n = 0; n < size; n++) {
+        if (!slots[n]) continue;
+        if (!holds_object(slots[n]) || !PyType_Check(slots[n])) return false;
+        PyTypeObject *k = (PyTypeObject *)slots[n];
+        return Py_TYPE(k)->tp_call == PyType_Type.tp_call && k->tp_new == PyBaseObject_Type.tp_new && k->tp_init == SLOT_INIT;
+    }
+    return false;
+}
+
+static void
+stand_at(Thread *t, IFrame *i, Info *info, int offset, bool after, bool resumed)
+{
+    t->at.frame = i;
+    t->at.info = info;
+    t->at.offset = offset < 0 ? 0 : offset;
+    t->at.after = after;
+    t->at.resumed = resumed;
+    t->at.single = false;
+}
+
+static void
+account_for_call(Thread *t, IFrame *i, Info *info, int offset)
+{
+    IFrame *caller = i->previous;
+#if PY_VERSION_HEX >= 0x030C0000
+    if (caller && caller->owner == FRAME_OWNED_BY_CSTACK) caller = caller->previous;
+#endif
+    if (t->nreturns == t->capreturns)
+        t->returns = must(realloc(t->returns, (t->capreturns = t->capreturns * 2 + 16) * sizeof *t->returns));
+    Return *back = &t->returns[t->nreturns++];
+    *back = (Return){.called = i};
+    if (caller && caller == t->at.frame && t->at.info->code == frame_code(caller)) {
+        View v = {.i = caller, .info = t->at.info};
+        int lasti = frame_lasti(caller);
+        v.offset = lasti < 0 ? 0 : v.info->owner[lasti / 2];
+        bool directly = calls_directly(&v, i);
+        account_for(t, caller, v.info, directly ? v.offset : v.offset + 2);
+        *back = (Return){i, caller, v.info, v.offset, directly};
+    } else t->wild = true;
+    stand_at(t, i, info, offset, false, true);
+}
+
+/* Whether a generator that goes on or stops is held by more than frames: what holds it is to be looked at, then. */
+static bool
+generator_shows(Thread *t, IFrame *i, const Info *info)
+{
+    if (!(info->code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) || i->owner != FRAME_OWNED_BY_GENERATOR) return false;
+    Obj *obj = map_get(&t->objects, (uint64_t)_PyFrame_GetGenerator(i));
+    if (!obj) return false;
+    if (obj->rc) return true;
+    for (int k = 0; k < t->nglobals; k++)
+        for (size_t n = 0; n < t->globals[k].refs.n; n++) if (t->globals[k].refs.p[n] == obj) return true;
+    return false;
+}
+
+/* Take into account what ran up to an event of a frame in the scope. */
+static void
+account(Thread *t, PyFrameObject *frame, Info *info, int what, PyObject *arg)
+{
+    IFrame *i = frame->f_frame;
+    int offset = frame_lasti(i);
+    t->alone = !observed();
+    if (!t->alone || t->user || !info->optimized) t->wild = true;
+    bool here = at_frame(t, i, info);
+    bool shows = (what == PyTrace_CALL || what == PyTrace_RETURN) && generator_shows(t, i, info);
+    if (what == PyTrace_CALL) {
+        account_for_call(t, i, info, offset);
+        t->wild |= shows;
+        return;
+    }
+    if (!here) t->wild = true;
+    else account_for(t, i, info, t->at.single ? t->at.offset + 2 : what == PyTrace_LINE ? INT_MAX : what == PyTrace_OPCODE ? offset : offset + 2);
+    if (what == PyTrace_RETURN) {
+        if (!arg || shows) t->wild = true;
+        while (t->nreturns && t->returns[t->nreturns - 1].called != i) t->nreturns--;
+        Return back = t->nreturns ? t->returns[--t->nreturns] : (Return){0};
+        if (back.frame && !shows) stand_at(t, back.frame, back.info, back.offset, back.directly, true);
+        else t->at.frame = NULL;
+        return;
+    }
+    if (what == PyTrace_EXCEPTION) t->wild = true;
+    stand_at(t, i, info, offset, false, what != PyTrace_LINE);
+    t->at.single = what == PyTrace_OPCODE;
+}

@@ -28,8 +28,9 @@ STORE, IN_PLACE, IN_PLACE_ITEM, METHOD, CALL = range(5)
 """Kinds of acts: an item or attribute is set; an in-place operator, whose result goes where the operand was;
 the same with an item of the object; a method is called; a function is called."""
 
-NONE_OF_IT, CHANGED, UNKNOWN, DRAWS, CHANGED_AND_DRAWS = range(5)
-"""What a method does: leaves all alone; changes its object; who knows; draws from iterators; both."""
+NONE_OF_IT, CHANGED, UNKNOWN, DRAWS, CHANGED_AND_DRAWS, APPENDS = range(6)
+"""What a method does: leaves all alone; changes its object; who knows; draws from iterators; both; adds items at the end."""
+NO_KEY, KEY_IN_SLOT, CONSTANT_KEY = range(3)
 
 
 class Act(NamedTuple):
@@ -37,7 +38,8 @@ class Act(NamedTuple):
 
     since: code unit that reads the path first, -1 where it leads to the same object throughout the line.
     slot: the fast local; -1 if the path begins at a global, which `name` names. arguments: how many, in a
-    call; -1 with keywords. on_list and so on: what a method does to an object of that type.
+    call; -1 with keywords. on_list and so on: what a method does to an object of that type. key: of the one
+    item that is set: the fast local that holds it, or an int.
     """
 
     kind: int
@@ -51,6 +53,8 @@ class Act(NamedTuple):
     on_dict: int = UNKNOWN
     on_set: int = UNKNOWN
     on_text: int = UNKNOWN
+    key_kind: int = NO_KEY
+    key: int = 0
 
 
 PURE = frozenset(
@@ -74,7 +78,7 @@ BY_OPERANDS = frozenset(
     LOAD_ATTR LOAD_METHOD TO_BOOL POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE
     POP_JUMP_FORWARD_IF_FALSE POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE
     JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP FORMAT_VALUE FORMAT_SIMPLE FORMAT_WITH_SPEC
-    CONVERT_VALUE GET_ITER FOR_ITER BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP
+    CONVERT_VALUE GET_ITER FOR_ITER BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP RAISE_VARARGS
     """.split()
 )
 """Instructions that change nothing else if their operands are of builtin types that keep still."""
@@ -85,8 +89,8 @@ _BUILDS = frozenset({"LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "LIST_APPEND", 
 _FIRST_IN_PLACE = 13
 """BINARY_OP: the first of the in-place operators (Include/opcode.h, NB_INPLACE_ADD)."""
 
-_LIST = dict.fromkeys(("append", "pop", "insert", "remove", "clear", "reverse"), CHANGED)
-_LIST |= dict.fromkeys(("index", "count", "copy"), NONE_OF_IT) | {"extend": CHANGED_AND_DRAWS}
+_LIST = dict.fromkeys(("pop", "insert", "remove", "clear", "reverse"), CHANGED)
+_LIST |= dict.fromkeys(("index", "count", "copy"), NONE_OF_IT) | {"extend": CHANGED_AND_DRAWS, "append": APPENDS}
 _DICT = dict.fromkeys(("get", "keys", "values", "items", "copy"), NONE_OF_IT)
 _DICT |= dict.fromkeys(("pop", "popitem", "setdefault", "clear"), CHANGED) | {"update": CHANGED_AND_DRAWS}
 _SET = dict.fromkeys(("add", "discard", "remove", "pop", "clear"), CHANGED) | {"copy": NONE_OF_IT}
@@ -133,7 +137,7 @@ class _Read(NamedTuple):
     """What lies in a slot of the value stack, as far as it is known: where it was read."""
 
     where: str = ""
-    """slot, global; item, method: of what `base` was read; null; made; empty if nobody knows."""
+    """slot, global; item, method: of what `base` was read; const; null; made; empty if nobody knows."""
     base: "int | str | _Read | None" = None
     attribute: str | None = None
     unit: int = -1
@@ -153,7 +157,7 @@ _TAKES = {
     **dict.fromkeys("UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT TO_BOOL GET_ITER".split(), 1),
     **dict.fromkeys("LIST_APPEND SET_ADD FORMAT_SIMPLE CONVERT_VALUE UNPACK_SEQUENCE".split(), 1),
     **dict.fromkeys("COMPARE_OP CONTAINS_OP IS_OP LIST_EXTEND SET_UPDATE DICT_UPDATE".split(), 2),
-    **dict.fromkeys("LOAD_CONST LOAD_CLOSURE LOAD_NAME LOAD_ASSERTION_ERROR".split(), 0),
+    **dict.fromkeys("LOAD_CLOSURE LOAD_NAME LOAD_ASSERTION_ERROR".split(), 0),
     "BINARY_SLICE": 3,
     "FORMAT_WITH_SPEC": 2,
 }
@@ -259,6 +263,12 @@ class _Walk:
             self.stack.append(loaded)
         return NOTHING
 
+    def _load_const(self, arg: int, unit: int, _: object) -> int:
+        value = self.code.co_consts[arg]
+        small = type(value) is int and -(1 << 30) < value < 1 << 30
+        self.stack.append(_Read("const", value) if small else _UNKNOWN)
+        return NOTHING
+
     def _push_null(self, arg: int, unit: int, _: object) -> int:
         self.stack.append(_NULL)
         return NOTHING
@@ -317,8 +327,15 @@ class _Walk:
         return self._act(STORE, of)
 
     def _store_subscr(self, arg: int, unit: int, _: object) -> Act | None:
-        _value, of, _key = self.pop(3)
-        return self._act(STORE, of)
+        _value, of, key = self.pop(3)
+        act = self._act(STORE, of)
+        if act is None or not isinstance(key.base, int) or key.attribute is not None:
+            return act
+        if key.where == "const":
+            return act._replace(key_kind=CONSTANT_KEY, key=key.base)
+        if key.where == "slot" and key.base not in self.cells:
+            return act._replace(key_kind=KEY_IN_SLOT, key=key.base)
+        return act
 
     def _delete_subscr(self, arg: int, unit: int, _: object) -> Act | None:
         of, _key = self.pop(2)
@@ -378,14 +395,23 @@ def _lines(about: CodeFacts, lines: list[int]) -> Iterator[tuple[int, list[int]]
     yield from found.items()
 
 
-def effects(about: CodeFacts, lines: list[int]) -> tuple[list[int], list[int], list[Act]]:
-    """What each instruction of a code object can change, by code unit; for each unit the next one of the same
-    line that can change anything, or -1; and the acts that the first list speaks of.
+class Effects(NamedTuple):
+    """What a code object can change, by code unit."""
 
-    lines: the line of each unit, 0 if it has none.
-    """
+    effect: list[int]
+    """By the instruction that begins there: NOTHING and so on, or an act."""
+    then: list[int]
+    """The next unit of the same line that can change anything, or -1."""
+    stored: list[int]
+    """The fast locals that the line assigns, as bits."""
+    acts: list[Act]
+
+
+def effects(about: CodeFacts, lines: list[int]) -> Effects:
+    """What each instruction of a code object can change. lines: the line of each unit, 0 if it has none."""
     size = len(lines)
     effect, then, acts = [NOTHING] * size, [-1] * size, list[Act]()
+    stored: dict[int, int] = {}
     targets = {i.target for i in about.instructions} | {entry.target for entry in about.handlers}
     begins = [i.offset // 2 for i in about.instructions] + [size]
     for line, numbers in _lines(about, lines):
@@ -398,11 +424,12 @@ def effects(about: CodeFacts, lines: list[int]) -> tuple[list[int], list[int], l
             before = number
             after = about.instructions[number + 1] if number + 1 < len(about.instructions) else None
             does = walk.effect(instruction, after)
-            if about.comprehensions and about.comprehension_at(instruction.offset) is not None:
+            if line and about.comprehensions and about.comprehension_at(instruction.offset) is not None:
                 does = ANYTHING
             found.append(does)
         if line == 0 and any(found):  # nobody knows when it runs
-            return [ANYTHING] * size, [*range(1, size), -1], []
+            return Effects([ANYTHING] * size, [*range(1, size), -1], [-1] * size, [])
+        stored[line] = sum(1 << slot for kind, slot in walk.stored if kind == "slot" and isinstance(slot, int))
         again = any(
             i.target is not None and i.target <= i.offset and lines[i.target // 2] == line
             for i in map(about.instructions.__getitem__, numbers)
@@ -411,6 +438,8 @@ def effects(about: CodeFacts, lines: list[int]) -> tuple[list[int], list[int], l
         for number, does in zip(reversed(numbers), reversed(found), strict=True):
             if isinstance(does, Act):
                 if walk.holds(does) and not again:
+                    if does.key_kind == KEY_IN_SLOT and ("slot", does.key) in walk.stored:
+                        does = does._replace(key_kind=NO_KEY)
                     acts.append(does)
                     does = ACTS + len(acts) - 1
                 else:
@@ -422,4 +451,5 @@ def effects(about: CodeFacts, lines: list[int]) -> tuple[list[int], list[int], l
             effect[unit] = does
             if does:
                 following = unit
-    return effect, then, acts
+    whole = [(stored.get(line, 0) | stored.get(0, 0)) & (1 << 64) - 1 for line in lines]
+    return Effects(effect, then, whole, acts)

@@ -134,7 +134,7 @@ def code_facts(code: CodeType) -> dict[str, Any]:
             operands[unit] = arg + 2 + (name == "CALL_KW")
     names = about.names
     count = len(about.parameters)
-    effect, then, acts = effects(about, lines)
+    changes = effects(about, lines)
     return {
         "facts": about,
         "function": qualified_name(code.co_qualname),
@@ -161,9 +161,10 @@ def code_facts(code: CodeType) -> dict[str, Any]:
         "caught": caught,
         "operands": operands,
         "lines": lines,
-        "effect": effect,
-        "then": then,
-        "acts": acts,
+        "effect": changes.effect,
+        "then": changes.then,
+        "stored": changes.stored,
+        "acts": changes.acts,
         "awaits": max((o for o in range(0, 2 * units, 2) if about.awaits_iterable(o)), default=-1)
         if ".0" in about.parameters
         else -2,

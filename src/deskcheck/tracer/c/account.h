@@ -6,7 +6,8 @@
 
 enum { ANYTHING = 2, DRAINS = 3, BUILDS = 4, IN_PLACE_LOCAL = 16, ACTS = 1000 };
 enum { ACT_STORE, ACT_IN_PLACE, ACT_IN_PLACE_ITEM, ACT_METHOD, ACT_CALL };
-enum { DOES_NOTHING, DOES_CHANGE, DOES_UNKNOWN, DOES_DRAW, DOES_CHANGE_AND_DRAW };
+enum { DOES_NOTHING, DOES_CHANGE, DOES_UNKNOWN, DOES_DRAW, DOES_CHANGE_AND_DRAW, DOES_APPEND };
+enum { NO_KEY, KEY_IN_SLOT, CONSTANT_KEY };
 
 static Map CALLABLES;        /* builtin callables that change nothing: see _effects.py */
 static initproc SLOT_INIT;   /* tp_init of a class with an __init__ in Python */
@@ -20,13 +21,18 @@ keeps_still(PyObject *o)
         || k == &PyBytes_Type || k == &PyComplex_Type || k == &PyFrozenSet_Type || o == Py_None;
 }
 
-/* Have an object looked at in the next event; `steps` from a variable. */
+/* Have an object looked at in the next event; `steps` from a variable; of a list one item, if `only` says so. */
 static void
-touch(Thread *t, PyObject *o, int steps)
+touch(Thread *t, PyObject *o, int steps, Py_ssize_t only)
 {
     Obj *obj = map_get(&t->objects, (uint64_t)o);
-    if (!obj || obj->dead || obj->touched) return;  /* what is not known yet is looked at when it is */
+    if (!obj || obj->dead) return;  /* what is not known yet is looked at when it is */
     if (obj->exotic || obj->moves) { t->wild = true; return; }
+    if (obj->touched) {
+        if (obj->only != only) obj->only = EVERYWHERE;
+        return;
+    }
+    obj->only = only;
     obj->touched = (signed char)steps;
     obj->users++;
     objs_add(&t->touched, obj);
@@ -38,6 +44,7 @@ untouch(Thread *t)
     while (t->touched.n) {
         Obj *obj = t->touched.p[--t->touched.n];
         obj->touched = 0;
+        obj->only = EVERYWHERE;
         unuse(t, obj);
     }
 }
@@ -119,7 +126,22 @@ account_method(Thread *t, PyObject *o, const Act *act)
     else if (k == &PyUnicode_Type || k == &PyBytes_Type) does = act->on_text;
     if (does == DOES_UNKNOWN || t->exotics) { t->wild = true; return; }
     if (does == DOES_DRAW || does == DOES_CHANGE_AND_DRAW) t->drains = true;
-    if (does == DOES_CHANGE || does == DOES_CHANGE_AND_DRAW) touch(t, o, act->attribute ? 2 : 1);
+    if (does == DOES_APPEND) touch(t, o, act->attribute ? 2 : 1, AT_END);
+    else if (does == DOES_CHANGE || does == DOES_CHANGE_AND_DRAW) touch(t, o, act->attribute ? 2 : 1, EVERYWHERE);
+}
+
+/* Which item of a list an act sets. */
+static Py_ssize_t
+item_of(const View *v, const Act *act, PyObject *o)
+{
+    int64_t key = act->key;
+    if (act->key_kind == NO_KEY || !PyList_CheckExact(o)) return EVERYWHERE;
+    if (act->key_kind == KEY_IN_SLOT) {
+        PyObject *number = v->i->localsplus[act->key];
+        if (!number || !Py_IS_TYPE(number, &PyLong_Type) || !int_value(number, &key)) return EVERYWHERE;
+    }
+    if (key < 0) key += PyList_GET_SIZE(o);
+    return key < 0 || key >= PyList_GET_SIZE(o) ? EVERYWHERE : (Py_ssize_t)key;
 }
 
 static void
@@ -130,11 +152,11 @@ account_act(Thread *t, const View *v, const Act *act, int from)
     if (!o) { t->wild = true; return; }
     switch (act->kind) {
     case ACT_STORE:
-        touch(t, o, act->attribute ? 2 : 1);
+        touch(t, o, act->attribute ? 2 : 1, item_of(v, act, o));
         break;
     case ACT_IN_PLACE:
         if (t->exotics) t->wild = true;
-        else if (!keeps_still(o)) touch(t, o, act->attribute ? 2 : 1);
+        else if (!keeps_still(o)) touch(t, o, act->attribute ? 2 : 1, EVERYWHERE);
         break;
     case ACT_IN_PLACE_ITEM: {
         Obj *obj = map_get(&t->objects, (uint64_t)o);
@@ -153,9 +175,10 @@ account_act(Thread *t, const View *v, const Act *act, int from)
 static void
 account_for(Thread *t, IFrame *i, const Info *info, int to)
 {
-    if (t->wild) return;
     int from = t->at.offset, unit = from / 2;
-    if (unit >= info->nunits) { t->wild = true; return; }
+    if (unit >= info->nunits) t->wild = true;
+    if (t->wild) return;
+    t->at.stored |= info->stored[unit];
     View v = {.i = i, .info = (Info *)info, .offset = INT_MAX / 2};
     for (unit = t->at.after || !info->effect[unit] ? info->then[unit] : unit; unit >= 0 && 2 * unit < to && !t->wild;
          unit = info->then[unit]) {
@@ -177,16 +200,12 @@ static bool
 calls_directly(const View *caller, IFrame *called)
 {
     if (!(op_at(caller->info, caller->offset) & OP_CALLS)) return false;
-#if PY_VERSION_HEX >= 0x030C0000
-    if (called->previous == caller->i) return true;
-#else
-    if (!called->is_entry) return true;
-#endif
+    if (entered_from_python(called)) return true;
     int first = 0, size = operand_slots(caller, &first);
     PyObject **slots = caller->i->localsplus + caller->info->nnames + first;
     for (int n = 0; n < size; n++) {
         if (!slots[n]) continue;
-        if (!holds_object(slots[n]) || !PyType_Check(slots[n])) return false;
+        if (!PyType_Check(slots[n])) return false;  /* alive: code in C that is being called has it from here */
         PyTypeObject *k = (PyTypeObject *)slots[n];
         return Py_TYPE(k)->tp_call == PyType_Type.tp_call && k->tp_new == PyBaseObject_Type.tp_new && k->tp_init == SLOT_INIT;
     }
@@ -202,6 +221,7 @@ stand_at(Thread *t, IFrame *i, Info *info, int offset, bool after, bool resumed)
     t->at.after = after;
     t->at.resumed = resumed;
     t->at.single = false;
+    t->at.stored = ~0ull;
 }
 
 static void
@@ -221,7 +241,7 @@ account_for_call(Thread *t, IFrame *i, Info *info, int offset)
         v.offset = lasti < 0 ? 0 : v.info->owner[lasti / 2];
         bool directly = calls_directly(&v, i);
         account_for(t, caller, v.info, directly ? v.offset : v.offset + 2);
-        *back = (Return){i, caller, v.info, v.offset, directly};
+        *back = (Return){i, caller, v.info, v.offset, directly, t->at.stored};
     } else t->wild = true;
     stand_at(t, i, info, offset, false, true);
 }
@@ -245,7 +265,6 @@ account(Thread *t, PyFrameObject *frame, Info *info, int what, PyObject *arg)
 {
     IFrame *i = frame->f_frame;
     int offset = frame_lasti(i);
-    t->alone = !observed();
     if (!t->alone || t->user || !info->optimized) t->wild = true;
     bool here = at_frame(t, i, info);
     bool shows = (what == PyTrace_CALL || what == PyTrace_RETURN) && generator_shows(t, i, info);
@@ -260,11 +279,15 @@ account(Thread *t, PyFrameObject *frame, Info *info, int what, PyObject *arg)
         if (!arg || shows) t->wild = true;
         while (t->nreturns && t->returns[t->nreturns - 1].called != i) t->nreturns--;
         Return back = t->nreturns ? t->returns[--t->nreturns] : (Return){0};
-        if (back.frame && !shows) stand_at(t, back.frame, back.info, back.offset, back.directly, true);
-        else t->at.frame = NULL;
+        if (back.frame && !shows) {
+            stand_at(t, back.frame, back.info, back.offset, back.directly, true);
+            t->at.stored = back.stored;
+        } else t->at.frame = NULL;
         return;
     }
     if (what == PyTrace_EXCEPTION) t->wild = true;
+    uint64_t stored = here ? t->at.stored : ~0ull;
     stand_at(t, i, info, offset, false, what != PyTrace_LINE);
+    t->at.stored = stored;
     t->at.single = what == PyTrace_OPCODE;
 }

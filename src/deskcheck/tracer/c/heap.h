@@ -45,6 +45,8 @@ typedef struct {
     size_t nseen, capseen;
 } Content;
 
+enum { EVERYWHERE = PY_SSIZE_T_MIN, AT_END = PY_SSIZE_T_MIN + 1 };
+
 struct Obj {
     uint64_t number;
     PyObject *address;
@@ -60,6 +62,7 @@ struct Obj {
     Obj *hint;           /* an object whose content refers to this one, or NULL */
     bool known, dead, listed, moves, exotic;  /* moves: an iterator; exotic: C code that may change it by an operator */
     signed char touched; /* the last line may have changed it: how many steps it is from a variable; 0 if not */
+    Py_ssize_t only;     /* of a list: where alone; EVERYWHERE or AT_END */
     Content c;
     uint64_t version;    /* of the dict that decides the content, if it has one; 0 for none */
     Pys revisit;         /* what such a content refers to */
@@ -72,6 +75,7 @@ typedef struct {
     uint64_t version;
     int mode;
     PyObject *head;      /* text of an instance's content up to its fields */
+    Val head_val;
     PyObject **names;    /* of the slots */
     Py_ssize_t *offsets;
     int nslots;

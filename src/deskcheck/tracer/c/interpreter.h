@@ -71,6 +71,28 @@ generator_code(PyObject *o)
 #endif
 }
 
+/* Whether the interpreter goes back from a frame straight to the one before, through no code in C. */
+static inline bool
+entered_from_python(IFrame *f)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    return f->previous && f->previous->owner != FRAME_OWNED_BY_CSTACK;
+#else
+    return !f->is_entry;
+#endif
+}
+
+/* Whether an exception is set. */
+static inline bool
+raising(PyThreadState *ts)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    return ts->current_exception != NULL;
+#else
+    return ts->curexc_type != NULL;
+#endif
+}
+
 /* The value of an int that fits into 64 bits; false for a larger one. */
 static inline bool
 int_value(PyObject *o, int64_t *value)

@@ -16,7 +16,7 @@ enum {
     OP_CALLS = 2048,
 };
 typedef struct {             /* Act in _effects.py, which says what each is */
-    int kind, since, slot, arguments, on_list, on_dict, on_set, on_text;
+    int kind, since, slot, arguments, on_list, on_dict, on_set, on_text, key_kind, key;
     PyObject *name, *attribute, *method;
 } Act;
 
@@ -38,6 +38,8 @@ typedef struct Info {
     signed char *enters;     /* -1: not asked yet */
     int *lines;              /* by code unit: its line, 0 if it has none */
     int *effect, *then;      /* by code unit: what it can change (`effects` in _effects.py) */
+    uint64_t *stored;        /* by code unit: the fast locals that its line assigns */
+    uint64_t cells;          /* those that other frames may assign too */
     Act *acts;
     int awaits;              /* up to where the iterable of a generator expression is not on the stack yet; -2: no such */
     PyObject **texts;        /* by code unit: text of the instruction that begins there, as far as asked */
@@ -61,6 +63,7 @@ typedef struct Rec {
     int nstack, capstack;
     Objs refs, srefs;
     int line, last_line, last_offset;
+    uint64_t seen;               /* the event at which its variables were looked at last */
     bool propagating, closing, unfolding, after_comprehension;
     int pending;                 /* a kind, or -1 */
 } Rec;
@@ -79,7 +82,7 @@ typedef struct {
 
 typedef struct { PyObject *o; Obj *obj; int depth; } Queued;
 
-typedef struct { IFrame *called, *frame; Info *info; int offset; bool directly; } Return;  /* to where a call goes back */
+typedef struct { IFrame *called, *frame; Info *info; int offset; bool directly; uint64_t stored; } Return;  /* to where a call goes back */
 
 struct Core;
 typedef struct Thread {
@@ -96,7 +99,7 @@ typedef struct Thread {
     int nglobals;
     Objs in_flight;
     bool dirty, user, doubt, alone;
-    struct { IFrame *frame; Info *info; int offset; bool after, resumed, single; } at;  /* where the last event left off */
+    struct { IFrame *frame; Info *info; int offset; bool after, resumed, single; uint64_t stored; } at;  /* where the last event left off */
     Return *returns;
     size_t nreturns, capreturns;
     bool wild, drains;           /* since the last event anything may have changed; iterators may have been drawn from */
@@ -469,6 +472,12 @@ type_info(Thread *t, PyTypeObject *kind)
             head = Py_None;
         }
     known->head = Py_NewRef(head);
+    if (head != Py_None) {
+        Py_ssize_t n;
+        const char *text = PyUnicode_AsUTF8AndSize(head, &n);
+        if (!text) { Py_DECREF(facts); return NULL; }
+        known->head_val = text_val(text, (size_t)n);
+    }
     known->has_dict = has_dict;
     known->hides_private = hides;
     known->placed = placed;
@@ -597,6 +606,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
             if (obj->placed) { obj->over = over; obj->position = position; }
             objs_add(&t->refs, obj);
             if (obj->visited != t->stamp && (obj->visited < t->quiet || obj->moves || obj->touched)) {
+                if (obj->visited < t->quiet) obj->only = EVERYWHERE;
                 obj->visited = t->stamp;
                 obj->touched = 0;
                 t->moved += obj->moves;
@@ -612,6 +622,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
     if ((Py_ssize_t)t->visited >= t->core->objects) { *cut = "many"; return NULL; }
     obj = must(calloc(1, sizeof *obj));
     obj->number = t->next_number++;
+    obj->only = EVERYWHERE;
     obj->address = o;
     obj->type = kind;
     if (placed) {
@@ -1100,6 +1111,18 @@ lasts(PyObject *o)
     return false;
 }
 
+static void
+write_splice(Buf *b, const Obj *obj, size_t from, size_t removed)
+{
+    buf_lit(b, ",\"");
+    buf_int(b, (int64_t)obj->number);
+    buf_lit(b, "\":{\"splice\":[");
+    buf_int(b, (int64_t)from);
+    buf_byte(b, ',');
+    buf_int(b, (int64_t)removed);
+    buf_lit(b, ",[");
+}
+
 /* A list of atoms that is known: compare in place. 1: done; 0: look at it as at any other. */
 static int
 atoms_content(Thread *t, Obj *obj, const Shape *s)
@@ -1151,18 +1174,53 @@ atoms_content(Thread *t, Obj *obj, const Shape *s)
         removed = old - tail - first;
     }
     Buf *b = &t->objects_text;
-    buf_lit(b, ",\"");
-    buf_int(b, (int64_t)obj->number);
-    buf_lit(b, "\":{\"splice\":[");
-    buf_int(b, (int64_t)first);
-    buf_byte(b, ',');
-    buf_int(b, (int64_t)removed);
-    buf_lit(b, ",[");
+    write_splice(b, obj, first, removed);
     if (write_items_from(t, b, s, (Py_ssize_t)first, (Py_ssize_t)last) < 0) return -1;
     buf_lit(b, "]]}");
     if (n > c->cap) c->items = must(realloc(c->items, (c->cap = n + n / 2 + 4) * sizeof(Val)));
     for (size_t i = first; i < (n == old ? last : n); i++) if (!atom_of(t, items[i], &c->items[i])) return -1;
     c->n = n;
+    return 1;
+}
+
+/* A known list of which one item was set, or to which items were added. 1: done; 0: look at it as at any other. */
+static int
+one_item(Thread *t, Obj *obj, const Shape *s)
+{
+    Content *c = &obj->c;
+    size_t n = (size_t)s->n, old = c->n, from = obj->only == AT_END ? old : (size_t)obj->only, to = obj->only == AT_END ? n : from + 1;
+    bool same_tail = same(c->tail, s->ntail ? text_val(s->tail, s->ntail) : text_val("", 0));
+    if (!same_tail || (obj->only == AT_END ? n < old : n != old)) return 0;
+    if (obj->only != AT_END && from >= n) return 1;  /* it is not among those that are shown */
+    PyObject **items = ((PyListObject *)s->list)->ob_item;
+    t->refs.n = 0;
+    if (n > c->cap) c->items = must(realloc(c->items, (c->cap = n + n / 2 + 4) * sizeof(Val)));
+    if (obj->only != AT_END) {
+        Val v;
+        if (value_of(t, items[from], &v) < 0) return -1;
+        if (same(v, c->items[from])) return 1;
+        if (c->nrefs || t->refs.n) return 0;
+        c->items[from] = v;
+        if (from < c->nseen) {
+            c->seen[from] = items[from];
+            c->stable[from / CHUNK] &= lasts(items[from]);
+        }
+    } else {
+        if (from == to) return 1;
+        for (size_t i = from; i < to; i++) if (value_of(t, items[i], &c->items[i]) < 0) return -1;
+        c->n = n;
+        if (t->refs.n) {
+            Objs all = {0};
+            for (size_t i = 0; i < c->nrefs; i++) objs_add(&all, c->refs[i]);
+            for (size_t i = 0; i < t->refs.n; i++) objs_add(&all, t->refs.p[i]);
+            edges_set(t, obj, all.p, all.n);
+            free(all.p);
+        }
+    }
+    Buf *b = &t->objects_text;
+    write_splice(b, obj, from, from < old ? 1 : 0);
+    if (write_items_from(t, b, s, (Py_ssize_t)from, (Py_ssize_t)to) < 0) return -1;
+    buf_lit(b, "]]}");
     return 1;
 }
 
@@ -1260,10 +1318,7 @@ instance_unchanged(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
             if (!same(v, c->fields[at++].v)) return 0;
         }
     }
-    if (at != c->nf) return 0;
-    Py_ssize_t n;
-    const char *head = PyUnicode_AsUTF8AndSize(info->head, &n);
-    return !head ? -1 : same(c->head, text_val(head, (size_t)n));
+    return at == c->nf && same(c->head, info->head_val);
 }
 
 /* An instance: what its slots and its dict hold. */
@@ -1431,7 +1486,9 @@ look_into(Thread *t, Queued q)
         Shape s = {.form = ITEMS_LIST, .list = o, .n = PyList_GET_SIZE(o), .tail = ""};
         HEAD(&s, "\"kind\":\"list\",\"type\":\"list\"");
         if (s.n > t->core->items) { long_tail(&s, room, s.n); s.n = t->core->items; }
-        int done = atoms_content(t, obj, &s);
+        int done = obj->only != EVERYWHERE && obj->known ? one_item(t, obj, &s) : 0;
+        obj->only = EVERYWHERE;
+        if (!done) done = atoms_content(t, obj, &s);
         if (done) return done < 0 ? -1 : 0;
         if (obj->known && obj->c.n == (size_t)s.n && (!s.ntail || same(obj->c.tail, text_val(s.tail, s.ntail)))) {
             Py_ssize_t i = 0;
@@ -1715,12 +1772,18 @@ info_of(Thread *t, PyCodeObject *code)
     info->texts = must(calloc((size_t)info->nunits, sizeof(PyObject *)));
     info->effect = int_array(GET("effect"));
     info->then = int_array(GET("then"));
-    PyObject *acts = GET("acts");
+    PyObject *stored = GET("stored"), *acts = GET("acts");
+    info->stored = must(calloc((size_t)info->nunits + 1, sizeof(uint64_t)));
+    for (Py_ssize_t n = 0; n < PyList_GET_SIZE(stored) && n < info->nunits; n++)
+        info->stored[n] = PyLong_AsUnsignedLongLongMask(PyList_GET_ITEM(stored, n));
+    for (int n = 0; n < info->nnames && n < 64; n++)
+        if (PyBytes_AS_STRING(info->code->co_localspluskinds)[n] & (CO_FAST_CELL | CO_FAST_FREE)) info->cells |= 1ull << n;
     info->acts = must(calloc((size_t)PyList_GET_SIZE(acts) + 1, sizeof(Act)));
     for (Py_ssize_t n = 0; n < PyList_GET_SIZE(acts); n++) {
         Act *act = &info->acts[n];
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(acts, n), "iiiOOOiiiii", &act->kind, &act->since, &act->slot, &act->name, &act->attribute,
-                              &act->method, &act->arguments, &act->on_list, &act->on_dict, &act->on_set, &act->on_text)) return NULL;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(acts, n), "iiiOOOiiiiiii", &act->kind, &act->since, &act->slot, &act->name, &act->attribute,
+                              &act->method, &act->arguments, &act->on_list, &act->on_dict, &act->on_set, &act->on_text,
+                              &act->key_kind, &act->key)) return NULL;
         PyObject **texts[] = {&act->name, &act->attribute, &act->method};  /* interned: names of the code object; None is none */
         for (int k = 0; k < 3; k++) if (*texts[k] == Py_None) *texts[k] = NULL;
     }
@@ -2073,10 +2136,13 @@ fast_changes(Thread *t, Rec *r, View *v, Buf *changed)
 {
     const Info *info = v->info;
     bool lost = false;
+    uint64_t stored = r->seen >= t->quiet && t->at.frame == v->i ? t->at.stored | info->cells : ~0ull;
     t->refs.n = 0;
+    r->seen = t->stamp;
     for (int k = 0; k < info->nnames; k++) {
         int slot = info->order[k];
         if (info->hidden[slot]) continue;
+        if (slot < 64 && !(stored >> slot & 1) && (r->vals[slot].a & 0xFF) <= V_STR) continue;  /* nobody has assigned it */
         PyObject *o = fast_local(v, slot);
         Val now = {V_UNBOUND, 0}, *cell = &r->vals[slot];
         if (!o) { lost |= cell->a != V_UNBOUND; continue; }
@@ -2370,7 +2436,6 @@ rec_drop(Thread *t, Rec *r)
     set_refs(t, &r->srefs, 0, NULL, 0);
     for (int i = 0; i < r->nextra; i++) Py_DECREF(r->extra[i].name);
     free(r->extra);
-    free(r->vals);
     free(r->stack);
     free(r);
 }
@@ -2477,7 +2542,7 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
     View *top = &views[n - 1];
     bool freeing = r->closing || r->info->is_del;
     PyObject *via_text = NULL;
-    int first = 0, size = operand_slots(top, &first);
+    int first = 0, size = entered_from_python(frame->f_frame) ? 0 : operand_slots(top, &first);
     PyObject **slots = top->i->localsplus + top->info->nnames + first;
     Pys operands = {0};
     bool whole = !freeing;
@@ -2554,9 +2619,8 @@ give_up(Thread *t, const char *why)
 
 /* Whether other code may run between two lines: of another thread, or of a trace function, profiler or monitor. */
 static bool
-observed(void)
+observed(PyThreadState *ts)
 {
-    PyThreadState *ts = PyThreadState_Get();
     if (ts->next || ts->prev || ts->c_profilefunc) return true;
 #if PY_VERSION_HEX >= 0x030C0000
     for (int tool = 0; tool < 6; tool++)
@@ -2725,6 +2789,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     }
     t->drains = false;
     untouch(t);
+    if (n == 1 && t->at.frame == top->i) t->at.stored = 0;
     t->depth = 0;
     if (t->objects_text.n || t->locals.n || t->stack.n || t->global_text.n) { t->dirty = false; forget(t); }
     if (t->ngone) {
@@ -2745,6 +2810,17 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     return failed;
 }
 
+/* The line that a frame in the scope is at, as PyFrame_GetLineNumber says it; -1 for none. */
+static int
+line_of(Thread *t, PyFrameObject *frame)
+{
+    if (frame->f_lineno) return frame->f_lineno;
+    int lasti = frame_lasti(frame->f_frame);
+    const Info *info = map_get(&t->core->infos, (uint64_t)frame_code(frame->f_frame));
+    if (lasti < 0 || !info || !info->in_scope) return PyFrame_GetLineNumber(frame);
+    return info->lines[lasti / 2] ? info->lines[lasti / 2] : -1;
+}
+
 /* ---- from the interpreter's events to ours (reference.py, same names) ---------------------------- */
 
 static int
@@ -2754,7 +2830,7 @@ flush(Thread *t, PyFrameObject *frame, Rec *r)
     r->pending = -1;
     if (kind < 0) return 0;
     if (r->number < 0) r->number = t->next_frame++;
-    return emit(t, kind, r, frame, kind == K_CALL ? r->info->first_line : PyFrame_GetLineNumber(frame), NULL);
+    return emit(t, kind, r, frame, kind == K_CALL ? r->info->first_line : line_of(t, frame), NULL);
 }
 
 static void
@@ -2793,12 +2869,12 @@ on_call(Thread *t, PyFrameObject *frame)
     Entry *e = entry_of(t, frame);
     Rec *r;
     if (begins || !e || e->comprehension || e->rec->info != info) {
-        r = must(calloc(1, sizeof *r));
+        r = must(calloc(1, sizeof *r + ((size_t)info->nnames + 1) * sizeof(Val)));
+        r->vals = (Val *)(r + 1);
         r->number = -1;
         r->info = info;
         r->pending = -1;
         r->last_offset = -1;
-        r->vals = must(calloc((size_t)info->nnames + 1, sizeof(Val)));
         frames_put(t, frame, r, false);
     } else r = e->rec;
     if (t->nactive == t->capactive)
@@ -2830,7 +2906,7 @@ on_line(Thread *t, PyFrameObject *frame, Rec *r)
 {
     View v;
     if (view_of(t, frame, &v) < 0) return -1;
-    int line = PyFrame_GetLineNumber(frame), op = op_at(v.info, v.offset);
+    int line = line_of(t, frame), op = op_at(v.info, v.offset);
     if (v.offset >= 0 && v.info->comprehension[v.offset / 2]) { r->after_comprehension = true; return 0; }
     if (op & OP_CLEANUP_THROW) return 0;
     int enters = enters_comprehension(t, v.info, v.offset);
@@ -2901,7 +2977,7 @@ in_comprehension(Thread *t, PyFrameObject *frame, int what, PyObject *arg, Entry
         if (t->core->instructions && e) return on_instruction(t, frame, enclosing);
     } else if (what == PyTrace_EXCEPTION) {
         if (enclosing->unfolding) { enclosing->unfolding = false; return 0; }
-        if (emit(t, K_RAISE, enclosing, frame, PyFrame_GetLineNumber(frame), PyTuple_GET_ITEM(arg, 1)) < 0) return -1;
+        if (emit(t, K_RAISE, enclosing, frame, line_of(t, frame), PyTuple_GET_ITEM(arg, 1)) < 0) return -1;
         enclosing->propagating = true;
     } else if (what == PyTrace_RETURN) {
         enclosing->after_comprehension = true;
@@ -2942,7 +3018,7 @@ on_exception(Thread *t, PyFrameObject *frame, Rec *r, PyObject *arg)
     if (exits && closes_unseen(t, frame, r)) return 0;
     r->closing = exits;
     if (flush(t, frame, r) < 0) return -1;
-    if (emit(t, K_RAISE, r, frame, PyFrame_GetLineNumber(frame), PyTuple_GET_ITEM(arg, 1)) < 0) return -1;
+    if (emit(t, K_RAISE, r, frame, line_of(t, frame), PyTuple_GET_ITEM(arg, 1)) < 0) return -1;
     r->propagating = true;
     return 0;
 }
@@ -2967,7 +3043,7 @@ on_return(Thread *t, PyFrameObject *frame, Rec *r, PyObject *arg)
         if (strcmp(Py_TYPE(value)->tp_name, "async_generator_wrapped_value") == 0)
             value = *(PyObject **)((char *)value + sizeof(PyObject));
     }
-    int failed = emit(t, kind, r, frame, PyFrame_GetLineNumber(frame), value);
+    int failed = emit(t, kind, r, frame, line_of(t, frame), value);
     leave(t, frame, r, kind == K_YIELD);
     return failed;
 }
@@ -3102,9 +3178,12 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
         Info *info = map_get(&core->infos, (uint64_t)frame_code(frame->f_frame));
         if (!info || info->in_scope) {
             PyObject *type, *value, *traceback;
-            PyErr_Fetch(&type, &value, &traceback);
-            int collecting = PyGC_Disable();  /* or finalisers of the program would run inside of us */
             PyThreadState *ts = PyThreadState_Get();
+            bool raised = raising(ts);
+            if (raised) PyErr_Fetch(&type, &value, &traceback);
+            int collecting = ts->interp->gc.enabled;
+            ts->interp->gc.enabled = 0;  /* or finalisers of the program would run inside of us */
+            t->alone = !observed(ts);
             int *left = recursion_left(ts), had = *left;
             *left += 300;
             int failed = 0;
@@ -3118,8 +3197,9 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
                 report_failure(core, t);
             }
             go_out(core);
-            if (collecting) PyGC_Enable();
-            PyErr_Restore(type, value, traceback);
+            ts->interp->gc.enabled = collecting;
+            if (raised) PyErr_Restore(type, value, traceback);
+            else if (raising(ts)) PyErr_Clear();
         }
     }
     if (user) {
@@ -3235,7 +3315,7 @@ core_clear(Core *core, PyObject *unused)
             if (f->in_scope) {
                 free(f->hidden); free(f->order); free(f->owner); free(f->op); free(f->depth); free(f->tags); free(f->pool);
                 free(f->kept); free(f->caught); free(f->operands); free(f->comprehension); free(f->enters); free(f->guarded);
-                free(f->lines); free(f->effect); free(f->then); free(f->acts);
+                free(f->lines); free(f->effect); free(f->then); free(f->stored); free(f->acts);
                 for (int u = 0; u < f->nunits; u++) Py_XDECREF(f->texts[u]);
                 free(f->texts);
             }

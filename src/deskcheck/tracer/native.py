@@ -244,11 +244,21 @@ class _Fallback(Snapshotter):
         ):
             return 0, None, (), False, False, placed
         if inherits(bases, BaseException):
-            return 1, None, (), False, False, placed
+            slots, has_dict = self._layout(bases)
+            return 4, self._head("exception", kind), slots, has_dict, False, placed
         if not self._transparent(kind):
             return 3, None, (), False, False, placed
         if any(inherits(bases, base) for base, _ in _snapshot._BASES) or id(kind) in _snapshot._KNOWN:
             return 1, None, (), False, False, placed
+        slots, has_dict = self._layout(bases)
+        hides = any(
+            not self._transparent(base) and _snapshot._module_of(base) != "builtins" for base in bases
+        )
+        return 2, self._head("object", kind), slots, has_dict, hides, placed
+
+    @staticmethod
+    def _layout(bases: tuple[type, ...]) -> tuple[tuple[Any, ...], bool]:
+        """The slots of a type's instances, and whether they have a dict."""
         slots, has_dict = [], False
         for base in bases:
             for name, descriptor in _snapshot._namespace(base).items():
@@ -257,10 +267,7 @@ class _Fallback(Snapshotter):
                     slots.append((name, descriptor))
                 elif name == "__dict__" and id(type(descriptor)) in _snapshot._DICT_DESCRIPTORS:
                     has_dict = True
-        hides = any(
-            not self._transparent(base) and _snapshot._module_of(base) != "builtins" for base in bases
-        )
-        return 2, self._head("object", kind), tuple(slots), has_dict, hides, placed
+        return tuple(slots), has_dict
 
 
 _INLINE = _snapshot._ids(

@@ -239,9 +239,18 @@ account_for_call(Thread *t, IFrame *i, Info *info, int offset)
         View v = {.i = caller, .info = t->at.info};
         int lasti = frame_lasti(caller);
         v.offset = lasti < 0 ? 0 : v.info->owner[lasti / 2];
-        bool directly = calls_directly(&v, i);
-        account_for(t, caller, v.info, directly ? v.offset : v.offset + 2);
-        *back = (Return){i, caller, v.info, v.offset, directly, t->at.stored};
+        account_for(t, caller, v.info, v.offset);
+        bool directly = calls_directly(&v, i), drains = false;
+        if (!directly) {  /* code in C is at work: what it does, it may do now and when this goes back */
+            bool wild = t->wild, drained = t->drains;
+            size_t touched = t->touched.n;
+            t->drains = false;
+            account_for(t, caller, v.info, v.offset + 2);
+            drains = t->drains;
+            t->drains |= drained;
+            directly = !wild && !t->wild && t->touched.n == touched;
+        }
+        *back = (Return){i, caller, v.info, v.offset, directly, drains, t->at.stored};
     } else t->wild = true;
     stand_at(t, i, info, offset, false, true);
 }
@@ -261,12 +270,14 @@ generator_shows(Thread *t, IFrame *i, const Info *info)
 
 /* Take into account what ran up to an event of a frame in the scope. */
 static void
-account(Thread *t, PyFrameObject *frame, Info *info, int what, PyObject *arg)
+account(Thread *t, PyFrameObject *frame, Info *info, int what)
 {
     IFrame *i = frame->f_frame;
     int offset = frame_lasti(i);
     if (!t->alone || t->user || !info->optimized) t->wild = true;
     bool here = at_frame(t, i, info);
+    t->drains |= t->returned_drains;
+    t->returned_drains = false;
     bool shows = (what == PyTrace_CALL || what == PyTrace_RETURN) && generator_shows(t, i, info);
     if (what == PyTrace_CALL) {
         account_for_call(t, i, info, offset);
@@ -276,16 +287,16 @@ account(Thread *t, PyFrameObject *frame, Info *info, int what, PyObject *arg)
     if (!here) t->wild = true;
     else account_for(t, i, info, t->at.single ? t->at.offset + 2 : what == PyTrace_LINE ? INT_MAX : what == PyTrace_OPCODE ? offset : offset + 2);
     if (what == PyTrace_RETURN) {
-        if (!arg || shows) t->wild = true;
+        if (shows) t->wild = true;
         while (t->nreturns && t->returns[t->nreturns - 1].called != i) t->nreturns--;
         Return back = t->nreturns ? t->returns[--t->nreturns] : (Return){0};
         if (back.frame && !shows) {
             stand_at(t, back.frame, back.info, back.offset, back.directly, true);
             t->at.stored = back.stored;
+            t->returned_drains = back.drains;
         } else t->at.frame = NULL;
         return;
     }
-    if (what == PyTrace_EXCEPTION) t->wild = true;
     uint64_t stored = here ? t->at.stored : ~0ull;
     stand_at(t, i, info, offset, false, what != PyTrace_LINE);
     t->at.stored = stored;

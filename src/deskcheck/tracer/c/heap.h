@@ -86,5 +86,6 @@ enum {
     M_CONTENT = 1,  /* by reference; content through Python */
     M_INSTANCE = 2, /* by reference; slots and dict */
     M_OPAQUE = 3,   /* by reference; nothing is looked into */
+    M_EXCEPTION = 4, /* as M_INSTANCE, and its args */
 };
 #endif

@@ -82,7 +82,7 @@ typedef struct {
 
 typedef struct { PyObject *o; Obj *obj; int depth; } Queued;
 
-typedef struct { IFrame *called, *frame; Info *info; int offset; bool directly; uint64_t stored; } Return;  /* to where a call goes back */
+typedef struct { IFrame *called, *frame; Info *info; int offset; bool directly, drains; uint64_t stored; } Return;  /* to where a call goes back */
 
 struct Core;
 typedef struct Thread {
@@ -102,7 +102,7 @@ typedef struct Thread {
     struct { IFrame *frame; Info *info; int offset; bool after, resumed, single; uint64_t stored; } at;  /* where the last event left off */
     Return *returns;
     size_t nreturns, capreturns;
-    bool wild, drains;           /* since the last event anything may have changed; iterators may have been drawn from */
+    bool wild, drains, returned_drains;  /* since the last event anything may have changed; iterators may have been drawn from */
     Objs touched;                /* what alone may have changed, if not */
     uint64_t quiet;              /* what was looked at in this event or later has not changed since */
     size_t fresh;                /* objects that this event has found */
@@ -1321,11 +1321,12 @@ instance_unchanged(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
     return at == c->nf && same(c->head, info->head_val);
 }
 
-/* An instance: what its slots and its dict hold. */
+/* An instance: what its slots and its dict hold; of an exception, what it was made with too. */
 static int
 instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
 {
-    if (obj->known && !info->hides_private && t->alone) {
+    PyObject *args = info->mode == M_EXCEPTION ? ((PyBaseExceptionObject *)o)->args : NULL;
+    if (obj->known && !info->hides_private && t->alone && !args) {
         int unchanged = instance_unchanged(t, obj, o, info);
         if (unchanged) return unchanged < 0 ? -1 : 0;
     }
@@ -1363,7 +1364,18 @@ instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
     keep(t, info->head);
     s.head = PyUnicode_AsUTF8AndSize(info->head, &n);
     s.nhead = (size_t)n;
-    int failed = !s.head || settle(t, obj, &s) < 0;
+    int failed = !s.head;
+    char room[64];
+    if (args) {
+        Val v;
+        for (Py_ssize_t i = 0; i < s.nfields && !failed; i++) failed = value_of(t, s.fields[i], &v) < 0;  /* numbered first */
+        hold(t, args);
+        s.form = ITEMS_VALUES;
+        s.items = &PyTuple_GET_ITEM(args, 0);
+        s.n = PyTuple_GET_SIZE(args);
+        if (s.n > t->core->items) { long_tail(&s, room, s.n); s.n = t->core->items; }
+    }
+    if (!failed) failed = settle(t, obj, &s) < 0;
     free(names.p);
     free(values.p);
     return failed ? -1 : 0;
@@ -1619,7 +1631,7 @@ look_into(Thread *t, Queued q)
     } else {
         TypeInfo *info = type_info(t, k);
         if (!info) return -1;
-        if (info->mode == M_INSTANCE) return instance_content(t, obj, o, info);
+        if (info->mode == M_INSTANCE || info->mode == M_EXCEPTION) return instance_content(t, obj, o, info);
         if (info->mode == M_OPAQUE && obj->known) return 0;
         if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
             uint64_t version = dict_version(((PyTypeObject *)o)->tp_dict);
@@ -2560,12 +2572,13 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
         pys_add(&operands, o);
     }
     if (via) via_text = QUIETLY(PyObject_CallMethod(t->fallback, "qualified", "O", ((PyCodeObject *)via)->co_qualname));
-    else if (size) {
+    else if (!size || (operands.n && operands.p[0] == Py_None)) via_text = Py_NewRef(Py_None);  /* it is no function in C */
+    else {
         PyObject *callable = NULL;
         for (int i = 0; i < size && !callable; i++) callable = slots[i];
         via_text = QUIETLY(PyObject_CallMethod(t->fallback, "via", "OK", operands.n ? operands.p[0] : Py_None,
                                                (unsigned long long)(operands.n ? 0 : (uint64_t)callable)));
-    } else via_text = Py_NewRef(Py_None);
+    }
     if (!via_text) { free(operands.p); return -1; }
     pys_add(&t->held, via_text);
     Pys stack = {0};
@@ -2692,7 +2705,8 @@ missed(Thread *t)
     for (size_t i = 0; i < t->touched.n; i++) {
         Obj *obj = t->touched.p[i];
         if (!obj->touched || obj->dead) continue;
-        if (obj->touched == 1 || deep || map_get(&t->objects, (uint64_t)obj->address) != obj) return true;
+        if (map_get(&t->objects, (uint64_t)obj->address) != obj) continue;  /* it was freed */
+        if (obj->touched == 1 || deep) return true;
         deep = obj;
     }
     if (!deep) return false;
@@ -3189,7 +3203,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             int failed = 0;
             go_in(core);
             if (!info) failed = !(info = info_of(t, frame_code(frame->f_frame)));
-            if (!failed && info->in_scope) account(t, frame, info, what, arg);
+            if (!failed && info->in_scope) account(t, frame, info, what);
             if (!failed && info->in_scope)
                 failed = what == PyTrace_CALL ? on_call(t, frame) : on_event(t, frame, what, arg);
             *left = had;

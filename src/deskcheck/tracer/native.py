@@ -139,6 +139,7 @@ def code_facts(code: CodeType) -> dict[str, Any]:
         "facts": about,
         "function": qualified_name(code.co_qualname),
         "optimized": bool(code.co_flags & CO_OPTIMIZED),
+        "iterates": ".0" in about.parameters,
         "is_module": code.co_name == "<module>",
         "is_comprehension": about.is_comprehension,
         "has_comprehensions": bool(about.comprehensions),

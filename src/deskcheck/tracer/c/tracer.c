@@ -23,7 +23,7 @@ typedef struct {             /* Act in _effects.py, which says what each is */
 typedef struct Info {
     PyCodeObject *code;      /* strong: its address stays its own */
     PyObject *file, *function, *facts;
-    bool local, in_scope, optimized, is_module, is_comprehension, has_comprehensions, is_lambda, is_del, keeps_roots;
+    bool local, in_scope, iterates, optimized, is_module, is_comprehension, has_comprehensions, is_lambda, is_del, keeps_roots;
     int first_line, first_resume, nnames, nparams, free_from, nunits;
     PyObject **names;        /* borrowed from `held` */
     bool *hidden;
@@ -141,6 +141,7 @@ typedef struct Core {
     Py_ssize_t items, text_chars, objects;
     int depth;
     Map infos, types, said;
+    Info *last_info;
     Thread *threads;
     int nthreads;
     bool on, cut, clear_later;
@@ -288,7 +289,7 @@ edges_set(Thread *t, Obj *owner, Obj **refs, size_t n)
 
 /* Replace a list of what is referred to; `counted` times it is a root. */
 static void
-set_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
+replace_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
 {
     if (have->n == n && (n == 0 || memcmp(have->p, now, n * sizeof(Obj *)) == 0)) return;
     for (size_t i = 0; i < n; i++) { now[i]->roots += (size_t)counted; now[i]->users++; }
@@ -303,6 +304,12 @@ set_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
         unuse(t, old[i]);
     }
     free(old);
+}
+
+static inline void
+set_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
+{
+    if (n || have->n) replace_refs(t, have, counted, now, n);
 }
 
 static void
@@ -1715,12 +1722,22 @@ int_array(PyObject *list)
     return a;
 }
 
+/* What is known of a code object; NULL if nothing yet. */
+static inline Info *
+known_info(Core *core, PyCodeObject *code)
+{
+    if (core->last_info && core->last_info->code == code) return core->last_info;
+    Info *info = map_get(&core->infos, (uint64_t)code);
+    if (info) core->last_info = info;
+    return info;
+}
+
 /* What is known of a code object; made once, by Python (`code_facts` in native.py). */
 static Info *
 info_of(Thread *t, PyCodeObject *code)
 {
     Core *core = t->core;
-    Info *info = map_get(&core->infos, (uint64_t)code);
+    Info *info = known_info(core, code);
     if (info) return info;
     PyObject *file = PyDict_GetItemWithError(core->scope, code->co_filename);
     if (!file && PyErr_Occurred()) return NULL;
@@ -1743,6 +1760,7 @@ info_of(Thread *t, PyCodeObject *code)
     info->function = GET("function");
     info->facts = GET("facts");
     info->optimized = INT("optimized");
+    info->iterates = INT("iterates");
     info->is_module = INT("is_module");
     info->is_comprehension = INT("is_comprehension");
     info->has_comprehensions = INT("has_comprehensions");
@@ -1911,7 +1929,7 @@ view_stack(Thread *t, const View *v, Pys *to)
     if (top < 0 && op_at(v->info, v->offset) & OP_NO_INTERRUPT) count--;
     size_t from = to->n;
     stack_values(t, v, count, depth, tags, false, to);
-    if (v->info->nparams && PyUnicode_CompareWithASCIIString(v->info->names[0], ".0") == 0) {
+    if (v->info->iterates) {
         PyObject *source = v->i->localsplus[0];
         if (!alive(source)) return;
         for (size_t i = from; i < to->n; i++) if (to->p[i] == source) return;
@@ -2830,7 +2848,7 @@ line_of(Thread *t, PyFrameObject *frame)
 {
     if (frame->f_lineno) return frame->f_lineno;
     int lasti = frame_lasti(frame->f_frame);
-    const Info *info = map_get(&t->core->infos, (uint64_t)frame_code(frame->f_frame));
+    const Info *info = known_info(t->core, frame_code(frame->f_frame));
     if (lasti < 0 || !info || !info->in_scope) return PyFrame_GetLineNumber(frame);
     return info->lines[lasti / 2] ? info->lines[lasti / 2] : -1;
 }
@@ -3189,7 +3207,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
     if (!t) return 0;
     bool user = t->user;
     if (core->on && !core->cut) {
-        Info *info = map_get(&core->infos, (uint64_t)frame_code(frame->f_frame));
+        Info *info = known_info(core, frame_code(frame->f_frame));
         if (!info || info->in_scope) {
             PyObject *type, *value, *traceback;
             PyThreadState *ts = PyThreadState_Get();
@@ -3339,6 +3357,7 @@ core_clear(Core *core, PyObject *unused)
             free(f);
         }
     map_free(&core->infos);
+    core->last_info = NULL;
     for (size_t i = 0; core->types.e && i <= core->types.mask; i++)
         if (core->types.e[i].key) {
             TypeInfo *k = core->types.e[i].value;

@@ -64,6 +64,7 @@ typedef struct Rec {
     Objs refs, srefs;
     int line, last_line, last_offset;
     uint64_t seen;               /* the event at which its variables were looked at last */
+    bool moves;                  /* an iterator is among its refs */
     bool propagating, closing, unfolding, after_comprehension;
     int pending;                 /* a kind, or -1 */
 } Rec;
@@ -845,7 +846,15 @@ value_of(Thread *t, PyObject *o, Val *v)
         *v = (Val){V_TUPLE | (uint64_t)n << 8, h};
         return 0;
     }
-    if (k == &PyList_Type || k == &PyDict_Type || k == &PySet_Type || (k != &PyTuple_Type && map_get(&t->objects, (uint64_t)o))) {
+    Obj *known = k == &PyTuple_Type ? NULL : map_get(&t->objects, (uint64_t)o);
+    if (known && known->visited >= t->quiet && !known->moves && !known->touched && known->type == k
+        && (!known->weak || referent(known->weak) == o)) {  /* nothing has changed: the short way through `reference` */
+        if (t->revisit) pys_add(t->revisit, o);
+        objs_add(&t->refs, known);
+        *v = (Val){V_REF, known->number};
+        return 0;
+    }
+    if (k == &PyList_Type || k == &PyDict_Type || k == &PySet_Type || known) {
         bool weakly = k == &PySet_Type, placed = false;
         PyObject *text = NULL;
         const char *cut;
@@ -2160,6 +2169,21 @@ stack_changes(Thread *t, Rec *r, Pys *stack, Buf *stack_text)
     return 0;
 }
 
+/* Whether the variables refer to what they referred to, and none of that may have changed: all that was assigned is atoms. */
+static bool
+refers_as_before(Thread *t, const Rec *r, const View *v, uint64_t stored)
+{
+    if (t->touched.n || r->moves || v->info->nnames > 64 || (stored & ~((2ull << (v->info->nnames - 1)) - 1))) return false;
+    for (; stored; stored &= stored - 1) {
+        int slot = __builtin_ctzll(stored);
+        PyObject *o = v->i->localsplus[slot];
+        if ((r->vals[slot].a & 0xFF) > V_STR) return false;
+        if (o && !Py_IS_TYPE(o, &PyLong_Type) && !Py_IS_TYPE(o, &PyUnicode_Type) && !Py_IS_TYPE(o, &PyFloat_Type)
+            && !Py_IS_TYPE(o, &PyBool_Type) && o != Py_None) return false;
+    }
+    return true;
+}
+
 /* As `frame_changes` for the variables of one frame of a function: no names are looked up. */
 static int
 fast_changes(Thread *t, Rec *r, View *v, Buf *changed)
@@ -2169,10 +2193,11 @@ fast_changes(Thread *t, Rec *r, View *v, Buf *changed)
     uint64_t stored = r->seen >= t->quiet && t->at.frame == v->i ? t->at.stored | info->cells : ~0ull;
     t->refs.n = 0;
     r->seen = t->stamp;
+    bool same_refs = info->nnames && refers_as_before(t, r, v, stored);
     for (int k = 0; k < info->nnames; k++) {
         int slot = info->order[k];
         if (info->hidden[slot]) continue;
-        if (slot < 64 && !(stored >> slot & 1) && (r->vals[slot].a & 0xFF) <= V_STR) continue;  /* nobody has assigned it */
+        if (slot < 64 && !(stored >> slot & 1) && (same_refs || (r->vals[slot].a & 0xFF) <= V_STR)) continue;  /* nobody has assigned it */
         PyObject *o = fast_local(v, slot);
         Val now = {V_UNBOUND, 0}, *cell = &r->vals[slot];
         if (!o) { lost |= cell->a != V_UNBOUND; continue; }
@@ -2191,6 +2216,10 @@ fast_changes(Thread *t, Rec *r, View *v, Buf *changed)
         write_name(changed, info->names[slot]);
         buf_lit(changed, "{\"unbound\":true}");
     }
+    if (same_refs && !t->refs.n) return 0;
+    r->moves = false;
+    for (size_t i = 0; i < t->refs.n; i++) r->moves |= t->refs.p[i]->moves;
+    set_refs(t, &r->refs, r->counted, t->refs.p, t->refs.n);
     return 0;
 }
 
@@ -2204,7 +2233,6 @@ frame_changes(Thread *t, Rec *r, View *views, int nviews, Pys *stack, Buf *chang
     if (nviews == 1 && !r->nextra && views[0].info == r->info && (r->info->optimized || r->info->is_module)) {
         failed = fast_changes(t, r, &views[0], changed);
         if (changed->n) buf_byte(changed, '}');
-        if (!failed) set_refs(t, &r->refs, r->counted, t->refs.p, t->refs.n);
         return failed ? failed : stack ? stack_changes(t, r, stack, stack_text) : 0;
     }
     Nows mine = l;

@@ -25,6 +25,7 @@ class Core:
         depth: int,
         block_bytes: int,
         instructions: bool,
+        call_depth: int,
         /,
     ) -> None: ...
     def attach(self, fallback: object, number: int, /) -> None: ...

@@ -20,10 +20,9 @@ import sys
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring as quote  # C-accelerated, keeps non-ASCII
 from json.encoder import encode_basestring_ascii as quote_ascii
-from types import MappingProxyType
 from typing import Any
 
 from deskcheck.tracer._frames import FrameView, objects_at, pointer_at
@@ -598,7 +597,7 @@ class Snapshotter:
             if prefix != "ag":  # 3.11 has no ag_suspended
                 started = getattr(obj, f"{prefix}_suspended")
             state = "suspended" if started else "created"
-            if view.code.co_filename in self.files:
+            if self.is_recorded(view.code):
                 fields["(line)"] = self.value(frame.f_lineno if started else view.code.co_firstlineno)
                 number = self.frame_number(frame) if started else None
                 if number is not None:
@@ -611,8 +610,9 @@ class Snapshotter:
         fields["(state)"] = self.value(state)
         return Content(self._head("generator", kind) + text, None, fields, "")
 
-    files: Mapping[str, str] = MappingProxyType({})
-    """Files whose code is recorded; a generator of any other has no line that means anything here."""
+    def is_recorded(self, code: types.CodeType) -> bool:
+        """Whether it is code that is recorded: the line of a generator of any other means nothing here."""
+        return False
 
     def _iterator(self, kind: type, obj: Any) -> Content:
         fields = self._named(_ITERATORS[id(kind)](obj))

@@ -236,8 +236,12 @@ class _Fallback(Snapshotter):
         super().__init__(limits, modules, core.frame_number)
         self.value = core.value  # type: ignore[method-assign, assignment]
         self.files = files
-        self.code_facts = code_facts
         self.qualified = qualified_name
+
+    def code_facts(self, code: CodeType) -> dict[str, Any] | None:
+        """None for code of a recorded file that is not recorded itself."""
+        chosen = self.limits.chooses(self.files[code.co_filename], qualified_name(code.co_qualname))
+        return code_facts(code) if chosen else None
 
     @property
     def _depth(self) -> int:
@@ -362,6 +366,7 @@ class NativeTracer:
             bounds.depth,
             block_bytes,
             level is Level.INSTRUCTION,
+            bounds.call_depth or 0,
         )
         self._lock = threading.Lock()
         self._threads = 0

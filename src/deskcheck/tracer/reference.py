@@ -172,6 +172,19 @@ class ReferenceTracer:
         self._user = threading.local()
         """`function`: the trace function that the program has set in this thread while ours was on."""
         self._user_thread_function: Any = None
+        self._files: dict[int, tuple[CodeType, str | None]] = {}
+        """By address of a code object, which this keeps alive: the name of its file, if it is recorded."""
+
+    def file_of(self, code: CodeType) -> str | None:
+        """The name that events give the file of a code object; None for one that is not recorded."""
+        file = self.scope.get(code.co_filename)
+        if file is None or not self.limits.only:
+            return file
+        known = self._files.get(id(code))
+        if known is None:
+            chosen = self.limits.chooses(file, qualified_name(code.co_qualname))
+            known = self._files[id(code)] = code, file if chosen else None
+        return known[1]
 
     def start(self) -> None:
         """Begin to trace. Frames that are already running are not recorded."""
@@ -277,6 +290,8 @@ class _Thread:
         self.number = number
         self.index = 0
         self.output: list[str] = []
+        self.left_out = {"deep": 0}
+        """What was left out since the last event (docs/format.md, *Gaps*)."""
         self.untraced = False
         """The interpreter forgot ours and the program set its own: what frames keep of ours is silent."""
         self.frames: dict[int, _Frame | tuple[_Frame, int]] = {}
@@ -291,7 +306,7 @@ class _Thread:
         self.raised: dict[int, int] = {}
         """By `id` of the frame: at which offset an exception came up that no line has followed yet."""
         self.snapshots = Snapshotter(tracer.limits, tracer.modules, self._number_of)
-        self.snapshots.files = tracer.scope
+        self.snapshots.is_recorded = lambda code: tracer.file_of(code) is not None  # type: ignore[method-assign]
 
     def _number_of(self, frame: FrameType) -> int | None:
         record = self.frames.get(id(frame))
@@ -302,7 +317,7 @@ class _Thread:
     def on_call(self, frame: FrameType, event: str, arg: Any) -> Local | None:
         """The global trace function: a frame begins or goes on."""
         code = frame.f_code
-        file = self.tracer.scope.get(code.co_filename)
+        file = self.tracer.file_of(code)
         recorded = file is not None and self.tracer.cut is None and self.tracer.is_on
         if recorded and file is not None:
             try:
@@ -318,7 +333,7 @@ class _Thread:
     def on_event(self, frame: FrameType, event: str, arg: Any) -> Local:
         """The local trace function: line, opcode, exception, return."""
         on = self.tracer.is_on and self.tracer.cut is None and not self.untraced
-        if on and frame.f_code.co_filename in self.tracer.scope:
+        if on and self.tracer.file_of(frame.f_code) is not None:
             try:
                 self._event(frame, event, arg)
             except Exception as error:
@@ -345,6 +360,8 @@ class _Thread:
         if about.comprehensions or self.tracer.level is Level.INSTRUCTION:
             frame.f_trace = self.on_event  # 3.13 forgets f_trace_opcodes on a frame without one
             frame.f_trace_opcodes = True
+        if self._leaves_out(frame, about):
+            return
         if about.is_comprehension:
             enclosing = self._recorded(frame.f_back)
             if enclosing is not None:
@@ -362,6 +379,24 @@ class _Thread:
         record.pending = Kind.CALL if begins else Kind.RESUME
         if op in _GOES_ON:  # else an exception comes in: the next event tells
             self._flush(frame, record)
+
+    def _leaves_out(self, frame: FrameType, about: CodeFacts) -> bool:
+        """Whether a frame that begins or goes on is beyond the depth that was asked for. One that has been
+        recorded before is not; a comprehension's shares the lot of the enclosing one."""
+        depth = self.tracer.limits.call_depth
+        if depth is None or len(self.active) < depth:
+            return False
+        if about.is_comprehension:
+            if self._recorded(frame.f_back) is not None:
+                return False
+        else:
+            record = self.frames.get(id(frame))
+            begins = FrameView(frame).offset <= about.first_resume
+            if not begins and isinstance(record, _Frame) and record.code is frame.f_code:
+                return False
+            self.left_out["deep"] += 1
+        self.frames.pop(id(frame), None)
+        return True
 
     def _recorded(self, frame: FrameType | None) -> _Frame | None:
         """The record of a frame, or of the one that encloses it, if it is a comprehension's."""
@@ -553,6 +588,8 @@ class _Thread:
             record.last_line, record.last_offset = line, top.offset if top.code is record.code else -1
         output = "".join(self.output) or None
         self.output.clear()
+        left_out = {what: str(count) for what, count in self.left_out.items() if count}
+        self.left_out = dict.fromkeys(self.left_out, 0)
         columns = (
             json_object(changed) if changed else None,
             stack_text,
@@ -562,6 +599,7 @@ class _Thread:
             value_text,
             output,
             given.get("instruction"),
+            json_object(left_out) if left_out else None,
         )
         offset = top.offset
         head = (

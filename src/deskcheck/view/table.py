@@ -83,7 +83,12 @@ def _changes(event: Event, value_chars: int) -> Text:
     return Text("  ".join(_parts(event, value_chars)))
 
 
+_LEFT_OUT = {"deep": "deeper calls"}
+
+
 def _parts(event: Event, value_chars: int) -> Iterator[str]:
+    if event.left_out:
+        yield f"(left out: {', '.join(f'{n} {_LEFT_OUT[what]}' for what, n in event.left_out.items())})"
     if event.value is not None and event.kind is not Kind.RESUME:
         word = {Kind.RETURN: "->", Kind.YIELD: "yields", Kind.RAISE: "!"}.get(event.kind, "")
         yield f"{word} {_short(event.value, value_chars)}"

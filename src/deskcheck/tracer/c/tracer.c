@@ -74,6 +74,8 @@ typedef struct {
 
 typedef struct { PyObject *o; Obj *obj; int depth; } Queued;
 
+enum { DEEP, LEFT_OUT };
+
 struct Core;
 typedef struct Thread {
     struct Core *core;
@@ -112,6 +114,7 @@ typedef struct Thread {
     Val *vals;
     size_t capvals;
     uint64_t marks;
+    int64_t left_out[LEFT_OUT];  /* since the last event: frames beyond the depth asked for */
     struct Thread *next;
 } Thread;
 
@@ -123,7 +126,7 @@ typedef struct Core {
     int64_t events;
     uint64_t stamps;             /* of all threads: what is known of types is theirs together */
     Py_ssize_t items, text_chars, objects;
-    int depth;
+    int depth, call_depth;       /* call_depth: 0 is no limit */
     Map infos, types, said;
     Thread *threads;
     int nthreads;
@@ -1645,6 +1648,7 @@ info_of(Thread *t, PyCodeObject *code)
         free(info);
         return other;
     }
+    if (d == Py_None) { Py_DECREF(d); map_put(&core->infos, (uint64_t)code, info); return info; }  /* not asked for */
     info->held = d;
     info->in_scope = true;
     info->file = Py_NewRef(file);
@@ -2216,7 +2220,7 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
 /* ---- blocks (recording/block.py) ---------------------------------------------------------------- */
 
 static const char MAGIC[] = "\xdcK\x01";
-enum { CONTEXT = 0x10, COLUMNS = 0x20 };
+enum { CONTEXT = 0x10, COLUMNS = 0x20, GAP = 0x40 };
 
 static int
 hand_over(Core *core)
@@ -2249,6 +2253,21 @@ hand_over(Core *core)
     return failed ? -1 : 0;
 }
 
+/* What was left out since the last event, as JSON; nothing if nothing was. */
+static void
+write_left_out(Thread *t, Buf *b)
+{
+    static const char *const names[] = {"{\"deep\":"};
+    for (int i = 0; i < LEFT_OUT; i++) {
+        if (!t->left_out[i]) continue;
+        if (b->n) { buf_byte(b, ','); buf_put(b, names[i] + 1, strlen(names[i]) - 1); }
+        else buf_put(b, names[i], strlen(names[i]));
+        buf_int(b, t->left_out[i]);
+        t->left_out[i] = 0;
+    }
+    if (b->n) buf_byte(b, '}');
+}
+
 static int
 add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf *output)
 {
@@ -2263,7 +2282,9 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
     int mask = t->instruction ? 1 << 7 : 0;
     for (int i = 0; i < 6; i++) if (texts[i]->n) mask |= 1 << i;
     if (output->n) mask |= 1 << 6;
-    buf_byte(b, kind | (context ? CONTEXT : 0) | (mask ? COLUMNS : 0));
+    Buf left_out = {0};
+    write_left_out(t, &left_out);
+    buf_byte(b, kind | (context ? CONTEXT : 0) | (mask ? COLUMNS : 0) | (left_out.n ? GAP : 0));
     if (context) {
         Info *info = r->info;
         buf_varint(b, (uint64_t)t->number);
@@ -2305,6 +2326,11 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
             buf_varint(b, (uint64_t)n);
             buf_put(b, text, (size_t)n);
         }
+    }
+    if (left_out.n) {
+        buf_varint(b, left_out.n);
+        buf_put(b, left_out.p, left_out.n);
+        buf_free(&left_out);
     }
     if (core->mirror && b->n <= core->mirror_room) {
         memcpy(core->mirror->data + had, b->p + had, b->n - had);
@@ -2711,6 +2737,26 @@ trace_opcodes(PyFrameObject *frame, PyObject *tracer)
     return PyObject_SetAttrString((PyObject *)frame, "f_trace_opcodes", Py_True);
 }
 
+/* Whether a frame that begins or goes on is beyond the depth that was asked for (_leaves_out). */
+static bool
+leaves_out(Thread *t, PyFrameObject *frame, const View *v)
+{
+    if (!t->core->call_depth || t->nactive < t->core->call_depth) return false;
+    Entry *e;
+    if (v->info->is_comprehension) {
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        e = back ? entry_of(t, back) : NULL;
+        Py_XDECREF(back);
+        if (e) return false;
+    } else {
+        e = v->offset <= v->info->first_resume ? NULL : entry_of(t, frame);
+        if (e && !e->comprehension) return false;
+        t->left_out[DEEP]++;
+    }
+    frames_del(t, frame);
+    return true;
+}
+
 static int
 on_call(Thread *t, PyFrameObject *frame)
 {
@@ -2718,6 +2764,7 @@ on_call(Thread *t, PyFrameObject *frame)
     if (view_of(t, frame, &v) < 0) return -1;
     Info *info = v.info;
     if ((info->has_comprehensions || t->core->instructions) && trace_opcodes(frame, Py_None) < 0) return -1;
+    if (leaves_out(t, frame, &v)) return 0;  /* after that: on 3.13 the events are the code's, of all its frames */
     if (info->is_comprehension) {
         PyFrameObject *back = PyFrame_GetBack(frame);
         Entry *e = back ? entry_of(t, back) : NULL;
@@ -3073,9 +3120,9 @@ core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     PyObject *tracer, *scope, *modules;
     long long events;
     Py_ssize_t items, text_chars, objects, block_bytes;
-    int depth, instructions;
-    if (!PyArg_ParseTuple(args, "OO!O!Lnnninp", &tracer, &PyDict_Type, &scope, &PySet_Type, &modules, &events, &items,
-                          &text_chars, &objects, &depth, &block_bytes, &instructions)) return NULL;
+    int depth, instructions, call_depth;
+    if (!PyArg_ParseTuple(args, "OO!O!Lnnninpi", &tracer, &PyDict_Type, &scope, &PySet_Type, &modules, &events, &items,
+                          &text_chars, &objects, &depth, &block_bytes, &instructions, &call_depth)) return NULL;
     Core *core = (Core *)type->tp_alloc(type, 0);
     if (!core) return NULL;
     core->tracer = tracer;
@@ -3087,6 +3134,7 @@ core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     core->text_chars = text_chars;
     core->objects = objects;
     core->depth = depth;
+    core->call_depth = call_depth;
     core->block_bytes = (size_t)block_bytes;
     core->pending = PyList_New(0);
     return (PyObject *)core;

@@ -50,10 +50,10 @@ def test_less_is_recorded_where_less_is_asked_for(folder: Path) -> None:
     (folder / "deep.py").write_text(
         "def down(n):\n    return up(n) and down(n - 1)\n\ndef up(n):\n    return n\n"
     )
-    options = ("--only", "down", "--call-depth", "2", "--out", "runs")
+    options = ("--only", "down", "--call-depth", "2", "--max-repetitions", "9", "--out", "runs")
     assert deskcheck("record", "deep.py::down", "(5)", *options, cwd=folder).returncode == 0
     (recording,) = Recordings(folder / "runs")
-    assert recording.environment.limits == {"only": ["down"], "call_depth": 2}
+    assert recording.environment.limits == {"only": ["down"], "call_depth": 2, "repetitions": 9}
     assert {event.function for event in recording.trace} == {"down"}
     assert [event.left_out for event in recording.trace if event.left_out] == [{"deep": 4}]
     assert deskcheck("check", "runs", cwd=folder).returncode == 0

@@ -100,6 +100,14 @@ def record(
             "--call-depth", min=1, help="Calls inside one another that are recorded; deeper ones are counted."
         ),
     ] = None,
+    max_repetitions: Annotated[
+        int | None,
+        typer.Option(
+            "--max-repetitions",
+            min=1,
+            help="How often a line of a frame is recorded; what a loop does beyond that is counted.",
+        ),
+    ] = None,
     calls: Annotated[int, typer.Option(min=1, help="pytest: calls kept in all.")] = 1000,
     per_function: Annotated[
         int, typer.Option("--per-function", min=1, help="pytest: calls kept of one function.")
@@ -121,7 +129,11 @@ def record(
     from deskcheck.sandbox.recorder import dumps, record_all
 
     asked = _sources(sources)
-    asked_limits: dict[str, Any] = {"only": tuple(only or ()), "call_depth": call_depth}
+    asked_limits: dict[str, Any] = {
+        "only": tuple(only or ()),
+        "call_depth": call_depth,
+        "repetitions": max_repetitions,
+    }
     options: dict[str, Any] = {
         "workers": workers,
         "repeat": repeat,

@@ -1,8 +1,10 @@
-"""What is left out because the user asked for less: only some code, calls to a depth. The
+"""What is left out because the user asked for less: only some code, calls to a depth, so many turns of a loop. The
 whole recording of the same run knows what must be there.
 """
 
 import json
+import sys
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -144,11 +146,152 @@ def test_the_count_stands_where_the_calls_were(tracer: Any, traced: Callable[...
 
 
 @native_is_built
-@pytest.mark.parametrize("asked", [{"call_depth": 2}, {"only": ("f",)}], ids=str)
+@pytest.mark.parametrize("asked", [{"call_depth": 2}, {"only": ("f",)}, {"repetitions": 2}], ids=str)
 def test_the_tracers_leave_out_the_same(asked: dict[str, Any]) -> None:
     """Both tracers agree, gaps and all, on programs that nobody wrote."""
     setting = agree.Setting(limits=TraceLimits(events=5_000, **asked), seconds=30)
     assert assert_agreed(agree.generated(10, seed=5), setting) == 10
+
+
+LOOPS = """
+    def numbers(n):
+        k = 0
+        while k < n:
+            k += 1
+            got = yield k
+            if k == 5:
+                odd = got
+    def halves(n):
+        if n > 2:
+            return n
+        try:
+            return 1 // n
+        except ZeroDivisionError as error:
+            return str(error)
+    def main():
+        held = []
+        for i in range(8):
+            held.append(halves(i))
+            try:
+                if i % 2:
+                    raise ValueError(i)
+            except ValueError:
+                held.append([j for j in range(i)])
+            if i == 6:
+                special = True
+        total = sum(numbers(9))
+        for x in numbers(7):
+            total += x; held.append(total)
+        some = numbers(4)
+        for i in range(6):
+            held.append(next(some, None))
+        return total, sum(a * a for a in range(6))
+    main()
+    for q in range(5): q
+"""
+
+
+def first_repetitions(trace: Trace, most: int) -> tuple[list[tuple[Any, ...]], int, int]:
+    """The events of a whole trace that are left, and how many repeated and how many frames were called in gaps."""
+    kept: list[tuple[Any, ...]] = []
+    counts: Counter[tuple[Any, ...]] = Counter()
+    stack: list[int | None] = []
+    """Frames that run; None for one that is left out whole."""
+    known, gaps, skipped = set(), set(), set()
+    repeated = called = 0
+    for event in trace:
+        kind, frame = event.kind, event.frame
+        if kind in (Kind.CALL, Kind.RESUME):
+            above = next((number for number in reversed(stack) if number is not None), None)
+            in_gap = above in gaps
+            gaps.discard(frame)
+            skipped.discard(frame)
+            if in_gap and frame not in known:
+                called += 1
+                stack.append(None)
+                continue
+            known.add(frame)
+            stack.append(frame)
+            if in_gap:
+                gaps.add(frame)
+                skipped.add(frame)
+        if stack[-1] is None:
+            if kind in (Kind.RETURN, Kind.UNWIND, Kind.YIELD):
+                stack.pop()
+            continue
+        out = frame in skipped
+        if kind in (Kind.LINE, Kind.RAISE, Kind.RESUME, Kind.INSTRUCTION) and not out:
+            place = event.offset if kind is Kind.INSTRUCTION else event.line
+            counts[frame, kind, place] += 1
+            out = counts[frame, kind, place] > most
+            if out and kind is Kind.RESUME:
+                skipped.add(frame)
+        out = out and kind not in (Kind.RETURN, Kind.UNWIND)
+        (gaps.add if out else gaps.discard)(frame)
+        repeated += out
+        if not out:
+            kept.append(seen(event))
+        if kind in (Kind.RETURN, Kind.UNWIND, Kind.YIELD):
+            stack.pop()
+    return kept, repeated, called
+
+
+@each_tracer
+@pytest.mark.parametrize("most", [1, 2, 4, 100])
+@pytest.mark.parametrize("level", list(Level))
+def test_loops_are_recorded_so_many_times(
+    most: int, level: Level, tracer: Any, traced: Callable[..., Any]
+) -> None:
+    """What is beyond is left out and counted, event by event; what is there shows the state that the whole
+    recording shows."""
+    if level is Level.INSTRUCTION and sys.version_info < (3, 12):
+        pytest.skip("offsets in a comprehension's own code cannot be told from those around it here")
+    limits = TraceLimits(repetitions=most)
+    trace = traced(LOOPS, limits=limits, level=level, tracer_class=tracer).trace
+    kept, repeated, called = first_repetitions(traced(LOOPS, level=level).trace, most)
+    assert [seen(event) for event in trace] == kept
+    assert sum(event.left_out.get("repeated", 0) for event in trace) == repeated
+    assert sum(event.left_out.get("called", 0) for event in trace) == called
+    assert (repeated > 0) == (most < 100)
+
+
+@each_tracer
+def test_a_long_loop_is_short(tracer: Any, traced: Callable[..., Any]) -> None:
+    """Three turns of ten thousand are there, the rest is a number, and what the loop made is right."""
+    source = "made = []\nfor n in range(10000):\n    made.append(n % 3)\nmade = sum(made)\n"
+    trace = traced(source, limits=TraceLimits(repetitions=3), tracer_class=tracer).trace
+    assert [(e.line, e.left_out) for e in trace][-3:] == [
+        (3, {}),
+        (4, {"repeated": 2 * 9997 + 1}),
+        (4, {}),
+    ]
+    assert trace[-2].locals["made"].length == 10000
+    assert trace[-1].locals["made"].atom == 9999
+
+
+@each_tracer
+def test_what_unseen_code_changes_is_seen_afterwards(tracer: Any, traced: Callable[..., Any]) -> None:
+    """A destructor that is not recorded runs at a line that itself can change nothing."""
+    source = """
+        class Dies:
+            def __init__(self, held):
+                self.held = held
+            def __del__(self):
+                self.held.append(len(self.held))
+        def main():
+            held = []
+            for turn in range(4):
+                one = Dies(held)
+                one = None
+                two = turn
+            return held
+        main()
+    """
+    for limits in (TraceLimits(only=("main",)), TraceLimits(repetitions=2), TraceLimits(call_depth=2)):
+        trace = traced(source, limits=limits, tracer_class=tracer).trace
+        lengths = [len(e.locals["held"].items) for e in trace if e.function == "main" and e.line == 11]
+        assert lengths == list(range(1, len(lengths) + 1)), limits
+        assert len(lengths) > 1
 
 
 def test_limits_that_make_no_sense_are_refused() -> None:

@@ -26,6 +26,8 @@ class Core:
         block_bytes: int,
         instructions: bool,
         call_depth: int,
+        repetitions: int,
+        only_some: bool,
         /,
     ) -> None: ...
     def attach(self, fallback: object, number: int, /) -> None: ...

@@ -367,6 +367,8 @@ class NativeTracer:
             block_bytes,
             level is Level.INSTRUCTION,
             bounds.call_depth or 0,
+            bounds.repetitions or 0,
+            bool(bounds.only),
         )
         self._lock = threading.Lock()
         self._threads = 0

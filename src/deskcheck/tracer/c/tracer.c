@@ -58,6 +58,8 @@ typedef struct Rec {
     uint64_t whole;              /* the event at which everything that it reaches was looked at */
     bool propagating, closing, unfolding, after_comprehension;
     int pending;                 /* a kind, or -1 */
+    Map counts;                  /* how often there was an event of a kind at a place, where that is limited */
+    bool repeats, skipped;       /* its last event is left out; it was resumed unrecorded (_Frame) */
 } Rec;
 
 typedef struct { Rec *rec; PyCodeObject *code; bool comprehension, kept; int last; } Entry;  /* of `frames`: see reference.py */
@@ -74,7 +76,7 @@ typedef struct {
 
 typedef struct { PyObject *o; Obj *obj; int depth; } Queued;
 
-enum { DEEP, LEFT_OUT };
+enum { DEEP, REPEATED, CALLED, LEFT_OUT };
 
 struct Core;
 typedef struct Thread {
@@ -114,7 +116,7 @@ typedef struct Thread {
     Val *vals;
     size_t capvals;
     uint64_t marks;
-    int64_t left_out[LEFT_OUT];  /* since the last event: frames beyond the depth asked for */
+    int64_t left_out[LEFT_OUT];  /* since the last event (docs/format.md, Gaps) */
     struct Thread *next;
 } Thread;
 
@@ -126,7 +128,8 @@ typedef struct Core {
     int64_t events;
     uint64_t stamps;             /* of all threads: what is known of types is theirs together */
     Py_ssize_t items, text_chars, objects;
-    int depth, call_depth;       /* call_depth: 0 is no limit */
+    int depth, call_depth, repetitions;  /* the latter: 0 is no limit */
+    bool only_some;              /* code of the recorded files may run unseen */
     Map infos, types, said;
     Thread *threads;
     int nthreads;
@@ -2257,7 +2260,7 @@ hand_over(Core *core)
 static void
 write_left_out(Thread *t, Buf *b)
 {
-    static const char *const names[] = {"{\"deep\":"};
+    static const char *const names[] = {"{\"deep\":", "{\"repeated\":", "{\"called\":"};
     for (int i = 0; i < LEFT_OUT; i++) {
         if (!t->left_out[i]) continue;
         if (b->n) { buf_byte(b, ','); buf_put(b, names[i] + 1, strlen(names[i]) - 1); }
@@ -2369,6 +2372,7 @@ rec_drop(Thread *t, Rec *r)
     free(r->extra);
     free(r->vals);
     free(r->stack);
+    map_free(&r->counts);
     free(r);
 }
 
@@ -2568,7 +2572,7 @@ static bool
 keeps_still(Thread *t, Rec *r, const View *v)
 {
     const Info *info = r->info;
-    if (v->info != info || !info->optimized || t->user || observed()) return false;
+    if (v->info != info || !info->optimized || t->user || t->core->only_some || observed()) return false;
     int line = r->last_line - info->first_effect;
     if (line < 0 || line >= info->neffects) return false;
     int effect = info->effects[line];
@@ -2614,11 +2618,39 @@ see_again(Thread *t, Obj *obj)
     if (Py_TYPE(o) != &PyFunction_Type || !obj->known || obj->c.nf || !function_is_inert(o)) enqueue(t, o, obj);
 }
 
+/* Whether an event is left out because the frame has had so many like it (_repeats). */
+static bool
+repeats(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line)
+{
+    if (kind == K_CALL || kind == K_RETURN || kind == K_UNWIND) return false;
+    if (!r->skipped && kind != K_YIELD) {
+        uint64_t place = (uint64_t)(line < 0 ? 0 : line);
+        if (kind == K_INSTRUCTION)
+            place = ((uint64_t)frame_code(frame->f_frame) >> 4 << 17) + (uint64_t)frame_lasti(frame->f_frame) / 2;
+        place = place << 3 | (uint64_t)kind;
+        uintptr_t count = (uintptr_t)map_get(&r->counts, place);
+        r->repeats = count >= (uintptr_t)t->core->repetitions;
+        if (!r->repeats) map_put(&r->counts, place, (void *)(count + 1));
+        r->skipped = r->repeats && kind == K_RESUME;
+    } else if (kind == K_YIELD) r->repeats = r->skipped;
+    if (!r->repeats) return false;
+    t->left_out[REPEATED]++;
+    t->last = NULL;              /* what was left out may have changed anything */
+    r->line = line < 0 ? (r->line ? r->line : r->info->first_line) : line;
+    if (kind != K_INSTRUCTION) {
+        int lasti = frame_lasti(frame->f_frame);
+        r->last_line = r->line;
+        r->last_offset = frame_code(frame->f_frame) != r->info->code ? -1 : lasti < 0 ? lasti : r->info->owner[lasti / 2];
+    }
+    return true;
+}
+
 /* Write one event of `r`. `frame` is its frame, or a comprehension's inside it (_emit). */
 static int
 emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *value)
 {
     Core *core = t->core;
+    if (core->repetitions && repeats(t, kind, r, frame, line)) return 0;
     if (t->index >= core->events) return give_up(t, "events");
     if (line < 0) line = r->line ? r->line : r->info->first_line;  /* an instruction without a line */
     t->ngone = 0;
@@ -2737,11 +2769,15 @@ trace_opcodes(PyFrameObject *frame, PyObject *tracer)
     return PyObject_SetAttrString((PyObject *)frame, "f_trace_opcodes", Py_True);
 }
 
-/* Whether a frame that begins or goes on is beyond the depth that was asked for (_leaves_out). */
+/* Whether the frame that is calling repeats what is recorded no more. */
+static inline bool in_gap(Thread *t) { return t->nactive && t->active[t->nactive - 1]->repeats; }
+
+/* Whether a frame that begins or goes on is beyond the depth that was asked for, or called in a gap (_leaves_out). */
 static bool
 leaves_out(Thread *t, PyFrameObject *frame, const View *v)
 {
-    if (!t->core->call_depth || t->nactive < t->core->call_depth) return false;
+    bool deep = t->core->call_depth && t->nactive >= t->core->call_depth;
+    if (!deep && !in_gap(t)) return false;
     Entry *e;
     if (v->info->is_comprehension) {
         PyFrameObject *back = PyFrame_GetBack(frame);
@@ -2751,9 +2787,10 @@ leaves_out(Thread *t, PyFrameObject *frame, const View *v)
     } else {
         e = v->offset <= v->info->first_resume ? NULL : entry_of(t, frame);
         if (e && !e->comprehension) return false;
-        t->left_out[DEEP]++;
+        t->left_out[deep ? DEEP : CALLED]++;
     }
     frames_del(t, frame);
+    t->last = NULL;              /* what it changes is seen at the next event */
     return true;
 }
 
@@ -2785,6 +2822,7 @@ on_call(Thread *t, PyFrameObject *frame)
     } else r = e->rec;
     if (t->nactive == t->capactive)
         t->active = must(realloc(t->active, (size_t)(t->capactive = t->capactive * 2 + 16) * sizeof(Rec *)));
+    r->skipped = r->repeats = in_gap(t);
     t->active[t->nactive++] = r;
     r->users++;
     recount(t, r, 1);
@@ -3120,9 +3158,10 @@ core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     PyObject *tracer, *scope, *modules;
     long long events;
     Py_ssize_t items, text_chars, objects, block_bytes;
-    int depth, instructions, call_depth;
-    if (!PyArg_ParseTuple(args, "OO!O!Lnnninpi", &tracer, &PyDict_Type, &scope, &PySet_Type, &modules, &events, &items,
-                          &text_chars, &objects, &depth, &block_bytes, &instructions, &call_depth)) return NULL;
+    int depth, instructions, call_depth, repetitions, only_some;
+    if (!PyArg_ParseTuple(args, "OO!O!Lnnninpiip", &tracer, &PyDict_Type, &scope, &PySet_Type, &modules, &events, &items,
+                          &text_chars, &objects, &depth, &block_bytes, &instructions, &call_depth, &repetitions,
+                          &only_some)) return NULL;
     Core *core = (Core *)type->tp_alloc(type, 0);
     if (!core) return NULL;
     core->tracer = tracer;
@@ -3135,6 +3174,8 @@ core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     core->objects = objects;
     core->depth = depth;
     core->call_depth = call_depth;
+    core->repetitions = repetitions;
+    core->only_some = only_some;
     core->block_bytes = (size_t)block_bytes;
     core->pending = PyList_New(0);
     return (PyObject *)core;

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FrameType
 from typing import Any
 
-from deskcheck.tracer import _snapshot
+from deskcheck.tracer import _arrays, _snapshot
 from deskcheck.tracer._frames import (
     _ADDS_TO,
     _IMPLICIT_NAMES,
@@ -296,9 +296,10 @@ class _Fallback(Snapshotter):
             or inherits(bases, type)
             or (_snapshot._ENUM is not None and type(kind) is _snapshot._ENUM)
             or (inherits(bases, tuple) and type(_snapshot._namespace(kind).get("_fields")) is tuple)
+            or _arrays.is_scalar(kind)
         ):
             return 0, None, (), False, False, placed
-        if inherits(bases, BaseException):
+        if inherits(bases, BaseException) or _arrays.is_array(bases) or _arrays.pandas_name(bases):
             return 1, None, (), False, False, placed
         if not self._transparent(kind):
             return 3, None, (), False, False, placed

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from deskcheck.recording.file import Recordings
+
 ENDLESS = (
     '{"code": "def f(n):\\n    while True:\\n        n += 1\\n", "entry": "f", "inputs": ["(1)", "(2)"]}\n'
 )
@@ -41,6 +43,22 @@ def test_one_call_is_shown_as_a_table(folder: Path) -> None:
     assert "x = 6" in ran.stdout
     assert "x = 12" in ran.stdout
     assert "returned -> 12" in ran.stdout
+
+
+def test_less_is_recorded_where_less_is_asked_for(folder: Path) -> None:
+    """--only and --call-depth reach the tracer, and the recording says what was asked."""
+    (folder / "deep.py").write_text(
+        "def down(n):\n    return up(n) and down(n - 1)\n\ndef up(n):\n    return n\n"
+    )
+    options = ("--only", "down", "--call-depth", "2", "--max-repetitions", "9", "--out", "runs")
+    assert deskcheck("record", "deep.py::down", "(5)", *options, cwd=folder).returncode == 0
+    (recording,) = Recordings(folder / "runs")
+    assert recording.environment.limits == {"only": ["down"], "call_depth": 2, "repetitions": 9}
+    assert {event.function for event in recording.trace} == {"down"}
+    assert [event.left_out for event in recording.trace if event.left_out] == [{"deep": 4}]
+    assert deskcheck("check", "runs", cwd=folder).returncode == 0
+    shown = deskcheck("record", "deep.py::down", "(5)", *options[:4], cwd=folder).stdout
+    assert "left out: 4 deeper calls" in shown
 
 
 def test_record_counts_what_happened(folder: Path) -> None:

@@ -20,7 +20,7 @@ from rich.table import Table
 
 from deskcheck import __version__
 from deskcheck.recording.errors import DeskcheckError, InputError
-from deskcheck.tracer.limits import Level
+from deskcheck.tracer.limits import Level, TraceLimits
 
 app = typer.Typer(
     name="deskcheck",
@@ -86,6 +86,28 @@ def record(
             help="Events recorded of each thread: 1,000,000; of a call in a test 5,000.",
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Record this alone, of what would be: a function or class (with what is inside it), "
+            "MODULE, MODULE.FUNCTION, FILE.py or FILE.py::FUNCTION. May be given again.",
+        ),
+    ] = None,
+    call_depth: Annotated[
+        int | None,
+        typer.Option(
+            "--call-depth", min=1, help="Calls inside one another that are recorded; deeper ones are counted."
+        ),
+    ] = None,
+    max_repetitions: Annotated[
+        int | None,
+        typer.Option(
+            "--max-repetitions",
+            min=1,
+            help="How often a line of a frame is recorded; what a loop does beyond that is counted.",
+        ),
+    ] = None,
     calls: Annotated[int, typer.Option(min=1, help="pytest: calls kept in all.")] = 1000,
     per_function: Annotated[
         int, typer.Option("--per-function", min=1, help="pytest: calls kept of one function.")
@@ -105,14 +127,18 @@ def record(
     """Run programs in a sandbox and keep every line with the state of its variables."""
     from deskcheck.sandbox.limits import Limits
     from deskcheck.sandbox.recorder import dumps, record_all
-    from deskcheck.tracer.limits import TraceLimits
 
     asked = _sources(sources)
+    asked_limits: dict[str, Any] = {
+        "only": tuple(only or ()),
+        "call_depth": call_depth,
+        "repetitions": max_repetitions,
+    }
     options: dict[str, Any] = {
         "workers": workers,
         "repeat": repeat,
         "limits": Limits(cpu_s=cpu_s, wall_s=max(60.0, 3 * cpu_s)),
-        "trace_limits": TraceLimits(events=max_events or 1_000_000),
+        "trace_limits": TraceLimits(**asked_limits, events=max_events or 1_000_000),
         "level": level,
     }
     if any(source.startswith("pytest:") for source, _ in asked):
@@ -173,7 +199,8 @@ def _record_suite(
     suite = find_suite(sources[0], packages=packages, python=python)
     if options.pop("level") is not Level.LINE:
         raise InputError(f"{sources[0]}: calls in tests are recorded at line level: leave --level out.")
-    options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events)
+    asked: TraceLimits = options["trace_limits"]
+    options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events, **asked.leaving_out)
     with _progress(as_json) as advance:
         try:
             summary = record_suite(

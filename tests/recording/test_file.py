@@ -88,7 +88,7 @@ ENVIRONMENT = Environment(**{ENVIRONMENT.to_dict()!r})
 def record(writer, id_, rows=3, text='{{"a": 1}}'):
     spool = writer.begin(Program(id=id_, code="a = 1"))
     for i in range(rows):
-        spool.write(json.dumps([0, i, "line", 0, "f", "program.py", 2, 4, text] + [None] * 7))
+        spool.write(json.dumps([0, i, "line", 0, "f", "program.py", 2, 4, text] + [None] * 8))
     spool.finish(Ending(outcome=Outcome.RETURNED), ENVIRONMENT)
 folder = sys.argv[1]
 """
@@ -120,7 +120,10 @@ def event_rows(draw: st.DrawFn) -> list[Row]:
         place = [draw(texts), draw(texts), draw(int32s), draw(int32s)]
         rows.append(
             Row._make(
-                [*head, *place, *(draw(json_texts) for _ in range(6)), draw(maybe_texts), draw(maybe_texts)]
+                [
+                    *[*head, *place, *(draw(json_texts) for _ in range(6))],
+                    *[draw(maybe_texts), draw(maybe_texts), draw(json_texts)],
+                ]
             )
         )
         indices[thread] += 1
@@ -341,12 +344,12 @@ GOOD = list(row(0))
         (b"\xff\xff", "no JSON"),
         ("[" * 100_000, "no JSON"),
         ("9" * 10_000, "no JSON"),
-        ("{}", "not the 16 fields"),
-        (json.dumps(GOOD[:-1]), "not the 16 fields"),
-        (json.dumps([*GOOD, None]), "not the 16 fields"),
-        (json.dumps([True, *GOOD[1:]]), "not the 16 fields"),
-        (json.dumps([None, *GOOD[1:]]), "not the 16 fields"),
-        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "not the 16 fields"),
+        ("{}", "not the 17 fields"),
+        (json.dumps(GOOD[:-1]), "not the 17 fields"),
+        (json.dumps([*GOOD, None]), "not the 17 fields"),
+        (json.dumps([True, *GOOD[1:]]), "not the 17 fields"),
+        (json.dumps([None, *GOOD[1:]]), "not the 17 fields"),
+        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "not the 17 fields"),
         (json.dumps(row(0, kind="loop")), "kind 'loop' is unknown"),
         (json.dumps(row(0, thread=-1)), "its thread is not in 0..9999"),
         (json.dumps(row(0, thread=10**400)), "its thread is not in 0..9999"),
@@ -945,6 +948,13 @@ def test_columns_of_a_later_version_are_ignored(copied: Path) -> None:
     assert rows_by_id(Recordings(copied)) == {f"p{n}": [row(i) for i in range(n * 3)] for n in range(6)}
 
 
+def test_columns_that_an_earlier_version_did_not_write(copied: Path) -> None:
+    """A file from before there was a column is read; it holds nothing of it."""
+    for path in copied.glob("events-*.parquet"):
+        pq.write_table(pq.read_table(path).drop_columns(["left_out"]), path)
+    assert rows_by_id(Recordings(copied)) == {f"p{n}": [row(i) for i in range(n * 3)] for n in range(6)}
+
+
 # ---------------------------------------------------------------------------------------------------
 # Size, and other people's readers
 # ---------------------------------------------------------------------------------------------------
@@ -958,7 +968,7 @@ with Writer(folder + "/warm") as writer:
 list(Recordings(folder + "/warm")["p"].trace)
 base = peak_mb()
 EVENTS = 1_000_000
-text = '[0,%d,"line",0,"f","program.py",2,4,%s,null,null,null,null,null,null,null]'
+text = '[0,%d,"line",0,"f","program.py",2,4,%s,null,null,null,null,null,null,null,null]'
 with Writer(folder) as writer:
     spool = writer.begin(Program(id="p", code="a = 1"))
     for n in range(EVENTS):

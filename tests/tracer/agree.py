@@ -476,6 +476,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--every", type=int, default=1, help="each n-th program")
     parser.add_argument("--python", default=sys.executable, help="interpreter to run them under")
     parser.add_argument("--events", type=int, default=20_000, help="recorded of one program")
+    parser.add_argument("--limits", type=json.loads, default={}, help="more of them, as a JSON object")
     parser.add_argument("--seconds", type=float, default=60, help="for one program under one tracer")
     parser.add_argument("--level", choices=list(Level), default=Level.LINE)
     parser.add_argument("--hash-seed", type=int, default=0)
@@ -494,7 +495,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tracers = "reference", "native" if native_is_built(given.python) else "reference"
     setting = Setting(
         python=given.python,
-        limits=TraceLimits(events=given.events),
+        limits=TraceLimits(events=given.events, **given.limits),
         level=Level(given.level),
         seconds=given.seconds,
         hash_seed=given.hash_seed,

@@ -6,6 +6,7 @@ import textwrap
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -36,12 +37,17 @@ class _Output(io.StringIO):
         return super().write(text)
 
 
-def run_traced(source: str, limits: TraceLimits | None = None, level: Level = Level.LINE) -> Traced:
+def run_traced(
+    source: str,
+    limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
+    tracer_class: Any = ReferenceTracer,
+) -> Traced:
     """Trace a program given as indented text; its first line is line 1."""
     code = compile(textwrap.dedent(source).lstrip("\n"), FILE, "exec", dont_inherit=True)
     module = types.ModuleType("__main__")
     blocks: list[bytes] = []
-    tracer = ReferenceTracer({FILE: FILE}, blocks.append, limits=limits, level=level)
+    tracer = tracer_class({FILE: FILE}, blocks.append, limits=limits, level=level)
     output, error = _Output(), None
     main, stdout = sys.modules["__main__"], sys.stdout
     sys.modules["__main__"], sys.stdout = module, output

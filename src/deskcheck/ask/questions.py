@@ -104,6 +104,11 @@ def _check(recording: Recording) -> None:
         raise _Unfit("not repeatable")
 
 
+def _check_all_recorded(recording: Recording) -> None:
+    if recording.environment.limits:
+        raise _Unfit("parts of the run are not recorded")
+
+
 # -- output and input ----------------------------------------------------------------------------------
 
 
@@ -198,6 +203,7 @@ def _result(recording: Recording) -> str:
 
 def _asserted_result(recording: Recording) -> str:
     """What the last call of the function under test returned that the module itself made."""
+    _check_all_recorded(recording)
     entry = recording.program.extra["entry"]
     wanted: set[int] = set()
     returned: int | None = None
@@ -300,6 +306,7 @@ def _lines(recording: Recording, files: Sequence[Shown]) -> dict[str, Statements
     found = {}
     if len(recording.traces) > 1:
         raise _Unfit("runs in several threads")
+    _check_all_recorded(recording)
     for shown in files:
         source = recording.source(shown.file)
         known = statements(source) if source is not None else None

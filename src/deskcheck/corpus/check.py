@@ -23,7 +23,8 @@ class Report:
 
     checked: how many recordings. wrong: where the recording is not what its source expects. cut:
     recordings with events missing. addresses: values that show one. ambiguous: recordings in which
-    two events with the same full state have different successors, with the place; `explained` holds
+    two events with the same full state have different successors, with the place (across a gap, what comes
+    next is not known); `explained` holds
     those of them where the recording shows why (a C function that calls back keeps state of its own,
     or outside input decided).
     """
@@ -133,7 +134,7 @@ def ambiguity(trace: Trace) -> tuple[str, str | None] | None:
     for row in trace.rows:
         state.apply(row)
         here = blake2b(fingerprint(state).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        if before is not None:
+        if before is not None and row.left_out is None:
             key, index, reason = before
             known = after.setdefault(key, (here, index))
             if known[0] != here:

@@ -426,6 +426,7 @@ class _Recorder:
                     deskcheck=__version__,
                     tracer=ReferenceTracer.name,
                     packages=observed.packages,
+                    limits=self.trace_limits.leaving_out,
                 ),
                 repeatable=checked.repeatable,
                 difference=checked.difference,

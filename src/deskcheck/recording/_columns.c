@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXTS = 8, CONTEXT = 0x10, COLUMNS = 0x20, KINDS = 8 };
+enum { TEXTS = 9, CONTEXT = 0x10, COLUMNS = 0x20, GAP = 0x40, KINDS = 8 };
 
 typedef struct { char *p; size_t n, cap; } Buf;
 
@@ -118,6 +118,7 @@ columns(PyObject *module, PyObject *args)
             if (in.p >= in.end) { in.bad = true; break; }
             present = *in.p++;
         }
+        present |= (head & GAP) << 2;
         if (in.bad || PyList_GET_SIZE(codes) == 0) { in.bad = true; break; }
         memory = put(&numbers[0], &thread, 4) && put(&numbers[1], &index, 8) && put(&numbers[2], &kind, 1)
             && put(&numbers[3], &frame, 4) && put(&numbers[4], &code, 4) && put(&numbers[5], &line, 4)

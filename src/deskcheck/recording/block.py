@@ -5,13 +5,14 @@ event as a block of its own, a JSON array of the fields of `Row`. The native tra
 `MAGIC`; then events follow. Numbers are LEB128 (7 bits a byte, lowest first), texts are UTF-8 (lone
 surrogates passed) after their length in bytes.
 
-    byte            kind, by its place in `KINDS`; + `CONTEXT`, + `COLUMNS`
+    byte            kind, by its place in `KINDS`; + `CONTEXT`, + `COLUMNS`, + `GAP`
     if CONTEXT      thread, index, frame, code: where this event's frame is another than the last one's
                     (the first of a block always; without it, thread, frame and code are as before and
                     index is one more). `code` is a number in this block; at its first use, function
                     and file follow as texts.
     line, offset+1
-    if COLUMNS      a byte: which of `TEXTS` follow, bit n for the n-th; then those
+    if COLUMNS      a byte: which of the first eight `TEXTS` follow, bit n for the n-th; then those
+    if GAP          the ninth, ``left_out``
 """
 
 import json
@@ -24,7 +25,8 @@ MAGIC = b"\xdcK\x01"
 KINDS = tuple(Kind)
 CONTEXT = 0x10
 COLUMNS = 0x20
-TEXTS = ("locals", "stack", "globals", "objects", "caller", "value", "output", "instruction")
+GAP = 0x40
+TEXTS = ("locals", "stack", "globals", "objects", "caller", "value", "output", "instruction", "left_out")
 
 
 def mirrored(memory: bytes, handed_over: int) -> bytes | None:
@@ -77,12 +79,14 @@ def rows(block: bytes) -> Iterator[Row]:
                     codes.append((text(), text()))
             line, offset = number(), number() - 1
             texts: list[str | None] = [None] * len(TEXTS)
+            present = 0
             if head & COLUMNS:
                 present = block[position]
                 position += 1
-                for bit in range(len(TEXTS)):
-                    if present & 1 << bit:
-                        texts[bit] = text()
+            present |= (head & GAP) << 2
+            for bit in range(len(TEXTS)):
+                if present & 1 << bit:
+                    texts[bit] = text()
             yield Row(thread, index, KINDS[head & 0xF].value, frame, *codes[code], line, offset, *texts)
         except (IndexError, UnicodeDecodeError) as error:
             raise ValueError(f"the block ends or is damaged at byte {began} of {len(block)}") from error

@@ -114,8 +114,11 @@ EVENTS_SCHEMA = _schema(
     ("value", pa.string(), True),
     ("output", pa.string(), True),
     ("instruction", pa.string(), True),
+    ("left_out", pa.string(), True),
 )
 assert tuple(EVENTS_SCHEMA.names[1:]) == Row._fields
+_LATER = ("left_out",)
+"""Columns that files written before there were any lack; nullable, the last of their table."""
 
 _SPOOL_SCHEMA = EVENTS_SCHEMA.remove(0)
 # Nothing here uses Arrow's pools of threads (hence pre_buffer=False below, too): the process may fork, and
@@ -772,7 +775,9 @@ def _spooled_events(finished: _Finished) -> Iterator[Any]:
         ):
             for batch in stream:
                 name = pa.repeat(pa.scalar(finished.id, pa.string()), batch.num_rows)
-                yield pa.RecordBatch.from_arrays([name, *batch.columns], schema=EVENTS_SCHEMA)
+                lacking = len(_SPOOL_SCHEMA) - batch.num_columns  # by an earlier version: `_LATER`
+                later = [pa.nulls(batch.num_rows, pa.string())] * lacking
+                yield pa.RecordBatch.from_arrays([name, *batch.columns, *later], schema=EVENTS_SCHEMA)
     except (OSError, pa.ArrowInvalid) as error:
         if isinstance(error, OSError) and error.errno:
             raise
@@ -1043,14 +1048,14 @@ class _File:
 
     def __init__(self, path: Path, schema: Any, cache: _Cache) -> None:
         self.path = path
-        self._names = schema.names
         self._cache = cache
         self._metadata: Any = None
         with self._opened() as file:
             self._metadata = file.metadata
             found = file.schema_arrow
         self._check_format()
-        for field in schema:
+        self._names = [name for name in schema.names if name in found.names or name not in _LATER]
+        for field in map(schema.field, self._names):
             if field.name not in found.names or found.field(field.name).type != field.type:
                 raise RecordingError(
                     f"{path}: lacks a column {field.name!r} of type {field.type}: it was changed, or is "
@@ -1231,7 +1236,7 @@ class _Rows(Sequence[Row]):
         if owner != self._id:
             error = ValueError(f"row {start} belongs to recording {owner!r}, not {self._id!r}")
             raise _unreadable(self._file.path, error)
-        columns = [part.column(name).to_pylist() for name in Row._fields]
+        columns = [part.column(name).to_pylist() for name in Row._fields if name in part.column_names]
         return start - self._start, list(itertools.starmap(Row, zip(*columns, strict=True)))
 
     def of_thread(self, thread: int) -> "array[int]":

@@ -83,13 +83,21 @@ class Environment:
     """Distributions that the program imported, with versions."""
     level: str = "line"
     """How closely the tracer looked: ``line``, or ``instruction``."""
+    limits: dict[str, Any] = field(default_factory=dict)
+    """What the user asked to be left out, in the words of `TraceLimits`: `only`, `call_depth`, ..."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def here(
-        cls, *, tracer: str, hash_seed: int | None, packages: dict[str, str], level: str = "line"
+        cls,
+        *,
+        tracer: str,
+        hash_seed: int | None,
+        packages: dict[str, str],
+        level: str = "line",
+        limits: dict[str, Any] | None = None,
     ) -> "Environment":
         """The environment of a run with this interpreter."""
         return cls(
@@ -101,4 +109,5 @@ class Environment:
             tracer=tracer,
             packages=packages,
             level=level,
+            limits=limits or {},
         )

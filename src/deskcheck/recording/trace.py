@@ -47,6 +47,7 @@ class Row(NamedTuple):
     value: str | None
     output: str | None
     instruction: str | None
+    left_out: str | None = None
 
 
 @dataclass(slots=True)
@@ -272,6 +273,12 @@ class Event:
     def instruction(self) -> str | None:
         """Text of the instruction about to run, at an ``instruction`` event; None for the other kinds."""
         return self.row.instruction
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """What happened in this thread since its previous event and was not recorded, because of a limit
+        that was asked for: how many of each (docs/format.md, *Gaps*). Empty almost always."""
+        return loads(self.row.left_out) if self.row.left_out else {}
 
     @property
     def output(self) -> str:

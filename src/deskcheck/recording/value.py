@@ -23,13 +23,15 @@ class Value:
 
     kind: ``atom`` (the value itself stands in `atom`), ``text`` (immutable, `text` is its repr),
     ``tuple``, ``frozenset``, ``range``, ``slice``, ``list``, ``dict``, ``set``, ``bytearray``,
-    ``object``, ``exception``, ``iterator``, ``generator``, ``function``, ``method``, ``class``,
+    ``array`` (numpy's, a pandas Series or Index, a column of a table), ``table``, ``object``, ``exception``,
+    ``iterator``, ``generator``, ``function``, ``method``, ``class``,
     ``opaque`` (only its type is known), ``ref`` (an enclosing value again: a cycle), ``unbound`` (no value).
 
     id: identity number, given in order of first sight within a trace, for everything that can be
     told apart by ``is`` and matters: two names with one id are aliases. None for immutable values.
 
-    items: what a container holds, in iteration order; for a dict pairs (key, value).
+    items: what a container holds, in iteration order; for a dict pairs (key, value). Of an array the first,
+    the last index fastest; of a table pairs (label, column). shape, dtype: of arrays and tables.
     fields: attributes, or the parts of an iterator, function or generator, by name.
     length: how many items or characters there really are.
     cut: why something is left out here (``long``, ``deep``, ``many``), None if this value is whole.
@@ -46,6 +48,8 @@ class Value:
     names: tuple[str, ...] = ()
     length: int | None = None
     cut: str | None = None
+    shape: tuple[int, ...] | None = None
+    dtype: str | None = None
 
     def __repr__(self) -> str:
         return render(self)
@@ -144,7 +148,7 @@ class _Decoder:
         self.made += 1
         cycles = self.cycles
         items: tuple[Any, ...]
-        if kind == "dict" or content.get("base") == "dict":
+        if kind in ("dict", "table") or content.get("base") == "dict":
             items = tuple((self.value(k), self.value(v)) for k, v in content.get("items", ()))
         else:
             items = tuple(self.value(item) for item in content.get("items", ()))
@@ -158,6 +162,8 @@ class _Decoder:
             length=content.get("length"),
             cut=content.get("cut"),
             names=(content["base"],) if "base" in content else (),
+            shape=tuple(content["shape"]) if "shape" in content else None,
+            dtype=content.get("dtype"),
         )
         self.open.discard(number)
         # Where a cycle is cut depends on where it was entered: such a value looks otherwise elsewhere.
@@ -204,6 +210,19 @@ class _Decoder:
             cut=encoded.get("cut"),
         )
 
+    def _array(self, encoded: Encoded) -> Value:
+        items = tuple(self.value(item) for item in encoded["array"])
+        length = encoded.get("length", len(items))
+        return Value(
+            "array",
+            "column",
+            items=items,
+            length=encoded.get("length"),
+            cut=encoded.get("cut"),
+            shape=(length,),
+            dtype=encoded["dtype"],
+        )
+
     def _parts(self, encoded: Encoded) -> Value:
         kind = "range" if "range" in encoded else "slice"
         return Value(kind, kind, items=tuple(self.value(item) for item in encoded[kind]))
@@ -224,6 +243,7 @@ class _Decoder:
 
 _READERS = {
     "tuple": _Decoder._tuple,
+    "array": _Decoder._array,
     "str": _Decoder._str,
     "int": _Decoder._int,
     "float": _Decoder._float,
@@ -289,7 +309,23 @@ class _Renderer:
         mark = f"#{value.id}" if self.ids and value.id is not None else ""
         if kind in ("tuple", "frozenset", *_CONTAINERS):
             return mark + self._container(value)
+        if kind in ("array", "table"):
+            return self._array(value)
         return self._object(value)
+
+    def _array(self, value: Value) -> str:
+        if value.kind == "table":
+            parts = [f"{self.text(label)}: {self.text(column)}" for label, column in value.items]
+            parts += [f"... {value.length - len(value.items)} more columns"] if value.length else []
+            parts.append(f"shape={value.shape}")
+        elif value.type == "column":
+            return f"[{self._items(value)}] {value.dtype}"
+        else:
+            parts = [f"[{self._items(value)}]"]
+            parts += [f"shape={value.shape}"] if value.shape is not None and len(value.shape) != 1 else []
+            parts.append(f"dtype={value.dtype}")
+        parts += [f"{name}={self.text(field)}" for name, field in value.fields]
+        return f"{value.type}{_number(value)}({', '.join(parts)})"
 
     def _items(self, value: Value) -> str:
         if value.kind == "dict" or value.names == ("dict",):

@@ -301,6 +301,8 @@ class Observer:
             function.why_not = "not in a module that can be imported by name"
         elif code.co_flags & _GENERATES:
             function.why_not = "a generator or coroutine"
+        elif not self.limits.chooses(function.label, code.co_qualname):
+            function.why_not = "not asked for"
         elif "<" in code.co_qualname:
             function.why_not = "inside a function" if not code.co_name.startswith("<") else ""
         if function.why_not:

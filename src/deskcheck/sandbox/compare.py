@@ -95,7 +95,16 @@ def _shape(value: Value, names: dict[int, int]) -> Any:
         if known is not None:
             return ("again", known)
         names[value.id] = len(names)
-    head = (value.kind, value.type, repr(value.atom), value.text, value.length, value.cut)
+    head = (
+        value.kind,
+        value.type,
+        repr(value.atom),
+        value.text,
+        value.length,
+        value.cut,
+        value.shape,
+        value.dtype,
+    )
     fields = tuple((name, _shape(item, names)) for name, item in value.fields if name != "(frame)")
     unordered = value.kind in ("set", "frozenset") or value.names == ("set",)
     if unordered:

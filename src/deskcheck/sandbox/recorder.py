@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from deskcheck.recording.errors import InputError
 from deskcheck.recording.file import Writer
@@ -96,7 +96,9 @@ def record_all(
                     continue
                 while len(pending) >= 2 * workers:
                     collect(block=True)
-                pending[pool.submit(_record, program, writer, watch, level, repeat)] = program
+                pending[
+                    pool.submit(_record, program, writer, watch, level, trace_limits.leaving_out, repeat)
+                ] = program
                 collect(block=False)
             while pending:
                 collect(block=True)
@@ -114,7 +116,12 @@ def record_all(
 
 
 def _record(
-    program: Program, writer: Writer, watch: Callable[..., Ending], level: Level, repeat: bool
+    program: Program,
+    writer: Writer,
+    watch: Callable[..., Ending],
+    level: Level,
+    leaving_out: dict[str, Any],
+    repeat: bool,
 ) -> tuple[Ending, str | None]:
     """Record one program; return its ending and, if it is not repeatable, where two runs differ."""
     with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
@@ -136,6 +143,7 @@ def _record(
                 hash_seed=HASH_SEEDS[0],
                 packages=ending.packages,
                 level=level,
+                limits=leaving_out,
             ),
             repeatable=where is None if tried else None,
             difference=where,

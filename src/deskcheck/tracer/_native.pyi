@@ -30,6 +30,9 @@ class Core:
         depth: int,
         block_bytes: int,
         instructions: bool,
+        call_depth: int,
+        repetitions: int,
+        only_some: bool,
         /,
     ) -> None: ...
     def attach(self, fallback: object, number: int, /) -> None: ...

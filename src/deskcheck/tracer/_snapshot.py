@@ -20,12 +20,12 @@ import sys
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring as quote  # C-accelerated, keeps non-ASCII
 from json.encoder import encode_basestring_ascii as quote_ascii
-from types import MappingProxyType
 from typing import Any
 
+from deskcheck.tracer import _arrays
 from deskcheck.tracer._frames import FrameView, objects_at, pointer_at
 from deskcheck.tracer.limits import TraceLimits
 
@@ -407,7 +407,17 @@ class Snapshotter:
         if _ENUM is not None and type(kind) is _ENUM:
             name = _fields_of(obj, bases).get("_name_")
             return self._text(kind, f"{_qualname(kind)}.{name}" if type(name) is str else _qualname(kind))
+        if _arrays.is_scalar(kind):
+            return self._scalar(kind, obj)
         return None
+
+    def _scalar(self, kind: type, obj: Any) -> str:
+        """One of numpy's, whose `repr` is C code."""
+        read: Any = kind.__repr__
+        text, limit = read(obj), self.limits.text_chars
+        if len(text) <= limit:
+            return self._text(kind, text)
+        return f'{{"text":{text_of(text[:limit])},"type":{text_of(self.type_name(kind))},"cut":"long"}}'
 
     def _method(self, name: str, owner: Any) -> str:
         self._depth += 1
@@ -441,6 +451,11 @@ class Snapshotter:
             return self._items_content("exception", kind, list(exception_args(obj)), fields)
         if id(kind) in _ITERATORS:
             return self._iterator(kind, obj)
+        if _arrays.is_array(bases):
+            return self._array(kind, obj, bases)
+        name = _arrays.pandas_name(bases)
+        if name is not None:
+            return self._pandas(kind, obj, name)
         if not self._transparent(kind):
             return Content(self._head("opaque", kind), None, {}, "")
         plain = _fields_of(obj, bases)
@@ -451,6 +466,51 @@ class Snapshotter:
             if _inherits(bases, base):
                 return self._subclass_content(kind, obj, base, name, fields)
         return Content(self._head("object", kind), None, fields, "")
+
+    def _array(self, kind: type, obj: Any, bases: tuple[type, ...]) -> Content:
+        """numpy's: the first items, and the array whose memory it shows."""
+        column = _arrays.read_array(obj, self.limits.items)
+        own = _fields_of(obj, bases) if self._transparent(kind) else {}
+        base = _arrays.array_base(obj)
+        fields = self._named(own if base is None else {**own, "base": base})
+        return self._array_content(kind, column, _arrays.array_shape(obj), fields)
+
+    def _array_content(
+        self, kind: type, column: _arrays.Column, shape: tuple[int, ...], fields: dict[str, str]
+    ) -> Content:
+        head = f'{self._head("array", kind)},"shape":{list(shape)},"dtype":{text_of(column.dtype)}'
+        tail = f',"length":{column.length},"cut":"{column.cut}"' if column.cut else ""
+        return Content(head.replace(", ", ","), self._values(column.items), fields, tail)
+
+    def _pandas(self, kind: type, obj: Any, name: str) -> Content:
+        limit = self.limits.items
+        if name == "Index":
+            column = _arrays.read_index(obj, limit)
+            fields = {"name": self.value(_arrays.index_name(obj))}
+            return self._array_content(kind, column, (column.length,), fields)
+        if name == "Series":
+            series = _arrays.read_series(obj, limit)
+            if series is not None:
+                column, index, label = series
+                fields = {"index": self._column(index), "name": self.value(label)}
+                return self._array_content(kind, column, (column.length,), fields)
+        table = _arrays.read_table(obj, limit) if name == "DataFrame" else None
+        if table is None:
+            return Content(self._head("opaque", kind), None, {}, "")
+        labels = [self.value(label) for label in table.labels]
+        items = [
+            f"[{label},{self._column(column)}]" for label, column in zip(labels, table.columns, strict=True)
+        ]
+        rows, width = table.shape
+        head = f'{self._head("table", kind)},"shape":[{rows},{width}]'
+        tail = f',"length":{width},"cut":"long"' if width > len(items) else ""
+        return Content(head, items, {"index": self._column(table.row_labels)}, tail)
+
+    def _column(self, column: _arrays.Column) -> str:
+        """The encoded value of a column; it has no identity."""
+        tail = f',"length":{column.length},"cut":"{column.cut}"' if column.cut else ""
+        texts = ",".join(self._values(column.items))
+        return f'{{"array":[{texts}],"dtype":{text_of(column.dtype)}{tail}}}'
 
     def _head(self, kind: str, type_: type) -> str:
         return f'"kind":"{kind}","type":{text_of(self.type_name(type_))}'
@@ -598,7 +658,7 @@ class Snapshotter:
             if prefix != "ag":  # 3.11 has no ag_suspended
                 started = getattr(obj, f"{prefix}_suspended")
             state = "suspended" if started else "created"
-            if view.code.co_filename in self.files:
+            if self.is_recorded(view.code):
                 fields["(line)"] = self.value(frame.f_lineno if started else view.code.co_firstlineno)
                 number = self.frame_number(frame) if started else None
                 if number is not None:
@@ -611,8 +671,9 @@ class Snapshotter:
         fields["(state)"] = self.value(state)
         return Content(self._head("generator", kind) + text, None, fields, "")
 
-    files: Mapping[str, str] = MappingProxyType({})
-    """Files whose code is recorded; a generator of any other has no line that means anything here."""
+    def is_recorded(self, code: types.CodeType) -> bool:
+        """Whether it is code that is recorded: the line of a generator of any other means nothing here."""
+        return False
 
     def _iterator(self, kind: type, obj: Any) -> Content:
         fields = self._named(_ITERATORS[id(kind)](obj))

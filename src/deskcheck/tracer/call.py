@@ -51,7 +51,8 @@ def record(
     """Call ``function(*args, **kwargs)`` in this process and record what it does.
 
     Every function in the file that defines `function` is recorded, at every line or, if `level` says so,
-    at every instruction too. An exception that leaves the call
+    at every instruction too; `trace_limits` can choose among them, bound how deep calls are followed and
+    how often a loop is. An exception that leaves the call
     is part of the recording (`Outcome.RAISED`) and is not raised again; `KeyboardInterrupt` is. There
     is no protection: for code that is not your own, use `deskcheck.sandbox`.
 
@@ -124,7 +125,13 @@ def record(
             wall_s=wall,
             cut=tracer.cut,
         ),
-        environment=Environment.here(tracer=tracer.name, hash_seed=None, packages={}, level=level),
+        environment=Environment.here(
+            tracer=tracer.name,
+            hash_seed=None,
+            packages={},
+            level=level,
+            limits=tracer.limits.leaving_out,
+        ),
         traces=tuple(
             Trace([row for row in rows if row.thread == number], thread=number, cut=tracer.cut)
             for number in range(threads)

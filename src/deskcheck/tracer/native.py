@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FrameType
 from typing import Any
 
-from deskcheck.tracer import _snapshot
+from deskcheck.tracer import _arrays, _snapshot
 from deskcheck.tracer._effects import CALLABLES, effects
 from deskcheck.tracer._frames import (
     _ADDS_TO,
@@ -186,8 +186,12 @@ class _Fallback(Snapshotter):
         super().__init__(limits, modules, core.frame_number)
         self.value = core.value  # type: ignore[method-assign, assignment]
         self.files = files
-        self.code_facts = code_facts
         self.qualified = qualified_name
+
+    def code_facts(self, code: CodeType) -> dict[str, Any] | None:
+        """None for code of a recorded file that is not recorded itself."""
+        chosen = self.limits.chooses(self.files[code.co_filename], qualified_name(code.co_qualname))
+        return code_facts(code) if chosen else None
 
     @property
     def _depth(self) -> int:
@@ -242,11 +246,14 @@ class _Fallback(Snapshotter):
             or inherits(bases, type)
             or (_snapshot._ENUM is not None and type(kind) is _snapshot._ENUM)
             or (inherits(bases, tuple) and type(_snapshot._namespace(kind).get("_fields")) is tuple)
+            or _arrays.is_scalar(kind)
         ):
             return 0, None, (), False, False, placed
         if inherits(bases, BaseException):
             slots, has_dict = self._layout(bases)
             return 4, self._head("exception", kind), slots, has_dict, False, placed
+        if _arrays.is_array(bases) or _arrays.pandas_name(bases):
+            return 1, None, (), False, False, placed
         if not self._transparent(kind):
             return 3, None, (), False, False, placed
         if any(inherits(bases, base) for base, _ in _snapshot._BASES) or id(kind) in _snapshot._KNOWN:
@@ -319,6 +326,9 @@ class NativeTracer:
             bounds.depth,
             block_bytes,
             level is Level.INSTRUCTION,
+            bounds.call_depth or 0,
+            bounds.repetitions or 0,
+            bool(bounds.only),
         )
         self._lock = threading.Lock()
         self._threads = 0

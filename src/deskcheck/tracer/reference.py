@@ -97,6 +97,7 @@ class _Frame:
         "after_comprehension",
         "closing",
         "code",
+        "counts",
         "facts",
         "file",
         "last_line",
@@ -107,6 +108,8 @@ class _Frame:
         "pending",
         "propagating",
         "refs",
+        "repeats",
+        "skipped",
         "stack",
         "stack_refs",
         "unfolding",
@@ -130,6 +133,12 @@ class _Frame:
         self.pending: Kind | None = None
         self.unfolding = False
         self.after_comprehension = False
+        self.counts: dict[tuple[int | str, ...], int] = {}
+        """How often there has been an event of a kind at a place, where that is limited."""
+        self.repeats = False
+        """Whether its last event was one too many and is left out: so is what it calls."""
+        self.skipped = False
+        """Whether it has been resumed unrecorded: so is all until it is left."""
 
 
 class ReferenceTracer:
@@ -172,6 +181,19 @@ class ReferenceTracer:
         self._user = threading.local()
         """`function`: the trace function that the program has set in this thread while ours was on."""
         self._user_thread_function: Any = None
+        self._files: dict[int, tuple[CodeType, str | None]] = {}
+        """By address of a code object, which this keeps alive: the name of its file, if it is recorded."""
+
+    def file_of(self, code: CodeType) -> str | None:
+        """The name that events give the file of a code object; None for one that is not recorded."""
+        file = self.scope.get(code.co_filename)
+        if file is None or not self.limits.only:
+            return file
+        known = self._files.get(id(code))
+        if known is None:
+            chosen = self.limits.chooses(file, qualified_name(code.co_qualname))
+            known = self._files[id(code)] = code, file if chosen else None
+        return known[1]
 
     def start(self) -> None:
         """Begin to trace. Frames that are already running are not recorded."""
@@ -277,6 +299,8 @@ class _Thread:
         self.number = number
         self.index = 0
         self.output: list[str] = []
+        self.left_out = {"deep": 0, "repeated": 0, "called": 0}
+        """What was left out since the last event (docs/format.md, *Gaps*)."""
         self.untraced = False
         """The interpreter forgot ours and the program set its own: what frames keep of ours is silent."""
         self.frames: dict[int, _Frame | tuple[_Frame, int]] = {}
@@ -291,7 +315,7 @@ class _Thread:
         self.raised: dict[int, int] = {}
         """By `id` of the frame: at which offset an exception came up that no line has followed yet."""
         self.snapshots = Snapshotter(tracer.limits, tracer.modules, self._number_of)
-        self.snapshots.files = tracer.scope
+        self.snapshots.is_recorded = lambda code: tracer.file_of(code) is not None  # type: ignore[method-assign]
 
     def _number_of(self, frame: FrameType) -> int | None:
         record = self.frames.get(id(frame))
@@ -302,7 +326,7 @@ class _Thread:
     def on_call(self, frame: FrameType, event: str, arg: Any) -> Local | None:
         """The global trace function: a frame begins or goes on."""
         code = frame.f_code
-        file = self.tracer.scope.get(code.co_filename)
+        file = self.tracer.file_of(code)
         recorded = file is not None and self.tracer.cut is None and self.tracer.is_on
         if recorded and file is not None:
             try:
@@ -318,7 +342,7 @@ class _Thread:
     def on_event(self, frame: FrameType, event: str, arg: Any) -> Local:
         """The local trace function: line, opcode, exception, return."""
         on = self.tracer.is_on and self.tracer.cut is None and not self.untraced
-        if on and frame.f_code.co_filename in self.tracer.scope:
+        if on and self.tracer.file_of(frame.f_code) is not None:
             try:
                 self._event(frame, event, arg)
             except Exception as error:
@@ -345,6 +369,8 @@ class _Thread:
         if about.comprehensions or self.tracer.level is Level.INSTRUCTION:
             frame.f_trace = self.on_event  # 3.13 forgets f_trace_opcodes on a frame without one
             frame.f_trace_opcodes = True
+        if self._leaves_out(frame, about):
+            return
         if about.is_comprehension:
             enclosing = self._recorded(frame.f_back)
             if enclosing is not None:
@@ -357,11 +383,63 @@ class _Thread:
         if begins or not isinstance(record, _Frame) or record.code is not code:
             record = _Frame(code, file)
             self.frames[id(frame)] = record
+        record.skipped = record.repeats = self._in_gap()
         self.active.append(record)
         record.propagating = record.closing = False
         record.pending = Kind.CALL if begins else Kind.RESUME
         if op in _GOES_ON:  # else an exception comes in: the next event tells
             self._flush(frame, record)
+
+    def _leaves_out(self, frame: FrameType, about: CodeFacts) -> bool:
+        """Whether a frame that begins or goes on is beyond the depth that was asked for, or called in a gap.
+        Not one that has been recorded before; a comprehension's shares the lot of the enclosing one."""
+        depth = self.tracer.limits.call_depth
+        deep = depth is not None and len(self.active) >= depth
+        if not deep and not self._in_gap():
+            return False
+        if about.is_comprehension:
+            if self._recorded(frame.f_back) is not None:
+                return False
+        else:
+            record = self.frames.get(id(frame))
+            begins = FrameView(frame).offset <= about.first_resume
+            if not begins and isinstance(record, _Frame) and record.code is frame.f_code:
+                return False
+            self.left_out["deep" if deep else "called"] += 1
+        self.frames.pop(id(frame), None)
+        return True
+
+    def _in_gap(self) -> bool:
+        """Whether the frame that is calling repeats what is recorded no more."""
+        return bool(self.active) and self.active[-1].repeats
+
+    def _repeats(self, kind: Kind, record: _Frame, frame: FrameType, line: int | None) -> bool:
+        """Whether an event is left out because the frame has had so many like it. A frame's beginning and end
+        never are, nor is a yield whose resume is recorded."""
+        most = self.tracer.limits.repetitions
+        if most is None or kind in (Kind.CALL, Kind.RETURN, Kind.UNWIND):
+            return False
+        if not record.skipped and kind is not Kind.YIELD:
+            instruction = kind is Kind.INSTRUCTION
+            place = (kind, id(frame.f_code), frame.f_lasti) if instruction else (kind, line or 0)
+            record.counts[place] = count = record.counts.get(place, 0) + 1
+            record.repeats = count > most
+            record.skipped = record.repeats and kind is Kind.RESUME
+        elif kind is Kind.YIELD:
+            record.repeats = record.skipped
+        if record.repeats:
+            self.left_out["repeated"] += 1
+            self._note_place(kind, record, FrameView(frame), line)
+        return record.repeats
+
+    def _note_place(self, kind: Kind, record: _Frame, top: FrameView, line: int | None) -> int:
+        """Remember where the frame's last event was; return its line."""
+        if line is None:  # an instruction without a line belongs to the last one
+            line = record.last_line or record.facts.first_line
+        record.line = line
+        if kind is not Kind.INSTRUCTION:
+            record.last_line, record.last_offset = line, top.offset if top.code is record.code else -1
+        return line
 
     def _recorded(self, frame: FrameType | None) -> _Frame | None:
         """The record of a frame, or of the one that encloses it, if it is a comprehension's."""
@@ -518,6 +596,8 @@ class _Thread:
 
     def _emit(self, kind: Kind, record: _Frame, frame: FrameType, line: int, **given: Any) -> None:
         """Write one event of `record`. `frame` is its frame, or a comprehension's inside it."""
+        if self._repeats(kind, record, frame, line):
+            return
         if self.index >= self.tracer.limits.events:
             self.tracer.give_up("events")
             return
@@ -546,13 +626,11 @@ class _Thread:
         if objects or changed or stack_text or global_changes:
             gone += self._forget()
         objects.update((number, "null") for number in sorted(gone))
-        if line is None:  # an instruction without a line belongs to the last one
-            line = record.last_line or record.facts.first_line
-        record.line = line
-        if kind is not Kind.INSTRUCTION:
-            record.last_line, record.last_offset = line, top.offset if top.code is record.code else -1
+        line = self._note_place(kind, record, top, line)
         output = "".join(self.output) or None
         self.output.clear()
+        left_out = {what: str(count) for what, count in self.left_out.items() if count}
+        self.left_out = dict.fromkeys(self.left_out, 0)
         columns = (
             json_object(changed) if changed else None,
             stack_text,
@@ -562,6 +640,7 @@ class _Thread:
             value_text,
             output,
             given.get("instruction"),
+            json_object(left_out) if left_out else None,
         )
         offset = top.offset
         head = (

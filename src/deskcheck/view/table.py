@@ -42,10 +42,7 @@ def trace_table(
     tail = 0 if len(trace) <= max_events else max_events // 10
     head = max_events - tail
     sources = _Sources(recording)
-    depth = 0
     for event in trace:
-        if event.kind in (Kind.CALL, Kind.RESUME):
-            depth += 1
         index = event.index
         if index < head or index >= len(trace) - tail:
             style = _STYLES[event.kind]
@@ -53,13 +50,11 @@ def trace_table(
                 str(index),
                 Text(event.kind.value, style=style),
                 str(event.line),
-                Text("  " * (depth - 1) + sources.line(event)),
+                Text("  " * (len(event.state.active) - 1) + sources.line(event)),
                 _changes(event, value_chars),
             )
         elif index == head:
             table.add_row("", "", "", Text(f"... {len(trace) - max_events} events ..."), "")
-        if event.kind in (Kind.RETURN, Kind.UNWIND, Kind.YIELD):
-            depth -= 1
     return Group(_head(recording), table, _end(recording, value_chars))
 
 
@@ -83,7 +78,12 @@ def _changes(event: Event, value_chars: int) -> Text:
     return Text("  ".join(_parts(event, value_chars)))
 
 
+_LEFT_OUT = {"deep": "deeper calls", "repeated": "repetitions", "called": "calls in them"}
+
+
 def _parts(event: Event, value_chars: int) -> Iterator[str]:
+    if event.left_out:
+        yield f"(left out: {', '.join(f'{n} {_LEFT_OUT[what]}' for what, n in event.left_out.items())})"
     if event.value is not None and event.kind is not Kind.RESUME:
         word = {Kind.RETURN: "->", Kind.YIELD: "yields", Kind.RAISE: "!"}.get(event.kind, "")
         yield f"{word} {_short(event.value, value_chars)}"

@@ -67,6 +67,8 @@ typedef struct Rec {
     bool moves;                  /* an iterator is among its refs */
     bool propagating, closing, unfolding, after_comprehension;
     int pending;                 /* a kind, or -1 */
+    Map counts;                  /* how often there was an event of a kind at a place, where that is limited */
+    bool repeats, skipped;       /* its last event is left out; it was resumed unrecorded (_Frame) */
 } Rec;
 
 typedef struct { Rec *rec; PyCodeObject *code; bool comprehension, kept; int last; } Entry;  /* of `frames`: see reference.py */
@@ -84,6 +86,7 @@ typedef struct {
 typedef struct { PyObject *o; Obj *obj; int depth; } Queued;
 
 typedef struct { IFrame *called, *frame; Info *info; int offset; bool directly, drains; uint64_t stored; } Return;  /* to where a call goes back */
+enum { DEEP, REPEATED, CALLED, LEFT_OUT };
 
 struct Core;
 typedef struct Thread {
@@ -129,6 +132,7 @@ typedef struct Thread {
     Val *vals;
     size_t capvals;
     uint64_t marks;
+    int64_t left_out[LEFT_OUT];  /* since the last event (docs/format.md, Gaps) */
     struct Thread *next;
 } Thread;
 
@@ -140,7 +144,8 @@ typedef struct Core {
     int64_t events;
     uint64_t stamps;             /* of all threads: what is known of types is theirs together */
     Py_ssize_t items, text_chars, objects;
-    int depth;
+    int depth, call_depth, repetitions;  /* the latter: 0 is no limit */
+    bool only_some;              /* code of the recorded files may run unseen */
     Map infos, types, said;
     Info *last_info;
     Thread *threads;
@@ -1761,6 +1766,7 @@ info_of(Thread *t, PyCodeObject *code)
         free(info);
         return other;
     }
+    if (d == Py_None) { Py_DECREF(d); map_put(&core->infos, (uint64_t)code, info); return info; }  /* not asked for */
     info->held = d;
     info->in_scope = true;
     info->file = Py_NewRef(file);
@@ -2370,7 +2376,7 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
 /* ---- blocks (recording/block.py) ---------------------------------------------------------------- */
 
 static const char MAGIC[] = "\xdcK\x01";
-enum { CONTEXT = 0x10, COLUMNS = 0x20 };
+enum { CONTEXT = 0x10, COLUMNS = 0x20, GAP = 0x40 };
 
 static int
 hand_over(Core *core)
@@ -2403,6 +2409,21 @@ hand_over(Core *core)
     return failed ? -1 : 0;
 }
 
+/* What was left out since the last event, as JSON; nothing if nothing was. */
+static void
+write_left_out(Thread *t, Buf *b)
+{
+    static const char *const names[] = {"{\"deep\":", "{\"repeated\":", "{\"called\":"};
+    for (int i = 0; i < LEFT_OUT; i++) {
+        if (!t->left_out[i]) continue;
+        if (b->n) { buf_byte(b, ','); buf_put(b, names[i] + 1, strlen(names[i]) - 1); }
+        else buf_put(b, names[i], strlen(names[i]));
+        buf_int(b, t->left_out[i]);
+        t->left_out[i] = 0;
+    }
+    if (b->n) buf_byte(b, '}');
+}
+
 static int
 add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf *output)
 {
@@ -2417,7 +2438,9 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
     int mask = t->instruction ? 1 << 7 : 0;
     for (int i = 0; i < 6; i++) if (texts[i]->n) mask |= 1 << i;
     if (output->n) mask |= 1 << 6;
-    buf_byte(b, kind | (context ? CONTEXT : 0) | (mask ? COLUMNS : 0));
+    Buf left_out = {0};
+    write_left_out(t, &left_out);
+    buf_byte(b, kind | (context ? CONTEXT : 0) | (mask ? COLUMNS : 0) | (left_out.n ? GAP : 0));
     if (context) {
         Info *info = r->info;
         buf_varint(b, (uint64_t)t->number);
@@ -2460,6 +2483,11 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
             buf_put(b, text, (size_t)n);
         }
     }
+    if (left_out.n) {
+        buf_varint(b, left_out.n);
+        buf_put(b, left_out.p, left_out.n);
+        buf_free(&left_out);
+    }
     if (core->mirror && b->n <= core->mirror_room) {
         memcpy(core->mirror->data + had, b->p + had, b->n - had);
         __atomic_store_n(&core->mirror->size, b->n, __ATOMIC_RELEASE);
@@ -2495,6 +2523,7 @@ rec_drop(Thread *t, Rec *r)
     for (int i = 0; i < r->nextra; i++) Py_DECREF(r->extra[i].name);
     free(r->extra);
     free(r->stack);
+    map_free(&r->counts);
     free(r);
 }
 
@@ -2791,11 +2820,38 @@ see_everything(Thread *t, Rec *r)
     return 0;
 }
 
+/* Whether an event is left out because the frame has had so many like it (_repeats). */
+static bool
+repeats(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line)
+{
+    if (kind == K_CALL || kind == K_RETURN || kind == K_UNWIND) return false;
+    if (!r->skipped && kind != K_YIELD) {
+        uint64_t place = (uint64_t)(line < 0 ? 0 : line);
+        if (kind == K_INSTRUCTION)
+            place = ((uint64_t)frame_code(frame->f_frame) >> 4 << 17) + (uint64_t)frame_lasti(frame->f_frame) / 2;
+        place = place << 3 | (uint64_t)kind;
+        uintptr_t count = (uintptr_t)map_get(&r->counts, place);
+        r->repeats = count >= (uintptr_t)t->core->repetitions;
+        if (!r->repeats) map_put(&r->counts, place, (void *)(count + 1));
+        r->skipped = r->repeats && kind == K_RESUME;
+    } else if (kind == K_YIELD) r->repeats = r->skipped;
+    if (!r->repeats) return false;
+    t->left_out[REPEATED]++;
+    r->line = line < 0 ? (r->line ? r->line : r->info->first_line) : line;
+    if (kind != K_INSTRUCTION) {
+        int lasti = frame_lasti(frame->f_frame);
+        r->last_line = r->line;
+        r->last_offset = frame_code(frame->f_frame) != r->info->code ? -1 : lasti < 0 ? lasti : r->info->owner[lasti / 2];
+    }
+    return true;
+}
+
 /* Write one event of `r`. `frame` is its frame, or a comprehension's inside it (_emit). */
 static int
 emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *value)
 {
     Core *core = t->core;
+    if (core->repetitions && repeats(t, kind, r, frame, line)) return 0;
     if (t->index >= core->events) return give_up(t, "events");
     if (line < 0) line = r->line ? r->line : r->info->first_line;  /* an instruction without a line */
     t->ngone = 0;
@@ -2912,6 +2968,30 @@ trace_opcodes(PyFrameObject *frame, PyObject *tracer)
     return PyObject_SetAttrString((PyObject *)frame, "f_trace_opcodes", Py_True);
 }
 
+/* Whether the frame that is calling repeats what is recorded no more. */
+static inline bool in_gap(Thread *t) { return t->nactive && t->active[t->nactive - 1]->repeats; }
+
+/* Whether a frame that begins or goes on is beyond the depth that was asked for, or called in a gap (_leaves_out). */
+static bool
+leaves_out(Thread *t, PyFrameObject *frame, const View *v)
+{
+    bool deep = t->core->call_depth && t->nactive >= t->core->call_depth;
+    if (!deep && !in_gap(t)) return false;
+    Entry *e;
+    if (v->info->is_comprehension) {
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        e = back ? entry_of(t, back) : NULL;
+        Py_XDECREF(back);
+        if (e) return false;
+    } else {
+        e = v->offset <= v->info->first_resume ? NULL : entry_of(t, frame);
+        if (e && !e->comprehension) return false;
+        t->left_out[deep ? DEEP : CALLED]++;
+    }
+    frames_del(t, frame);
+    return true;
+}
+
 static int
 on_call(Thread *t, PyFrameObject *frame)
 {
@@ -2919,6 +2999,7 @@ on_call(Thread *t, PyFrameObject *frame)
     if (view_of(t, frame, &v) < 0) return -1;
     Info *info = v.info;
     if ((info->has_comprehensions || t->core->instructions) && trace_opcodes(frame, Py_None) < 0) return -1;
+    if (leaves_out(t, frame, &v)) return 0;  /* after that: on 3.13 the events are the code's, of all its frames */
     if (info->is_comprehension) {
         PyFrameObject *back = PyFrame_GetBack(frame);
         Entry *e = back ? entry_of(t, back) : NULL;
@@ -2939,6 +3020,7 @@ on_call(Thread *t, PyFrameObject *frame)
     } else r = e->rec;
     if (t->nactive == t->capactive)
         t->active = must(realloc(t->active, (size_t)(t->capactive = t->capactive * 2 + 16) * sizeof(Rec *)));
+    r->skipped = r->repeats = in_gap(t);
     t->active[t->nactive++] = r;
     r->users++;
     recount(t, r, 1);
@@ -3286,9 +3368,10 @@ core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     PyObject *tracer, *scope, *modules;
     long long events;
     Py_ssize_t items, text_chars, objects, block_bytes;
-    int depth, instructions;
-    if (!PyArg_ParseTuple(args, "OO!O!Lnnninp", &tracer, &PyDict_Type, &scope, &PySet_Type, &modules, &events, &items,
-                          &text_chars, &objects, &depth, &block_bytes, &instructions)) return NULL;
+    int depth, instructions, call_depth, repetitions, only_some;
+    if (!PyArg_ParseTuple(args, "OO!O!Lnnninpiip", &tracer, &PyDict_Type, &scope, &PySet_Type, &modules, &events, &items,
+                          &text_chars, &objects, &depth, &block_bytes, &instructions, &call_depth, &repetitions,
+                          &only_some)) return NULL;
     Core *core = (Core *)type->tp_alloc(type, 0);
     if (!core) return NULL;
     core->tracer = tracer;
@@ -3300,6 +3383,9 @@ core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     core->text_chars = text_chars;
     core->objects = objects;
     core->depth = depth;
+    core->call_depth = call_depth;
+    core->repetitions = repetitions;
+    core->only_some = only_some;
     core->block_bytes = (size_t)block_bytes;
     core->pending = PyList_New(0);
     return (PyObject *)core;

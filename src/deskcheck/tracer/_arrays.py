@@ -1,0 +1,217 @@
+"""numpy arrays and pandas tables, series and indexes as data: shape, dtype, columns and the first items.
+
+They are read as they lie in memory: through the C-level descriptors of the real types (a class made by
+running code cannot pass for one), never through methods that a subclass may define. Neither library is
+imported. Only what is shown is copied.
+
+Not: what a masked array masks; pandas' sparse, period and interval arrays and hierarchical indexes, which
+are marked as left out.
+"""
+
+import builtins
+import itertools
+import sys
+import types
+from typing import Any, NamedTuple
+
+# A program may replace builtins; functions defined from here on keep the real ones.
+globals()["__builtins__"] = dict(vars(builtins))
+
+_mro = type.__dict__["__mro__"].__get__
+_namespace = type.__dict__["__dict__"].__get__
+_module_dict = vars(types.ModuleType)["__dict__"].__get__
+_qualname = type.__dict__["__qualname__"].__get__
+_flags = type.__dict__["__flags__"].__get__
+_module = type.__dict__["__module__"].__get__
+
+_HEAP = 1 << 9
+_DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_TABLES = ("DataFrame", "Series", "Index")
+
+
+class Column(NamedTuple):
+    """items: the first ones, as Python objects. length: how many there are. cut: why some are missing."""
+
+    items: list[Any]
+    length: int
+    dtype: str
+    cut: str | None
+
+
+class Table(NamedTuple):
+    """A pandas DataFrame. columns: as many as are shown, with their labels; row_labels: its index."""
+
+    shape: tuple[int, int]
+    labels: list[Any]
+    columns: list[Column]
+    row_labels: Column
+
+
+def _static(bases: tuple[type, ...], module: str, name: str) -> type | None:
+    """The class written in C of that name, among the bases of a type."""
+    for base in bases:
+        if not _flags(base) & _HEAP and _qualname(base) == name and _module(base) == module:
+            return base
+    return None
+
+
+def is_scalar(kind: type) -> bool:
+    """Whether it is a type of numpy's scalars, whose text says everything."""
+    if _flags(kind) & _HEAP:
+        return False
+    bases = _mro(kind)
+    return _static(bases, "numpy", "generic") is not None and _static(bases, "numpy", "void") is None
+
+
+def is_array(bases: tuple[type, ...]) -> bool:
+    """Whether a type with these bases is numpy's array."""
+    return _static(bases, "numpy", "ndarray") is not None
+
+
+def pandas_name(bases: tuple[type, ...]) -> str | None:
+    """``DataFrame``, ``Series`` or ``Index``: which of pandas' a type with these bases is."""
+    module = sys.modules.get("pandas")
+    if type(module) is not types.ModuleType:
+        return None
+    names = _module_dict(module)
+    for name in _TABLES:
+        kind = names.get(name)
+        if kind is not None and any(base is kind for base in bases):
+            return name
+    return None
+
+
+def array_base(array: Any) -> Any:
+    """The array whose memory an array shows, if it is not its own."""
+    base = _get(array, "base")
+    return base if is_array(_mro(type(base))) else None
+
+
+def array_shape(array: Any) -> tuple[int, ...]:
+    shape: tuple[int, ...] = _get(array, "shape")
+    return shape
+
+
+def read_array(array: Any, limit: int) -> Column:
+    """The first items of an array of any shape, last index fastest."""
+    kind: Any = _static(_mro(type(array)), "numpy", "ndarray")
+    names = _namespace(kind)
+    plain = array if type(array) is kind else names["view"](array, kind)
+    size: int = names["size"].__get__(plain)
+    flat = names["flat"].__get__(plain)
+    head = type(flat).__getitem__(flat, slice(0, limit))
+    dtype = names["dtype"].__get__(plain)
+    if dtype.kind in "mM":  # as text: Python has no nanoseconds
+        head = names["astype"](head, "U")
+    return Column(names["tolist"](head), size, _dtype_text(dtype), "long" if size > limit else None)
+
+
+def _dtype_text(dtype: Any) -> str:
+    if dtype.kind in "biufcO" and dtype.isnative:
+        return str(_qualname(dtype.type)).rstrip("_")
+    text: str = dtype.str
+    if dtype.kind in "mM":
+        return ("datetime64" if dtype.kind == "M" else "timedelta64") + text[3:]
+    return text
+
+
+def _get(obj: Any, name: str) -> Any:
+    """An attribute that C code or the instance's own dict holds; None if there is none."""
+    for base in _mro(type(obj)):
+        descriptor = _namespace(base).get(name)
+        if type(descriptor) in _DESCRIPTORS:
+            return descriptor.__get__(obj)
+    for base in _mro(type(obj)):
+        descriptor = _namespace(base).get("__dict__")
+        if type(descriptor) is types.GetSetDescriptorType:
+            return descriptor.__get__(obj).get(name)
+    return None
+
+
+def read_table(frame: Any, limit: int) -> Table | None:
+    """A DataFrame, of which about `limit` cells are shown, at least one row; None if we cannot read it."""
+    manager = _get(frame, "_mgr")
+    axes, blocks = _get(manager, "axes"), _get(manager, "blocks")
+    if type(axes) is not list or len(axes) != 2 or type(blocks) is not tuple:
+        return None
+    labels = read_index(axes[0], limit)
+    rows = max(1, limit // max(1, len(labels.items)))
+    index = read_index(axes[1], rows)
+    columns: dict[int, Column] = {}
+    for block in blocks:
+        values, places = _get(block, "values"), _get(_get(block, "_mgr_locs"), "as_array")
+        if not is_array(_mro(type(places))):
+            return None
+        for row, place in enumerate(read_array(places, labels.length).items):
+            if place < limit:
+                columns[place] = _read_values(values, rows, row, index.length)
+    shown = list(itertools.islice(sorted(columns), len(labels.items)))
+    return Table((index.length, labels.length), labels.items, [columns[place] for place in shown], index)
+
+
+def read_series(series: Any, limit: int) -> tuple[Column, Column, Any] | None:
+    """The values of a Series, its index and its name; None if it is none that we can read."""
+    manager = _get(series, "_mgr")
+    axes, blocks = _get(manager, "axes"), _get(manager, "blocks")
+    if type(axes) is not list or len(axes) != 1 or type(blocks) is not tuple or len(blocks) != 1:
+        return None
+    index = read_index(axes[0], limit)
+    return _read_values(_get(blocks[0], "values"), limit, 0, index.length), index, _get(series, "_name")
+
+
+def read_index(index: Any, limit: int) -> Column:
+    """The labels of an Index."""
+    numbers = _get(index, "_range")
+    if type(numbers) is range:
+        return Column(list(numbers[:limit]), len(numbers), "range", "long" if len(numbers) > limit else None)
+    codes = _get(index, "_codes")
+    if codes is not None:  # of a hierarchical index: a list of arrays, one for each level
+        length = array_shape(list.__getitem__(codes, 0))[0] if list.__len__(codes) else 0
+        return Column([], length, str(_qualname(type(index))), "opaque")
+    return _read_values(_get(index, "_data"), limit, 0, 0)
+
+
+def index_name(index: Any) -> Any:
+    return _get(index, "_name")
+
+
+def _read_values(values: Any, limit: int, row: int, length: int) -> Column:
+    """One column: `row` of a two-dimensional block, or an array of pandas' own. `length` is for one that
+    cannot be read."""
+    bases = _mro(type(values))
+    if is_array(bases):
+        if len(array_shape(values)) == 2:
+            values = _namespace(_static(bases, "numpy", "ndarray"))["__getitem__"](values, row)
+        return read_array(values, limit)
+    if is_array(_mro(type(backing := _get(values, "_ndarray")))):
+        found = _read_values(backing, limit, row, length)
+        dtype = _get(values, "_dtype")
+        if _get(dtype, "_tz") is not None:  # the times are in UTC
+            return found._replace(dtype=f"{found.dtype[:-1]}, tz]")
+        categories = _get(dtype, "_categories")
+        if categories is None:
+            return found
+        every = read_index(categories, max(found.items, default=-1) + 1).items
+        named = [every[code] if code >= 0 else None for code in found.items]
+        return found._replace(items=named, dtype="category")
+    data, mask, chunks = (_get(values, name) for name in ("_data", "_mask", "_pa_array"))
+    if is_array(_mro(type(data))) and is_array(_mro(type(mask))):
+        found, masked = read_array(data, limit), read_array(mask, limit).items
+        shown = [None if hidden else item for item, hidden in zip(found.items, masked, strict=True)]
+        return found._replace(items=shown, dtype=_nullable(found.dtype))
+    kind = _static(_mro(type(chunks)), "pyarrow.lib", "ChunkedArray")
+    if kind is not None:
+        names = _namespace(kind)
+        size = names["__len__"](chunks)
+        items = names["to_pylist"](names["slice"](chunks, 0, limit))
+        text = str(names["type"].__get__(chunks))
+        dtype = "str" if text in ("string", "large_string") else f"{text}[pyarrow]"
+        return Column(items, size, dtype, "long" if size > limit else None)
+    return Column([], length, str(_qualname(type(values))), "opaque")
+
+
+def _nullable(dtype: str) -> str:
+    """pandas' name of a dtype that knows missing values: ``Int64``, ``UInt8``, ``boolean``."""
+    if dtype == "bool":
+        return "boolean"
+    return f"U{dtype[1:].capitalize()}" if dtype.startswith("u") else dtype.capitalize()

@@ -1,0 +1,313 @@
+"""numpy arrays and pandas tables as values: what they hold is seen, changes in place too, without running code of
+the program and without copying what is big. Expectations are computed by the libraries themselves.
+"""
+
+import subprocess
+import sys
+import textwrap
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from deskcheck.recording import Program
+from deskcheck.recording.value import Value, decode, render
+from deskcheck.tracer import ReferenceTracer, TraceLimits, tracer_class
+from deskcheck.tracer.result import snapshot
+from tests.tracer import agree
+from tests.tracer.test_native import assert_agreed
+
+numpy = pytest.importorskip(
+    "numpy", reason="would have proved that arrays are recorded with shape, dtype and items"
+)
+TRACERS = list({ReferenceTracer.name: ReferenceTracer, tracer_class().name: tracer_class()}.values())
+each_tracer = pytest.mark.parametrize("tracer", TRACERS, ids=lambda tracer: tracer.name)
+
+ARRAYS = {
+    "empty": lambda: numpy.zeros((0, 3)),
+    "no_axis": lambda: numpy.array(5),
+    "matrix": lambda: numpy.arange(6).reshape(2, 3),
+    "columns_first": lambda: numpy.asfortranarray(numpy.arange(6).reshape(2, 3)),
+    "every_other_backwards": lambda: numpy.arange(10)[::-2],
+    "float32": lambda: numpy.array([0.5, numpy.inf], dtype="f4"),
+    "complex": lambda: numpy.array([1 + 2j]),
+    "bool": lambda: numpy.array([True, False]),
+    "big_endian": lambda: numpy.array([1, 2], dtype=">i4"),
+    "text": lambda: numpy.array(["a", "bcd"]),
+    "records": lambda: numpy.zeros(2, dtype=[("a", int), ("b", float)]),
+    "read_only": lambda: numpy.broadcast_to(numpy.arange(3), (2, 3)),
+}
+
+
+def taken(obj: Any, items: int = 1000) -> Value:
+    return decode(*snapshot(obj, TraceLimits(items=items)))
+
+
+def plain(value: Value) -> Any:
+    return tuple(map(plain, value.items)) if value.kind == "tuple" else value.atom
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_is_what_numpy_says(name: str) -> None:
+    """Shape, and the items in C order, are those that numpy gives."""
+    array = ARRAYS[name]()
+    value = taken(array)
+    assert (value.kind, value.type, value.shape) == ("array", "numpy.ndarray", array.shape)
+    assert [plain(item) for item in value.items] == array.ravel().tolist()
+    assert value.whole
+
+
+def test_the_dtype_says_how_items_lie() -> None:
+    """By name where the machine has it so, else as numpy writes it."""
+    dtypes = [
+        "int64",
+        "float32",
+        "bool",
+        "complex128",
+        "object",
+        ">i4",
+        "<U3",
+        "datetime64[ns]",
+        "timedelta64[D]",
+    ]
+    assert [taken(numpy.empty(0, dtype=dtype)).dtype for dtype in dtypes] == dtypes
+
+
+def test_times_are_exact() -> None:
+    """As text, to the nanosecond, which Python's own times do not have."""
+    value = taken(numpy.array(["2020-01-02T03:04:05.123456789", "NaT"], dtype="M8[ns]"))
+    assert [item.atom for item in value.items] == ["2020-01-02T03:04:05.123456789", "NaT"]
+
+
+def test_objects_in_an_array_are_values_of_their_own() -> None:
+    """With identity: the list in the array is the list beside it."""
+    inner: list[int] = [1]
+    value = taken([inner, numpy.array([inner, None], dtype=object)])
+    assert value.items[0].id == value.items[1].items[0].id
+
+
+def test_scalars_are_their_text() -> None:
+    """As numpy shows them; they cannot change."""
+    for scalar in (
+        numpy.int64(5),
+        numpy.float32(0.1),
+        numpy.bool_(True),
+        numpy.str_("x"),
+        numpy.datetime64("2020"),
+    ):
+        value = taken(scalar)
+        assert (value.kind, value.text, value.id) == ("text", repr(scalar), None)
+
+
+def test_a_big_array_is_cut_and_not_copied() -> None:
+    """80 MB: the first ten items are taken, with the true length, in a few kilobytes."""
+    array = numpy.zeros((1000, 10_000))
+    tracemalloc.start()
+    try:
+        value = taken(array, items=10)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (len(value.items), value.length, value.cut) == (10, 10_000_000, "long")
+    assert peak < 1_000_000
+    assert "... 9999990 more" in render(value)
+
+
+HOSTILE = """
+    import numpy
+    class Hostile(numpy.ndarray):
+        def called(self, *arguments, **named):
+            print("called")
+        __array_finalize__ = __getitem__ = __iter__ = __len__ = __repr__ = __str__ = called
+        __array_function__ = __array_ufunc__ = __getattr__ = __array_wrap__ = __eq__ = called
+        shape = dtype = flat = size = base = property(called)
+    class Lies:
+        __class__ = numpy.ndarray
+        _mgr = property(lambda self: print("called"))
+    def main():
+        held = numpy.ndarray.__new__(Hostile, 3, int, bytearray(24))
+        numpy.ndarray.fill(held, 7)
+        lies = Lies()
+        return None
+    print("begins")
+    main()
+"""
+
+
+@each_tracer
+def test_nothing_of_a_subclass_is_called(tracer: Any, traced: Callable[..., Any]) -> None:
+    """An array of a class that overrides everything is read all the same, and none of that runs."""
+    command = [sys.executable, "-c", textwrap.dedent(HOSTILE)]
+    unwatched = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    run = traced(HOSTILE, limits=TraceLimits(only=("main",)), tracer_class=tracer)
+    assert (run.error, run.output) == (None, unwatched)
+    held = run.trace[-1].locals["held"]
+    assert (held.kind, held.shape, [item.atom for item in held.items]) == ("array", (3,), [7, 7, 7])
+
+
+CHANGES = """
+    import numpy
+    def main():
+        a = numpy.array([[0, 1, 2], [3, 4, 5]])
+        row = a[1]
+        row[:] = 7
+        a += 1
+        numpy.multiply(a, 2, out=a)
+        a[:, ::-1].sort(axis=1)
+        a.resize((3, 2), refcheck=False)
+        for turn in range(3):
+            a[turn, 0] = -turn
+        return a
+    main()
+"""
+
+
+@each_tracer
+def test_changes_in_place_are_seen(tracer: Any, traced: Callable[..., Any]) -> None:
+    """Through the array, through a view of it, by an operator, a method, an attribute: at the next event."""
+    trace = traced(CHANGES, limits=TraceLimits(only=("main",)), tracer_class=tracer).trace
+    seen = []
+    for event in trace:
+        if "a" in event.locals:
+            value = event.locals["a"]
+            seen.append((event.line, value.shape, [item.atom for item in value.items]))
+    assert seen == [
+        (4, (2, 3), [0, 1, 2, 3, 4, 5]),
+        (5, (2, 3), [0, 1, 2, 3, 4, 5]),
+        (6, (2, 3), [0, 1, 2, 7, 7, 7]),
+        (7, (2, 3), [1, 2, 3, 8, 8, 8]),
+        (8, (2, 3), [2, 4, 6, 16, 16, 16]),
+        (9, (2, 3), [6, 4, 2, 16, 16, 16]),
+        (10, (3, 2), [6, 4, 2, 16, 16, 16]),
+        (11, (3, 2), [6, 4, 2, 16, 16, 16]),
+        (10, (3, 2), [0, 4, 2, 16, 16, 16]),
+        (11, (3, 2), [0, 4, 2, 16, 16, 16]),
+        (10, (3, 2), [0, 4, -1, 16, 16, 16]),
+        (11, (3, 2), [0, 4, -1, 16, 16, 16]),
+        (10, (3, 2), [0, 4, -1, 16, -2, 16]),
+        (12, (3, 2), [0, 4, -1, 16, -2, 16]),
+        (12, (3, 2), [0, 4, -1, 16, -2, 16]),
+    ]
+
+
+def test_a_view_names_the_array_that_it_shows() -> None:
+    """So that a reader knows that one changes with the other."""
+    whole = numpy.arange(4)
+    value = taken([whole, whole[1:]])
+    assert value.items[1]["base"].id == value.items[0].id
+
+
+def test_no_array_makes_us_import_numpy() -> None:
+    """Neither library is there after `import deskcheck` and a recording of a program without them."""
+    script = (
+        "import sys, deskcheck\nfrom deskcheck.tracer import tracer_class\ndef f():\n    return [1]\n"
+        "assert deskcheck.record(f).ending.result == '[1]'\n"
+        "print([name for name in ('numpy', 'pandas') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def frames() -> dict[str, Any]:
+    pandas = pytest.importorskip(
+        "pandas", reason="would have proved that tables are recorded with their columns, index and dtypes"
+    )
+    return {
+        "plain": pandas.DataFrame({"a": [1, 2], "b": [0.5, None], "c": [1, 3]}, index=[5, 6]),
+        "objects": pandas.DataFrame({"a": numpy.array([1, "x"], dtype=object)}),
+        "nullable": pandas.DataFrame({"a": pandas.array([1, None], dtype="Int64")}),
+        "unsigned": pandas.DataFrame({"a": pandas.array([1, None], dtype="UInt8")}),
+        "texts": pandas.DataFrame({"a": ["x", "yz"]}),
+        "categories": pandas.DataFrame({"a": pandas.Categorical(["u", "v", None])}),
+        "twice_the_same_label": pandas.DataFrame([[1, 2.5], [3, 4.5]], columns=["a", "a"]),
+        "numbers_for_labels": pandas.DataFrame([[1, 2], [3, 4]]),
+        "empty": pandas.DataFrame(),
+        "split": pandas.DataFrame({"a": [1, 2]}).assign(b=3.5).assign(c=7),
+    }
+
+
+def same_item(value: Value, item: Any) -> bool:
+    if item is None or str(item) in ("nan", "<NA>"):
+        return value.atom is None or value.atom != value.atom
+    return bool(value.atom == item)
+
+
+def test_a_table_is_what_pandas_says() -> None:
+    """Labels, dtypes, cells and index of each column are those that pandas gives."""
+    for name, frame in frames().items():
+        value = taken(frame)
+        assert (value.kind, value.type, value.shape) == ("table", "pandas.DataFrame", frame.shape), name
+        assert [label.atom for label, _ in value.items] == frame.columns.tolist(), name
+        assert [column.dtype for _, column in value.items] == list(map(str, frame.dtypes)), name
+        for place, (_, column) in enumerate(value.items):
+            cells = frame.iloc[:, place].tolist()
+            assert all(map(same_item, column.items, cells)), name
+            assert len(column.items) == len(cells), name
+        assert [item.atom for item in value["index"].items] == frame.index.tolist(), name
+        assert value.whole, name
+
+
+def test_a_series_and_an_index() -> None:
+    """A series has its index and its name."""
+    series = frames()["plain"]["b"]
+    value = taken(series)
+    assert (value.kind, value.type, value.shape, value.dtype) == ("array", "pandas.Series", (2,), "float64")
+    assert ([item.atom for item in value["index"].items], value["name"].atom) == ([5, 6], "b")
+    assert [item.atom for item in taken(series.index).items] == [5, 6]
+
+
+def test_what_of_a_table_is_not_read_is_marked() -> None:
+    """A hierarchical index is left out, and so are columns and rows beyond the limit: the value is not whole."""
+    frame = frames()["plain"]
+    assert taken(frame.set_index(["a", "b"]))["index"].cut == "opaque"
+    wide = type(frame)(numpy.zeros((50, 40)))
+    value = taken(wide, items=10)
+    assert (len(value.items), value.length, value.cut) == (10, 40, "long")
+    assert [(len(column.items), column.length) for _, column in value.items] == [(1, 50)] * 10
+    assert not value.whole
+
+
+TABLES = """
+    import pandas
+    def main():
+        frame = pandas.DataFrame({"a": [3, 1, 2], "b": ["x", "y", "z"]})
+        frame["c"] = frame["a"] * 2.5
+        frame.loc[1, "a"] = 9
+        frame.insert(0, "n", [7, 8, 9])
+        column = frame["c"]
+        del frame["b"]
+        frame.iloc[0, 0] = -1
+        return frame.sum().tolist(), column.iloc[0]
+    main()
+"""
+
+
+@each_tracer
+def test_changes_of_a_table_in_place_are_seen(tracer: Any, traced: Callable[..., Any]) -> None:
+    """A new column, a cell, a column before the others, a column less: at the next event."""
+    frames()
+    trace = traced(TABLES, limits=TraceLimits(only=("main",)), tracer_class=tracer).trace
+    seen = []
+    for event in trace:
+        if "frame" in event.locals and event.line in (5, 6, 7, 9, 10):
+            value = event.locals["frame"]
+            seen.append({label.atom: [cell.atom for cell in column.items] for label, column in value.items})
+    assert seen[0]["c"] == [7.5, 2.5, 5.0]
+    assert seen[1]["a"] == [3, 9, 2]
+    assert [list(columns) for columns in seen[2:4]] == [["n", "a", "b", "c"], ["n", "a", "c"]]
+    assert (seen[3]["n"], seen[4]["n"]) == ([7, 8, 9], [-1, 8, 9])
+
+
+@pytest.mark.skipif(
+    not agree.native_is_built(), reason="the native tracer is not built here: nothing to compare"
+)
+def test_the_tracers_agree_about_arrays_and_tables() -> None:
+    """Row for row."""
+    frames()
+    programs = [
+        Program(id=f"arrays-{n}", code=textwrap.dedent(text))
+        for n, text in enumerate((CHANGES, HOSTILE, TABLES))
+    ]
+    setting = agree.Setting(limits=TraceLimits(events=5_000, only=("main",)), seconds=60)
+    assert assert_agreed(programs, setting) == 3

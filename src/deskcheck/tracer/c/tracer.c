@@ -725,7 +725,7 @@ write_value(Thread *t, Buf *b, PyObject *o)
         return 0;
     }
     if (k == &PyUnicode_Type) {
-        Py_ssize_t n = PyUnicode_GET_LENGTH(o);
+        Py_ssize_t n = PyUnicode_GET_LENGTH(readable(o));
         if (n <= t->core->text_chars) { buf_json(b, o, n); return 0; }
         buf_lit(b, "{\"str\":");
         buf_json(b, o, t->core->text_chars);
@@ -768,7 +768,7 @@ write_value(Thread *t, Buf *b, PyObject *o)
 static inline Val
 str_val(Thread *t, PyObject *o)
 {
-    Py_ssize_t n = PyUnicode_GET_LENGTH(o), shown = n > t->core->text_chars ? t->core->text_chars : n;
+    Py_ssize_t n = PyUnicode_GET_LENGTH(readable(o)), shown = n > t->core->text_chars ? t->core->text_chars : n;
     return (Val){V_STR | (uint64_t)n << 8, hash_bytes(PyUnicode_DATA(o), (size_t)(shown * PyUnicode_KIND(o)))};
 }
 
@@ -3038,7 +3038,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
         if (!info || info->in_scope) {
             PyObject *type, *value, *traceback;
             PyErr_Fetch(&type, &value, &traceback);
-            int collecting = PyGC_Disable();  /* or finalisers of the program would run inside of us */
+            Collector collector = collector_waits();
             PyThreadState *ts = PyThreadState_Get();
             int *left = recursion_left(ts), had = *left;
             *left += 300;
@@ -3052,7 +3052,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
                 report_failure(core, t);
             }
             go_out(core);
-            if (collecting) PyGC_Enable();
+            collector_goes_on(collector);
             PyErr_Restore(type, value, traceback);
         }
     }
@@ -3238,16 +3238,16 @@ core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
     if (n < 2 || !t || !core->on || core->cut || core->wide || !PyCode_Check(args[0])) return Py_NewRef(core->disable);
     PyCodeObject *code = (PyCodeObject *)args[0];
     int failed = 0;
-    int collecting = PyGC_Disable();
+    Collector collector = collector_waits();
     go_in(core);
     Info *info = info_of(t, code);
     if (!info) failed = 1;
     bool first = info && info->in_scope && !info->local;
     if (first) failed = trace_locally(core, info, true) < 0;
-    if (collecting) PyGC_Enable();
     first = first && !failed && core->on;
     if (failed) report_failure(core, t);
     go_out(core);
+    collector_goes_on(collector);
     if (first) {
         PyFrameObject *frame = PyEval_GetFrame();  /* which has begun before anybody looked */
         if (frame && frame_code(frame->f_frame) == code && hook((PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
@@ -3511,6 +3511,7 @@ static PyMethodDef functions[] = {
     {"register", register_object, METH_O, "have an object's death told"},
     {"deaths", deaths_since, METH_NOARGS, "addresses of registered objects that have died since"},
     {"forget_deaths", forget_deaths, METH_NOARGS, "watch nothing any more"},
+    {"ordered_keys", ordered_keys, METH_O, "the keys of an OrderedDict, in its order; runs none of the program's code"},
     {"setup", setup, METH_VARARGS, "setup(hidden_globals, implicit_names)"},
     {NULL},
 };

@@ -16,10 +16,12 @@ pytestmark = pytest.mark.skipif(
 CHILD = """
 import sys
 from deskcheck.tracer import TraceLimits
+from deskcheck.tracer.limits import Level
 from deskcheck.tracer.native import NativeTracer
 
 program = compile(sys.argv[1], "program.py", "exec")
-tracer = NativeTracer({"program.py": "program.py"}, lambda block: None, limits=TraceLimits(events=int(sys.argv[2])))
+tracer = NativeTracer({"program.py": "program.py"}, lambda block: None, limits=TraceLimits(events=int(sys.argv[2])),
+                      level=Level(sys.argv[3]))
 tracer.start()
 try:
     exec(program, {"__name__": "__main__"})
@@ -30,11 +32,11 @@ if tracer.failure is not None:
 """
 
 
-def run(program: str, events: int = 10_000) -> str:
+def run(program: str, events: int = 10_000, level: str = "line") -> str:
     """What a program prints under the tracer, in a process of its own; the tracer must not fail."""
     source = str(Path(__file__).parents[2] / "src")
     child = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", CHILD, program, str(events)],
+        [sys.executable, "-X", "faulthandler", "-c", CHILD, program, str(events), level],
         env={"PYTHONPATH": source, "PYTHONHASHSEED": "0"},
         capture_output=True,
         text=True,
@@ -292,3 +294,43 @@ b = [_testcapi.unicode_legacy_string("in a list")]
 print(a, b)
 """
     assert run(program) == "legacy ['in a list']\n"
+
+
+@pytest.mark.parametrize("level", ["line", "instruction"])
+def test_a_trace_function_of_the_program_that_fails(level: str) -> None:
+    """Its error reaches the program, and the next trace function is called where it would be: not None in frames that
+    had opcode events; from 3.12 on the error was lost."""
+    program = (Path(__file__).parents[1] / "programs" / "settrace_jumps.py").read_text()
+    alone = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert run(program, level=level) == alone.stdout
+
+
+TRACED_LATER = """import sys
+def own(frame, event, arg):
+    seen.append((frame.f_code.co_name, event))
+    return own
+seen = []
+def inner():
+    return 1
+def f():
+    a = [i for i in range(3)]
+    b = [i for i in a]
+    sys.settrace(own)
+    c = [i for i in b]
+    inner()
+    sys.settrace(None)
+    return c
+print(f(), [pair for pair in seen if pair[0] == "inner"])
+"""
+
+
+@pytest.mark.parametrize("level", ["line", "instruction"])
+@pytest.mark.parametrize("events", [1, 2, 4, 8, 12, 10_000])
+def test_a_trace_function_of_the_program_after_a_limit(events: int, level: str) -> None:
+    """Frames that the tracer has left are as it found them."""
+    alone = subprocess.run(
+        [sys.executable, "-c", TRACED_LATER], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert run(TRACED_LATER, events, level) == alone.stdout

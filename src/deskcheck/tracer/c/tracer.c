@@ -2711,6 +2711,23 @@ trace_opcodes(PyFrameObject *frame, PyObject *tracer)
     return PyObject_SetAttrString((PyObject *)frame, "f_trace_opcodes", Py_True);
 }
 
+/* Take that back from this frame and those that it returns to: under the next trace function, which may be the program's own,
+   the interpreter would call the None that stands there. Nobody else can put it there. A suspended generator keeps it. */
+static void
+untrace_opcodes(PyFrameObject *frame)
+{
+    Py_XINCREF(frame);
+    while (frame) {
+        if (frame->f_trace == Py_None) {
+            Py_CLEAR(frame->f_trace);
+            frame->f_trace_opcodes = 0;
+        }
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        Py_DECREF(frame);
+        frame = back;
+    }
+}
+
 static int
 on_call(Thread *t, PyFrameObject *frame)
 {
@@ -3059,7 +3076,15 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
     if (user) {
         static const char *const names[] = {"call", "exception", "line", "return", "", "", "", "opcode"};
         PyObject *done = PyObject_CallMethod(core->tracer, "_user_event", "OsO", (PyObject *)frame, names[what], arg ? arg : Py_None);
-        if (!done) { untrace_locally(core); PyEval_SetTrace(NULL, NULL); return -1; }
+        if (!done) {
+            PyObject *type, *value, *traceback;
+            PyErr_Fetch(&type, &value, &traceback);  /* from 3.12 on these call Python and lose it */
+            untrace_locally(core);
+            PyEval_SetTrace(NULL, NULL);
+            untrace_opcodes(frame);
+            PyErr_Restore(type, value, traceback);
+            return -1;
+        }
         Py_DECREF(done);
     }
     return 0;
@@ -3297,6 +3322,7 @@ core_is_on_here(Core *core, PyObject *unused)
 static PyObject *
 core_stop(Core *core, PyObject *unused)
 {
+    untrace_opcodes(PyEval_GetFrame());
     core->on = false;
     Py_RETURN_NONE;
 }
@@ -3338,6 +3364,7 @@ core_drop(Core *core, PyObject *unused)
 static PyObject *
 core_cut(Core *core, PyObject *unused)
 {
+    untrace_opcodes(PyEval_GetFrame());
     core->cut = true;
     untrace_locally(core);
     Py_RETURN_NONE;

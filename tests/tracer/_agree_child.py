@@ -1,6 +1,6 @@
 """Runs programs under one tracer, each in a fork of this process. Started by path; the standard library only.
 
-The only argument is JSON: `tracer`, `limits`, `level`, `seconds` for each program, `folder`. Programs come as lines of
+The only argument is JSON: `tracer`, `limits`, `level`, `seconds` and `address_space_bytes` (or null) for each program, `folder`. Programs come as lines of
 JSON on standard input. A program's blocks go to FOLDER/rows: a byte B, the size in four bytes, the block; at
 the end E, a size, and JSON that says how it ended. What it prints goes to FOLDER/out. Then a line on standard
 output tells its exit status (negative for a signal) and whether its time was up.
@@ -129,7 +129,8 @@ def _in_fork(job: dict[str, Any], program: dict[str, Any]) -> None:
     cpu = int(job["seconds"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    if (size := job["address_space_bytes"]) is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
     random.seed(0)
     filename = program["filename"]

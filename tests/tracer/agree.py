@@ -8,7 +8,8 @@
 Each program runs under each tracer in a process of its own (see `_agree_child`), whose rows are compared
 exactly; only the numbers of objects may differ, within bounds (see `_states`; `--exact`). For every disagreement the first event that differs is printed and the program saved; then the exit
 status is 1. The reference's traces are kept in .agree/cache, by the program's text, the tracer's sources and
-the interpreter, so that comparing again runs the other tracer alone.
+the interpreter, so that comparing again runs the other tracer alone; `--keep` makes them, in its own time, and compares nothing.
+A trace that ended with the time for it is kept too, and compared as far as it goes.
 
 Before there is a native tracer, the reference is compared with itself.
 """
@@ -26,7 +27,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -72,7 +73,7 @@ UNSTEADY = {
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """How programs are run. seconds: for one program under one tracer."""
+    """How programs are run. seconds: for one program under one tracer. variables: more of the environment."""
 
     python: str = sys.executable
     limits: TraceLimits = field(default_factory=lambda: TraceLimits(events=20_000))
@@ -80,6 +81,12 @@ class Setting:
     seconds: float = 60
     hash_seed: int = 0
     cache: Path | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def address_space_bytes(self) -> int | None:
+        """AddressSanitizer reserves terabytes that it does not use."""
+        return None if "ASAN_OPTIONS" in self.variables else 4 << 30
 
 
 @dataclass
@@ -109,6 +116,28 @@ class Traced:
         for row in self.rows:
             found.setdefault(row.thread, []).append(row)
         return found
+
+
+@dataclass
+class Tally:
+    """What was compared. events: of the shorter of a program's two traces, summed. partly: programs whose time was up under a
+    tracer, or near whose limit on recursion the reference lost tracing, compared as far as both traces go. crashed: under both tracers."""
+
+    programs: int = 0
+    events: int = 0
+    partly: int = 0
+    crashed: int = 0
+
+    def add(self, one: Traced, two: Traced) -> None:
+        self.programs += 1
+        self.events += min(len(one.rows), len(two.rows))
+        self.crashed += one.crashed and two.crashed
+        self.partly += any(traced.timed_out or _stopped(traced) for traced in (one, two))
+
+    def __str__(self) -> str:
+        partly = f" ({self.partly} of them not to their end)" if self.partly else ""
+        crashed = f" ({self.crashed} of them died of a fault under both)" if self.crashed else ""
+        return f"{self.programs:,} programs{partly}{crashed}, {self.events:,} events"
 
 
 @dataclass(frozen=True)
@@ -205,11 +234,12 @@ class Runner:
             "limits": asdict(setting.limits),
             "level": setting.level,
             "seconds": setting.seconds,
+            "address_space_bytes": setting.address_space_bytes,
             "folder": self._folder.name,
         }
         self._process = subprocess.Popen(
             [setting.python, str(CHILD), json.dumps(job)],
-            env=_environment(setting.hash_seed),
+            env=_environment(setting.hash_seed) | dict(setting.variables),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=self._folder.name,
@@ -227,18 +257,19 @@ class Runner:
         cache = self.setting.cache if self.tracer == "reference" else None
         if cache is None:
             return _parsed(self.tracer, *self._run(program))
+        head, _, stream = zlib.decompress(self.kept(program, cache).read_bytes()).partition(b"\n")
+        return _parsed(self.tracer, stream, json.loads(head))
+
+    def kept(self, program: Program, cache: Path) -> Path:
+        """Where the trace of a program lies; it is run if there is none yet."""
         path = cache / _key(program, self.tracer, self.setting)
-        if path.exists():
-            head, _, stream = zlib.decompress(path.read_bytes()).partition(b"\n")
-            return _parsed(self.tracer, stream, json.loads(head))
-        stream, facts = self._run(program)
-        if not facts["timed_out"]:
+        if not path.exists():
+            stream, facts = self._run(program)
             cache.mkdir(parents=True, exist_ok=True)
-            path.with_suffix(".new").write_bytes(
-                zlib.compress(json.dumps(facts).encode() + b"\n" + stream, 1)
-            )
-            path.with_suffix(".new").rename(path)
-        return _parsed(self.tracer, stream, facts)
+            new = path.with_suffix(f".{os.getpid()}")
+            new.write_bytes(zlib.compress(json.dumps(facts).encode() + b"\n" + stream, 1))
+            new.rename(path)
+        return path
 
     def _run(self, program: Program) -> tuple[bytes, dict[str, Any]]:
         assert self._process.stdin is not None
@@ -277,6 +308,8 @@ def _difference(one: Traced, two: Traced) -> tuple[str, bool] | None:
             return f"the {traced.tracer} tracer failed:\n{traced.end['failure']}", False
         if traced.bad:
             return f"{traced.tracer}: {traced.bad}", False
+    if one.crashed != two.crashed:
+        return "one has crashed" + _ends(one, two), False
     found = None
     for thread in sorted(one.threads.keys() | two.threads.keys()):
         found = found or _first_difference(one, two, thread)
@@ -381,19 +414,26 @@ def _around(one: Any, two: Any) -> tuple[str, str]:
 
 
 def disagreements(
-    programs: Iterable[Program], tracers: tuple[str, str], setting: Setting, *, progress: bool = False
+    programs: Iterable[Program], tracers: tuple[str, str], setting: Setting, tally: Tally | None = None
 ) -> Iterator[Disagreement | None]:
-    """For each program its disagreement, or None."""
-    started, events = time.monotonic(), 0
+    """For each program its disagreement, or None; all that is compared is added to the tally."""
     # The second of two runs of the reference is a run, not a memory of the first.
     with Runner(tracers[0], setting) as first, Runner(tracers[1], replace(setting, cache=None)) as second:
+        for program in programs:
+            one, two = first.run(program), second.run(program)
+            if tally is not None:
+                tally.add(one, two)
+            yield compare(program, one, two)
+
+
+def keep(programs: Iterable[Program], setting: Setting, cache: Path) -> None:
+    """Make the reference's traces that are not kept yet."""
+    started = time.monotonic()
+    with Runner("reference", setting) as reference:
         for count, program in enumerate(programs, 1):
-            one = first.run(program)
-            events += len(one.rows)
-            yield compare(program, one, second.run(program))
-            if progress and count % 100 == 0:
-                seconds = time.monotonic() - started
-                print(f"  {count} programs, {events} events, {seconds:.0f} s", file=sys.stderr)
+            reference.kept(program, cache)
+            if count % 100 == 0:
+                print(f"  {count} kept, {time.monotonic() - started:.0f} s", file=sys.stderr)
 
 
 # -- where programs come from ------------------------------------------------------------------------
@@ -480,7 +520,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=60, help="for one program under one tracer")
     parser.add_argument("--level", choices=list(Level), default=Level.LINE)
     parser.add_argument("--hash-seed", type=int, default=0)
+    parser.add_argument(
+        "--variable", action="append", default=[], help="NAME=VALUE of the environment that programs run in"
+    )
     parser.add_argument("--no-cache", action="store_true", help="run the reference too, whatever is kept")
+    parser.add_argument("--keep", action="store_true", help="run the reference alone, and keep its traces")
     parser.add_argument(
         "--save", type=Path, default=KEPT / "disagreements", help="folder for the programs found"
     )
@@ -500,6 +544,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         seconds=given.seconds,
         hash_seed=given.hash_seed,
         cache=None if given.no_cache else _cache(),
+        variables=dict(text.split("=", 1) for text in given.variable),
     )
     chosen = _named(given.what, given.count, given.seed)
     chosen = (program for program in chosen if not given.only or re.search(given.only, program.id))
@@ -508,10 +553,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for n, program in enumerate(chosen)
         if n % given.every == 0 and (given.first is None or n < given.first * given.every)
     )
+    if given.keep:
+        keep(chosen, setting, _cache())
+        return 0
     print(f"{tracers[0]} and {tracers[1]} on {_version(given.python).split()[0]}", file=sys.stderr)
-    count, found, numbers = 0, [], []
-    for disagreement in disagreements(chosen, tracers, setting, progress=True):
-        count += 1
+    started = time.monotonic()
+    tally, found, numbers = Tally(), [], []
+    for disagreement in disagreements(chosen, tracers, setting, tally):
+        if tally.programs % 100 == 0:
+            print(f"  {tally}, {time.monotonic() - started:.0f} s", file=sys.stderr)
         if disagreement is None:
             continue
         if disagreement.numbers and not given.exact:
@@ -525,7 +575,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _save(disagreement, given.save)
         if given.stop_after and len(found) >= given.stop_after:
             break
-    print(f"\n{count} programs, {len(found)} disagreements{': ' if found else ''}{', '.join(found)}")
+    print(f"\n{tally}, {len(found)} disagreements{': ' if found else ''}{', '.join(found)}")
     if numbers:
         print(f"{len(numbers)} more differ in the numbers of objects alone: {', '.join(numbers)}")
     return 1 if found else 0

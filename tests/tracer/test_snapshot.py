@@ -329,6 +329,19 @@ def test_no_code_of_the_program_runs(base: type) -> None:
         assert "hostile" not in text
 
 
+def test_an_ordered_dict_shows_its_own_order() -> None:
+    """As moved, not as inserted; and whole where methods of dict have changed it behind its back."""
+    ordered = collections.OrderedDict(a=1, b=2, c=3)
+    ordered.move_to_end("c", last=False)
+    ordered.move_to_end("a")
+    assert render(value_of(ordered)).endswith("({'c': 3, 'b': 2, 'a': 1})")
+    dict.__delitem__(ordered, "a")
+    dict.__setitem__(ordered, "d", 4)
+    text = render(value_of(ordered))
+    assert all(pair in text for pair in ("'c': 3", "'b': 2", "'d': 4"))
+    assert "'a'" not in text
+
+
 def test_an_iterator_of_the_program_is_not_advanced() -> None:
     """An iterator or generator that the program wrote stands where it stood."""
 

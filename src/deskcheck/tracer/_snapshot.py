@@ -75,6 +75,27 @@ def _inherits(bases: tuple[type, ...], base: type) -> bool:
     return any(found is base for found in bases)
 
 
+def _in_its_order(ordered: Any, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The pairs of an OrderedDict, given as its dict has them, in its own order.
+
+    Its iterators ask the program's code for hashes of the keys, and fail on what methods of dict have
+    changed behind its back. Without the native core keys keep the dict's order, which move_to_end does not
+    change, unless all of them are strings.
+    """
+    if _native is not None:
+        keys = _native.ordered_keys(ordered)
+    elif all(type(key) is str for key, _ in pairs):
+        try:
+            keys = list(collections.OrderedDict.keys(ordered))
+        except (KeyError, RuntimeError):
+            return pairs
+    else:
+        return pairs
+    left = {id(key): (key, value) for key, value in pairs}
+    found = [left.pop(id(key)) for key in keys if id(key) in left]
+    return found + list(left.values())
+
+
 def _by_id(table: dict[type, Any]) -> dict[int, Any]:
     return {id(kind): value for kind, value in table.items()}
 
@@ -581,11 +602,9 @@ class Snapshotter:
             if _inherits(_mro(kind), collections.defaultdict):
                 factory = collections.defaultdict.__dict__["default_factory"].__get__(obj)
                 fields = {"default_factory": self.value(factory), **fields}
-            pairs = list(
-                collections.OrderedDict.items(obj)
-                if _inherits(_mro(kind), collections.OrderedDict)
-                else dict.items(obj)
-            )
+            pairs = list(dict.items(obj))
+            if _inherits(_mro(kind), collections.OrderedDict):
+                pairs = _in_its_order(obj, pairs)
             return self._pairs_content("object", kind, pairs, fields, extra)
         if base in (list, tuple, set, frozenset):
             iterate: Any = base.__dict__["__iter__"]

@@ -188,10 +188,13 @@ class _Fallback(Snapshotter):
         self.files = files
         self.qualified = qualified_name
 
+    def is_recorded(self, code: CodeType) -> bool:
+        file = self.files.get(code.co_filename)
+        return file is not None and self.limits.chooses(file, qualified_name(code.co_qualname))
+
     def code_facts(self, code: CodeType) -> dict[str, Any] | None:
         """None for code of a recorded file that is not recorded itself."""
-        chosen = self.limits.chooses(self.files[code.co_filename], qualified_name(code.co_qualname))
-        return code_facts(code) if chosen else None
+        return code_facts(code) if self.is_recorded(code) else None
 
     @property
     def _depth(self) -> int:

@@ -289,4 +289,56 @@ recursion_left(PyThreadState *ts)
     return &ts->recursion_remaining;
 #endif
 }
+
+/* The collector does not run inside of us, where finalisers of the program would; nor sooner for what we make and keep:
+   at a threshold of containers made, less those freed, it comes. Containers that the interpreter keeps for reuse do not count
+   again, so that it is later or earlier by some of those. */
+typedef struct { int was_on, made; } Collector;
+
+static inline Collector
+collector_waits(PyThreadState *ts)
+{
+    Collector collector = {ts->interp->gc.enabled, ts->interp->gc.generations[0].count};
+    ts->interp->gc.enabled = 0;
+    return collector;
+}
+
+static inline void
+collector_goes_on(PyThreadState *ts, Collector collector)
+{
+    ts->interp->gc.generations[0].count = collector.made;
+    ts->interp->gc.enabled = collector.was_on;
+}
+
+/* A string whose characters can be read: on 3.11 it may be in the form of a deprecated C interface. */
+static inline PyObject *
+readable(PyObject *s)
+{
+#if PY_VERSION_HEX < 0x030C0000
+    if (PyUnicode_READY(s) < 0) Py_FatalError("deskcheck: out of memory in the tracer");
+#endif
+    return s;
+}
+
+/* The keys of an OrderedDict in its order. Its own iterators ask the program's code for their hashes.
+   The structs are those of Objects/odictobject.c. */
+typedef struct OrderedNode {
+    PyObject *key;
+    Py_hash_t hash;
+    struct OrderedNode *next, *previous;
+} OrderedNode;
+typedef struct {
+    PyDictObject dict;
+    OrderedNode *first, *last;
+} OrderedDict;
+
+static inline PyObject *
+ordered_keys(PyObject *Py_UNUSED(module), PyObject *o)
+{
+    if (!PyODict_Check(o)) return PyErr_Format(PyExc_TypeError, "an OrderedDict is needed, not %s", Py_TYPE(o)->tp_name);
+    PyObject *keys = PyList_New(0);
+    for (OrderedNode *node = ((OrderedDict *)o)->first; node && keys; node = node->next)
+        if (PyList_Append(keys, node->key) < 0) Py_CLEAR(keys);
+    return keys;
+}
 #endif

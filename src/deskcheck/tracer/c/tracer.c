@@ -773,7 +773,7 @@ write_value(Thread *t, Buf *b, PyObject *o)
         return 0;
     }
     if (k == &PyUnicode_Type) {
-        Py_ssize_t n = PyUnicode_GET_LENGTH(o);
+        Py_ssize_t n = PyUnicode_GET_LENGTH(readable(o));
         if (n <= t->core->text_chars) { buf_json(b, o, n); return 0; }
         buf_lit(b, "{\"str\":");
         buf_json(b, o, t->core->text_chars);
@@ -816,7 +816,7 @@ write_value(Thread *t, Buf *b, PyObject *o)
 static inline Val
 str_val(Thread *t, PyObject *o)
 {
-    Py_ssize_t n = PyUnicode_GET_LENGTH(o), shown = n > t->core->text_chars ? t->core->text_chars : n;
+    Py_ssize_t n = PyUnicode_GET_LENGTH(readable(o)), shown = n > t->core->text_chars ? t->core->text_chars : n;
     return (Val){V_STR | (uint64_t)n << 8, hash_bytes(PyUnicode_DATA(o), (size_t)(shown * PyUnicode_KIND(o)))};
 }
 
@@ -2992,6 +2992,23 @@ leaves_out(Thread *t, PyFrameObject *frame, const View *v)
     return true;
 }
 
+/* Take that back from this frame and those that it returns to: under the next trace function, which may be the program's own,
+   the interpreter would call the None that stands there. Nobody else can put it there. A suspended generator keeps it. */
+static void
+untrace_opcodes(PyFrameObject *frame)
+{
+    Py_XINCREF(frame);
+    while (frame) {
+        if (frame->f_trace == Py_None) {
+            Py_CLEAR(frame->f_trace);
+            frame->f_trace_opcodes = 0;
+        }
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        Py_DECREF(frame);
+        frame = back;
+    }
+}
+
 static int
 on_call(Thread *t, PyFrameObject *frame)
 {
@@ -3323,8 +3340,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             PyThreadState *ts = PyThreadState_Get();
             bool raised = raising(ts);
             if (raised) PyErr_Fetch(&type, &value, &traceback);
-            int collecting = ts->interp->gc.enabled;
-            ts->interp->gc.enabled = 0;  /* or finalisers of the program would run inside of us */
+            Collector collector = collector_waits(ts);  /* or finalisers of the program would run inside of us */
             t->alone = !observed(ts);
             int *left = recursion_left(ts), had = *left;
             *left += 300;
@@ -3339,7 +3355,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
                 report_failure(core, t);
             }
             go_out(core);
-            ts->interp->gc.enabled = collecting;
+            collector_goes_on(ts, collector);
             if (raised) PyErr_Restore(type, value, traceback);
             else if (raising(ts)) PyErr_Clear();
         }
@@ -3352,6 +3368,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             PyErr_Fetch(&type, &value, &traceback);
             untrace_locally(core);
             PyEval_SetTrace(NULL, NULL);
+            untrace_opcodes(frame);
             PyErr_Restore(type, value, traceback);
             return -1;
         }
@@ -3541,16 +3558,17 @@ core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
     if (n < 2 || !t || !core->on || core->cut || core->wide || !PyCode_Check(args[0])) return Py_NewRef(core->disable);
     PyCodeObject *code = (PyCodeObject *)args[0];
     int failed = 0;
-    int collecting = PyGC_Disable();
+    PyThreadState *ts = PyThreadState_Get();
+    Collector collector = collector_waits(ts);
     go_in(core);
     Info *info = info_of(t, code);
     if (!info) failed = 1;
     bool first = info && info->in_scope && !info->local;
     if (first) failed = trace_locally(core, info, true) < 0;
-    if (collecting) PyGC_Enable();
     first = first && !failed && core->on;
     if (failed) report_failure(core, t);
     go_out(core);
+    collector_goes_on(ts, collector);
     if (first) {
         PyFrameObject *frame = PyEval_GetFrame();  /* which has begun before anybody looked */
         if (frame && frame_code(frame->f_frame) == code && hook((PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
@@ -3600,6 +3618,7 @@ core_is_on_here(Core *core, PyObject *unused)
 static PyObject *
 core_stop(Core *core, PyObject *unused)
 {
+    untrace_opcodes(PyEval_GetFrame());
     core->on = false;
     Py_RETURN_NONE;
 }
@@ -3641,6 +3660,7 @@ core_drop(Core *core, PyObject *unused)
 static PyObject *
 core_cut(Core *core, PyObject *unused)
 {
+    untrace_opcodes(PyEval_GetFrame());
     core->cut = true;
     untrace_locally(core);
     Py_RETURN_NONE;
@@ -3819,6 +3839,7 @@ static PyMethodDef functions[] = {
     {"register", register_object, METH_O, "have an object's death told"},
     {"deaths", deaths_since, METH_NOARGS, "addresses of registered objects that have died since"},
     {"forget_deaths", forget_deaths, METH_NOARGS, "watch nothing any more"},
+    {"ordered_keys", ordered_keys, METH_O, "the keys of an OrderedDict, in its order; runs none of the program's code"},
     {"setup", setup, METH_VARARGS, "setup(hidden_globals, implicit_names, looked_for, callables, a_class)"},
     {NULL},
 };

@@ -90,7 +90,10 @@ _FIRST_IN_PLACE = 13
 """BINARY_OP: the first of the in-place operators (Include/opcode.h, NB_INPLACE_ADD)."""
 
 _LIST = dict.fromkeys(("pop", "insert", "remove", "clear", "reverse"), CHANGED)
-_LIST |= dict.fromkeys(("index", "count", "copy"), NONE_OF_IT) | {"extend": CHANGED_AND_DRAWS, "append": APPENDS}
+_LIST |= dict.fromkeys(("index", "count", "copy"), NONE_OF_IT) | {
+    "extend": CHANGED_AND_DRAWS,
+    "append": APPENDS,
+}
 _DICT = dict.fromkeys(("get", "keys", "values", "items", "copy"), NONE_OF_IT)
 _DICT |= dict.fromkeys(("pop", "popitem", "setdefault", "clear"), CHANGED) | {"update": CHANGED_AND_DRAWS}
 _SET = dict.fromkeys(("add", "discard", "remove", "pop", "clear"), CHANGED) | {"copy": NONE_OF_IT}
@@ -429,7 +432,9 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
             found.append(does)
         if line == 0 and any(found):  # nobody knows when it runs
             return Effects([ANYTHING] * size, [*range(1, size), -1], [-1] * size, [])
-        stored[line] = sum(1 << slot for kind, slot in walk.stored if kind == "slot" and isinstance(slot, int))
+        stored[line] = sum(
+            1 << slot for kind, slot in walk.stored if kind == "slot" and isinstance(slot, int)
+        )
         again = any(
             i.target is not None and i.target <= i.offset and lines[i.target // 2] == line
             for i in map(about.instructions.__getitem__, numbers)

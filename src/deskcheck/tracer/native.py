@@ -49,7 +49,6 @@ from deskcheck.tracer.reference import (
 globals()["__builtins__"] = dict(vars(builtins))
 
 
-
 class _Initialised:
     """Its `__init__` is called as that of any class with one in Python."""
 

@@ -17,10 +17,10 @@ from deskcheck.tracer._frames import CodeFacts, _Instruction, _stack_effect
 globals()["__builtins__"] = dict(vars(builtins))
 
 NOTHING, OPERANDS, ANYTHING, DRAINS, BUILDS = range(5)
-"""Changes nothing; nothing if the operands keep still; anything; as OPERANDS, but draws from iterators; as that, if
-the line ran without interruption: it adds to what the same expression has made, which nobody has seen then."""
+"""Changes nothing; nothing if the operands keep still; anything; as OPERANDS, but draws from iterators; as that,
+if the line ran without interruption: it adds to what the same expression made, which nobody has seen then."""
 IN_PLACE_LOCAL = 16
-"""16 + s: an in-place operator whose result goes into fast local s; OPERANDS if that is of a type that keeps still."""
+"""16 + s: an in-place operator whose result goes into fast local s; OPERANDS if that keeps still."""
 ACTS = 1000
 """1000 + n: the n-th act."""
 
@@ -29,7 +29,8 @@ STORE, IN_PLACE, IN_PLACE_ITEM, METHOD, CALL = range(5)
 the same with an item of the object; a method is called; a function is called."""
 
 NONE_OF_IT, CHANGED, UNKNOWN, DRAWS, CHANGED_AND_DRAWS, APPENDS = range(6)
-"""What a method does: leaves all alone; changes its object; who knows; draws from iterators; both; adds items at the end."""
+"""What a method does: leaves all alone; changes its object; who knows; draws from iterators; both; adds items
+at the end."""
 NO_KEY, KEY_IN_SLOT, CONSTANT_KEY = range(3)
 
 
@@ -70,8 +71,8 @@ PURE = frozenset(
     LOAD_ASSERTION_ERROR PUSH_EXC_INFO CHECK_EXC_MATCH POP_EXCEPT RERAISE
     """.split()
 )
-"""Instructions that change nothing but the frame they run in, whatever their operands are. What exceptions change is
-accounted for where they come up."""
+"""Instructions that change nothing but the frame they run in, whatever their operands are. An exception is
+a value of the event at which it comes up."""
 BY_OPERANDS = frozenset(
     """
     UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP BINARY_SUBSCR BINARY_SLICE
@@ -164,7 +165,7 @@ _TAKES = {
     "BINARY_SLICE": 3,
     "FORMAT_WITH_SPEC": 2,
 }
-"""How many of the topmost slots an instruction replaces; those that are not here may do anything to the stack."""
+"""How many of the topmost slots an instruction replaces; what is not here may do anything to the stack."""
 
 
 class _Walk:
@@ -382,7 +383,7 @@ class _Walk:
         return self._call(arg, unit, following)
 
     def holds(self, act: Act) -> bool:
-        """Whether the path leads, when the line has run, to what it led to: nothing on the way was assigned."""
+        """Whether the path leads where it led when the line has run: nothing on the way was assigned."""
         base: tuple[str, int | str] = ("slot", act.slot) if act.slot >= 0 else ("global", act.name or "")
         in_place = act.kind == IN_PLACE  # what is assigned is its result
         if base in self.stored and not (in_place and act.slot < 0 and act.attribute is None):

@@ -17,7 +17,7 @@ from deskcheck.tracer._frames import CodeFacts, _Instruction, _stack_effect
 globals()["__builtins__"] = dict(vars(builtins))
 
 NOTHING, OPERANDS, ANYTHING, DRAINS, BUILDS = range(5)
-"""Changes nothing; nothing if the operands keep still; anything; as OPERANDS, but iterators are drawn from; so,
+"""Changes nothing; nothing if the operands keep still; anything; as OPERANDS, but draws from iterators; that,
 if the line ran without interruption: it adds to what the same expression made, which nobody has seen then."""
 IN_PLACE_LOCAL = 16
 """16 + s: an in-place operator whose result goes into fast local s; OPERANDS if that keeps still."""

@@ -2,13 +2,21 @@
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Limits", "run"]
+__all__ = ["Confinement", "Limits", "Result", "Sandbox", "run"]
 
 if TYPE_CHECKING:
+    from deskcheck.sandbox.confinement import Confinement
     from deskcheck.sandbox.limits import Limits
     from deskcheck.sandbox.process import run
+    from deskcheck.sandbox.sandbox import Result, Sandbox
 
-_HOMES = {"Limits": "deskcheck.sandbox.limits", "run": "deskcheck.sandbox.process"}
+_HOMES = {
+    "Confinement": "deskcheck.sandbox.confinement",
+    "Limits": "deskcheck.sandbox.limits",
+    "Result": "deskcheck.sandbox.sandbox",
+    "Sandbox": "deskcheck.sandbox.sandbox",
+    "run": "deskcheck.sandbox.process",
+}
 
 
 def __getattr__(name: str) -> Any:

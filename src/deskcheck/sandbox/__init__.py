@@ -7,15 +7,14 @@ __all__ = ["Confinement", "Limits", "Result", "Sandbox", "run"]
 if TYPE_CHECKING:
     from deskcheck.sandbox.confinement import Confinement
     from deskcheck.sandbox.limits import Limits
-    from deskcheck.sandbox.process import run
-    from deskcheck.sandbox.sandbox import Result, Sandbox
+    from deskcheck.sandbox.sandbox import Result, Sandbox, run
 
 _HOMES = {
     "Confinement": "deskcheck.sandbox.confinement",
     "Limits": "deskcheck.sandbox.limits",
     "Result": "deskcheck.sandbox.sandbox",
     "Sandbox": "deskcheck.sandbox.sandbox",
-    "run": "deskcheck.sandbox.process",
+    "run": "deskcheck.sandbox.sandbox",
 }
 
 

@@ -1,6 +1,7 @@
-"""The process that a program runs in: sets limits, runs it, reports. Started by path, once a program.
+"""The process that a program runs in: a fork of the server that sets limits, runs it, reports.
 
-Reads its job from the descriptor given as the only argument. Then it becomes the program: `__main__`
+Started by path, with the descriptor of the server's connection as the only argument. In each fork, it
+reads its job from the channel and becomes the program: `__main__`
 is the program's module, and what leaves the program leaves this file, so that exit status, traceback
 and finalisation are the program's own.
 """
@@ -11,7 +12,6 @@ _package_root = __file__.rsplit("/", 3)[0]
 sys.path.insert(0, _package_root)
 
 import ast
-import fcntl
 import importlib.util
 import io
 import json
@@ -24,19 +24,25 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.value import decode, render
+from deskcheck.sandbox import _server
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 
 sys.path.remove(_package_root)
 
-_CHANNEL_AT_LEAST = 2048
-"""Programs close the descriptors they know of, up to 1023 by habit; the channel lies above."""
+tracer_class()  # imported before the first fork
 
 
-def _read_job(descriptor: int) -> dict[str, Any]:
-    with os.fdopen(descriptor, "rb") as stream:
-        job: dict[str, Any] = json.loads(stream.read())
+def _read_job(channel: int) -> dict[str, Any]:
+    """The job: its length in four bytes, and JSON."""
+    data = b""
+    while len(data) < 4 or len(data) < 4 + int.from_bytes(data[:4], "big"):
+        chunk = os.read(channel, 1 << 16)
+        if not chunk:
+            raise EOFError("the caller closed the channel before the job was whole")
+        data += chunk
+    job: dict[str, Any] = json.loads(data[4:])
     return job
 
 
@@ -115,24 +121,27 @@ def _tracer(
 class _Run:
     """One run of a program in this process."""
 
-    def __init__(self, job: dict[str, Any]) -> None:
+    def __init__(self, job: dict[str, Any], fork: _server.Fork) -> None:
         self.program = Program.from_dict(job["program"])
         self.record: bool = job["record"]
         self.trace_limits = TraceLimits(**job["trace_limits"])
         self.level = Level(job["level"])
-        channel = fcntl.fcntl(job["channel"], fcntl.F_DUPFD_CLOEXEC, _CHANNEL_AT_LEAST)
-        os.close(job["channel"])
-        self.channel = channel
-        self.mirror: int = job["mirror"]
-        self.send = sender(channel, bytes.fromhex(job["key"]))
+        self.channel = fork.channel
+        self.mirror = fork.mirror
+        self.send = sender(fork.channel, bytes.fromhex(job["key"]))
         self.tracer: Any = None
-        self.main = types.ModuleType("__main__")
+        self.main: Any = types.ModuleType("__main__")
         self.sources: dict[str, str] = {}
         self.pid = os.getpid()
-        self.ours = frozenset(sys.modules)
+        self.ours = fork.ours
+        self.status: int | None = None
 
     def prepare(self) -> None:
         program = self.program
+        if program.filename == os.path.basename(program.filename):
+            # Beside the run, so that tracebacks and `inspect` find it.
+            with open(program.filename, "w", encoding="utf-8", errors="surrogatepass") as stream:
+                stream.write(program.code)
         names = self.main.__dict__
         loader = sys.modules["_frozen_importlib_external"].SourceFileLoader
         names["__loader__"] = loader("__main__", os.path.abspath(program.filename))
@@ -143,6 +152,7 @@ class _Run:
         names["__cached__"] = None
         scope = {program.filename: program.filename}
         if self.record:
+            assert self.mirror is not None
             self.tracer = _tracer(scope, self.trace_limits, self.level, self.channel, self.mirror, self.send)
             sys.stdout = _watched_stdout(self.tracer)
             sys.__stdout__ = sys.stdout  # type: ignore[misc]
@@ -297,12 +307,27 @@ def _describe(error: BaseException) -> dict[str, str]:
     return {"exception": name, "detail": exception_text(error)[:2000]}
 
 
+def _exit_status(error: SystemExit) -> int | None:
+    """What an uncaught SystemExit makes of the process; None where the interpreter must decide that."""
+    code = error.code
+    if code is None:
+        return 0
+    return code & 0xFF if type(code) is int else 1 if type(code) is str else None
+
+
 def main() -> None:
-    job = _read_job(int(sys.argv[1]))
-    run = _Run(job)
+    fork = _server.serve(int(sys.argv[1]), sys.modules)
+    job = _read_job(fork.channel)
+    run = _Run(job, fork)
+
+    def forget() -> int | None:
+        run.main = None
+        sys.modules.pop("__main__", None)
+        return run.status
+
     try:
-        os.chdir(job["scratch"])
         run.prepare()
+        _server.leave_at_once(forget)
         _limit(job["limits"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(_describe(error)).encode())
@@ -312,13 +337,17 @@ def main() -> None:
         result = run.run()
     except SystemExit as error:
         run.report(Outcome.EXITED, **_describe(error))
+        run.status = _exit_status(error)
         raise
     except MemoryError as error:
         run.report(Outcome.OUT_OF_MEMORY, **_describe(error))
+        run.status = 1
         _hide_ourselves()
         raise
     except BaseException as error:
         run.report(Outcome.RAISED, **_describe(error))
+        if not isinstance(error, KeyboardInterrupt):  # which ends a process by a signal
+            run.status = 1
         _hide_ourselves()
         raise
     facts: dict[str, Any] = {}
@@ -326,7 +355,9 @@ def main() -> None:
         encoded, objects = snapshot(result)
         value = decode(encoded, objects)
         facts = {"result": render(value), "result_builtin": value.builtin}
+        del result
     run.report(Outcome.RETURNED, **facts)
+    run.status = 0
 
 
 _keep = sys.modules["__main__"]  # or its globals, which main() uses, would be cleared

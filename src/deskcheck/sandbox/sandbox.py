@@ -1,16 +1,27 @@
 """Runs many programs that nobody trusts, each a fork of a warm interpreter."""
 
+import select
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 
+from deskcheck.recording.errors import SandboxError
+from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox import process
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.process import Run, Sink, follow
+from deskcheck.sandbox.server import Profile, Server, ServerLost
 from deskcheck.tracer.limits import Level, TraceLimits
+
+_AHEAD = 8
+"""Results kept for each worker while one that comes before them is awaited."""
+_IDLE = 3
+"""Servers kept for each worker: a recording needs two hash seeds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +40,11 @@ class Sandbox:
             for result in sandbox.run(programs):
                 print(result.program.id, result.ending.outcome)
 
-    level: see `Confinement`. workers: programs that run at once. profile: modules that are imported
-    before any program runs; a program that imports them pays nothing. limits: bounds on each run.
-    python: the interpreter, by default this one. readable: files and folders that programs may read,
-    beside the interpreter's own and those that a program names itself (`Program.path`). tries: runs
-    of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
+    level: see `Confinement`. workers: programs that run at once. modules: imported before any program
+    runs; a program that imports them pays nothing. limits: bounds on each run. python: the interpreter, by
+    default this one. readable: files and folders that programs may read, beside the interpreter's own and
+    those that a program names itself (`Program.path`). hash_seed: PYTHONHASHSEED of the programs.
+    tries: runs of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
 
     Raises SandboxError on entry where the kernel does not give what the level needs; the message names
     what is missing and the way out.
@@ -44,21 +55,30 @@ class Sandbox:
         level: Confinement | str = Confinement.STRICT,
         *,
         workers: int = 2,
-        profile: tuple[str, ...] = (),
+        modules: tuple[str, ...] = (),
         limits: Limits | None = None,
         python: str | None = None,
         readable: tuple[str, ...] = (),
+        hash_seed: int = 0,
         tries: int = 3,
     ) -> None:
+        if workers < 1 or tries < 1:
+            raise ValueError(f"workers={workers} and tries={tries} must be at least one")
         self.level = Confinement(level)
         self.workers = workers
-        self.profile = profile
+        self.modules = tuple(modules)
         self.limits = limits or Limits()
         self.python = python
-        self.readable = readable
+        self.readable = tuple(readable)
+        self.hash_seed = hash_seed
         self.tries = tries
+        self._lock = threading.Lock()
+        self._idle: list[Server] = []
+        self._closed = threading.Event()
 
     def __enter__(self) -> "Sandbox":
+        self._closed.clear()
+        self._give(self._take(self._profile(None, self.hash_seed)))
         return self
 
     def __exit__(
@@ -67,7 +87,12 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """End every process of the sandbox. Runs that are under way end as cancelled."""
+        """End every process of the sandbox. Runs that other threads have under way raise Cancelled."""
+        self._closed.set()
+        with self._lock:
+            servers, self._idle = self._idle, []
+        for server in servers:
+            server.close()
 
     def run(self, programs: Iterable[Program], *, ordered: bool = True) -> Iterator[Result]:
         """Run programs and give their results: in the order of the programs, or as they are completed.
@@ -75,22 +100,7 @@ class Sandbox:
         Programs are taken from the iterable as workers get free, and no more than a few ahead of the
         results that were taken. Closing the iterator kills what still runs.
         """
-        with ThreadPoolExecutor(self.workers, "deskcheck-run") as pool:
-            pending: list[Future[Result]] = []
-            for program in programs:
-                pending.append(pool.submit(self._result, program))
-                while len(pending) >= 2 * self.workers:
-                    yield self._next(pending, ordered)
-            while pending:
-                yield self._next(pending, ordered)
-
-    def _next(self, pending: list[Future[Result]], ordered: bool) -> Result:
-        done = pending[0] if ordered else next(iter(wait(pending, return_when=FIRST_COMPLETED).done))
-        pending.remove(done)
-        return done.result()
-
-    def _result(self, program: Program) -> Result:
-        return Result(program, self.run_one(program))
+        return _Stream(self, iter(programs), ordered).results()
 
     def run_one(
         self,
@@ -99,21 +109,258 @@ class Sandbox:
         limits: Limits | None = None,
         trace_limits: TraceLimits | None = None,
         level: Level = Level.LINE,
-        hash_seed: int = 0,
-        sink: process.Sink | None = None,
+        hash_seed: int | None = None,
+        sink: Sink | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Ending:
         """Run one program and say how it ended. Threads may call this together.
 
-        limits: instead of the sandbox's own. The rest is as for `deskcheck.sandbox.run`.
+        With a sink, it is traced and the blocks of events go there. limits, hash_seed: instead of the
+        sandbox's own. level: what is traced, lines or instructions too. cancelled: asked some twenty times a
+        second; once it says so, the program is killed and Cancelled is raised.
         """
-        return process.run(
-            program,
-            limits=limits or self.limits,
-            trace_limits=trace_limits,
-            level=level,
+        profile = self._profile(program, self.hash_seed if hash_seed is None else hash_seed)
+        delivered = False
+
+        def given(block: bytes) -> None:
+            nonlocal delivered
+            delivered = True
+            assert sink is not None
+            sink(block)
+
+        failure = ""
+        for _ in range(self.tries):
+            try:
+                with self._server(profile) as server:
+                    run = Run(
+                        program,
+                        server,
+                        limits=limits or self.limits,
+                        sink=None if sink is None else given,
+                        level=level,
+                        trace_limits=trace_limits,
+                    )
+                    ending = follow(run, lambda: self._closed.is_set() or cancelled())
+            except ServerLost as error:
+                failure = str(error)
+            else:
+                if ending.outcome is not Outcome.HARNESS_ERROR or delivered:
+                    return ending
+                failure = ending.detail
+            if delivered:  # what was given out cannot be taken back
+                break
+        return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+
+    def _profile(self, program: Program | None, hash_seed: int) -> Profile:
+        readable = set(self.readable)
+        if program is not None:
+            readable |= {path for path in (program.path, program.extra.get("file")) if path is not None}
+        return Profile(
+            level=self.level,
             hash_seed=hash_seed,
-            sink=sink,
             python=self.python,
-            cancelled=cancelled,
+            modules=self.modules,
+            readable=tuple(sorted(readable)),
         )
+
+    @contextmanager
+    def _server(self, profile: Profile) -> Iterator[Server]:
+        """A server for one program; it is ended if that does not come to its end."""
+        server = self._take(profile)
+        try:
+            yield server
+        except BaseException:
+            server.close()
+            raise
+        self._give(server)
+
+    def _take(self, profile: Profile) -> Server:
+        with self._lock:
+            for server in reversed(self._idle):
+                if server.profile == profile:
+                    self._idle.remove(server)
+                    return server
+        return Server(profile)
+
+    def _give(self, server: Server) -> None:
+        with self._lock:
+            kept = not self._closed.is_set()
+            if kept:
+                self._idle.append(server)
+            surplus = self._idle[: max(0, len(self._idle) - _IDLE * self.workers)]
+            del self._idle[: len(surplus)]
+        for other in surplus if kept else [server]:
+            other.close()
+
+
+@dataclass(slots=True)
+class _Place:
+    """A program on its way: the how-manieth it is, and the run that it is in."""
+
+    number: int
+    program: Program
+    attempts: int
+    run: Run
+
+
+class _Stream:
+    """Many programs under a sandbox's servers, watched by whoever takes the results: no thread is needed."""
+
+    def __init__(self, sandbox: Sandbox, programs: Iterator[Program], ordered: bool) -> None:
+        self.sandbox = sandbox
+        self.programs = programs
+        self.ordered = ordered
+        self.running: dict[int, _Place] = {}
+        """By the descriptor of the server's connection."""
+        self.owner: dict[int, Run] = {}
+        """By the descriptors of what programs write to."""
+        self.done: dict[int, Result] = {}
+        self.taken = 0
+        self.given = 0
+        self.exhausted = False
+
+    def results(self) -> Iterator[Result]:
+        with closing(select.epoll()) as self.epoll:
+            try:
+                while True:
+                    self._fill()
+                    while (number := self._next()) is not None:
+                        away = time.monotonic()
+                        yield self.done.pop(number)
+                        away = time.monotonic() - away
+                        for place in self.running.values():
+                            place.run.deadline += away  # nobody looked after it meanwhile
+                        self._fill()
+                    if not self.running:
+                        return
+                    self._wait()
+            finally:
+                for place in self.running.values():
+                    place.run.close()
+                    place.run.server.close()
+
+    def _next(self) -> int | None:
+        """Number of the result that is given next, if it is there."""
+        number = self.given if self.ordered else next(iter(self.done), None)
+        if number is None or number not in self.done:
+            return None
+        self.given += 1
+        return number
+
+    def _fill(self) -> None:
+        sandbox = self.sandbox
+        while (
+            not self.exhausted
+            and len(self.running) < sandbox.workers
+            and len(self.done) < _AHEAD * sandbox.workers
+        ):
+            try:
+                program = next(self.programs)
+            except StopIteration:
+                self.exhausted = True
+                return
+            self._start(self.taken, program, 1)
+            self.taken += 1
+
+    def _start(self, number: int, program: Program, attempts: int) -> None:
+        sandbox = self.sandbox
+        server = sandbox._take(sandbox._profile(program, sandbox.hash_seed))
+        try:
+            run = Run(program, server, limits=sandbox.limits)
+        except ServerLost as error:
+            server.close()
+            self._again(number, program, attempts, str(error))
+            return
+        except BaseException:
+            server.close()
+            raise
+        connection = server.connection.fileno()
+        self.running[connection] = _Place(number, program, attempts, run)
+        self.epoll.register(connection, select.EPOLLIN)
+        for descriptor in run.descriptors:
+            self.owner[descriptor] = run
+            self.epoll.register(descriptor, select.EPOLLIN)
+
+    def _again(self, number: int, program: Program, attempts: int, failure: str) -> None:
+        if attempts < self.sandbox.tries:
+            self._start(number, program, attempts + 1)
+        else:
+            ending = Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+            self.done[number] = Result(program, ending, attempts)
+
+    def _wait(self) -> None:
+        now = time.monotonic()
+        left = min(place.run.deadline for place in self.running.values()) - now
+        ended = []
+        for descriptor, _ in self.epoll.poll(max(left, 0.001)):
+            if descriptor in self.running:
+                ended.append(descriptor)
+            elif descriptor in self.owner:
+                run = self.owner[descriptor]
+                if not run.read(descriptor) and descriptor not in run.descriptors:
+                    del self.owner[descriptor]  # closed, which takes it from the epoll too
+        for connection in ended:
+            self._finish(connection)
+        if left <= 0:
+            now = time.monotonic()
+            for place in self.running.values():
+                if place.run.deadline <= now:
+                    place.run.late()
+                    place.run.deadline = now + 1.0
+
+    def _finish(self, connection: int) -> None:
+        place = self.running.pop(connection)
+        run = place.run
+        for descriptor in run.descriptors:
+            del self.owner[descriptor]
+        self.epoll.unregister(connection)
+        failure = ""
+        try:
+            ending = run.finish()
+        except SandboxError as error:
+            failure = str(error)
+            run.server.close()
+        except BaseException:
+            run.server.close()
+            raise
+        else:
+            self.sandbox._give(run.server)
+            if ending.outcome is not Outcome.HARNESS_ERROR:
+                self.done[place.number] = Result(place.program, ending, place.attempts)
+                return
+            failure = ending.detail
+        finally:
+            run.close()
+        self._again(place.number, place.program, place.attempts, failure)
+
+
+def run(
+    program: Program,
+    *,
+    limits: Limits | None = None,
+    trace_limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
+    hash_seed: int = 0,
+    sink: Sink | None = None,
+    python: str | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    confinement: Confinement | str = Confinement.STRICT,
+) -> Ending:
+    """Run a program and return how it ended. With a sink, it is traced and the blocks of events go there.
+
+    A sandbox is made for it and ended; for many programs, make one `Sandbox`.
+
+    level: what is traced, lines or instructions too. hash_seed: PYTHONHASHSEED of the process. python:
+    the interpreter, by default this one; it must be able to import nothing but the standard library.
+    cancelled: asked some twenty times a second; once it says so, the program is killed.
+
+    Raises SandboxError when the process cannot be started, and Cancelled: that says nothing about
+    the program.
+    """
+    place = Sandbox(confinement, workers=1, python=python, hash_seed=hash_seed, limits=limits)
+    try:
+        return place.run_one(
+            program, trace_limits=trace_limits, level=level, sink=sink, cancelled=cancelled
+        )
+    finally:
+        place.close()

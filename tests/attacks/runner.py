@@ -30,12 +30,14 @@ _FLOOD_BYTES = 1 << 20
 RIGHT = 137
 """Any number that the attacks do not know. A small one, of which CPython keeps one object."""
 
+# io.open: a peer takes the builtin away from innocent programs too.
 _WORK = """
+import io
 def solve(n):
     kept = sorted({pow(7, i, 1009): str(i) for i in range(3000)}.items())
-    with open("mine.txt", "w") as file:
+    with io.open("mine.txt", "w") as file:
         file.write(repr(kept))
-    with open("mine.txt") as file:
+    with io.open("mine.txt") as file:
         again = eval(file.read())
     return n + %d if again == kept else 0
 """

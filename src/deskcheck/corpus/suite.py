@@ -36,8 +36,8 @@ from deskcheck.recording.block import rows
 from deskcheck.recording.file import Writer
 from deskcheck.sandbox.compare import difference
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.sandbox import run as run_in_sandbox
 from deskcheck.sandbox.recorder import HASH_SEEDS, Summary
+from deskcheck.sandbox.sandbox import run as run_in_sandbox
 from deskcheck.sandbox.suite import Blocks, Call, Observed, Suite, observe
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.reference import ReferenceTracer

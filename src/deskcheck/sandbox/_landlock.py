@@ -52,9 +52,7 @@ def ruleset(readable: Iterable[str], writable: Iterable[str]) -> int:
         try:
             if not stat.S_ISDIR(os.fstat(at).st_mode):
                 rights &= _OF_FILES
-            syscall(
-                "landlock_add_rule", rules, _PATH_BENEATH, struct.pack("=Qi", rights & handled, at), 0
-            )
+            syscall("landlock_add_rule", rules, _PATH_BENEATH, struct.pack("=Qi", rights & handled, at), 0)
         finally:
             os.close(at)
     return rules

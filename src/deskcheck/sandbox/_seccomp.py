@@ -17,8 +17,8 @@ _Instruction = tuple[int, int, int, int]
 _LOAD, _JUMP, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_NEW_NAMESPACES = 0x7E020080
-"""CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME."""
+_BAD_CLONES = 0x7E028080
+"""CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME; and CLONE_PARENT."""
 
 # name: (x86_64, aarch64); None where the machine has no such call.
 _NUMBERS: dict[str, tuple[int | None, int | None]] = {
@@ -50,7 +50,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None),
     "futimesat": (261, None), "utimensat": (280, 88), "removexattr": (197, 14), "lremovexattr": (198, 15),
     "fremovexattr": (199, 16), "removexattrat": (466, 466), "mlock": (149, 228), "lookup_dcookie": (212, 18),
-    "mlock2": (325, 284), "mlockall": (151, 230), "ioctl": (16, 29),
+    "mlock2": (325, 284), "mlockall": (151, 230), "ioctl": (16, 29), "fcntl": (72, 25),
 }  # fmt: skip
 
 _ANSWERS = {
@@ -64,8 +64,15 @@ _ANSWERS = {
     "userfaultfd": errno.ENOSYS,
 }
 _LOOKED_INTO = frozenset(
-    {"clone", "socketpair", "prlimit64", "personality", "ioctl"}
-    | {"sched_setscheduler", "sched_setattr", "sched_setparam", "sched_setaffinity", "setpriority", "ioprio_set"}
+    {"clone", "socketpair", "prlimit64", "personality", "ioctl", "fcntl"}
+    | {
+        "sched_setscheduler",
+        "sched_setattr",
+        "sched_setparam",
+        "sched_setaffinity",
+        "setpriority",
+        "ioprio_set",
+    }
 )
 _SIGNALS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")
 """Left alone by the filter for all: see `only_own_signals`."""
@@ -98,7 +105,7 @@ def _only(argument: int, *values: int) -> list[_Instruction]:
 def _looked_into(name: str) -> list[_Instruction]:
     match name:
         case "clone":
-            return [_argument(0), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), _fail(), _YES]
+            return [_argument(0), (_ANY_BIT, 0, 1, _BAD_CLONES), _fail(), _YES]
         case "socketpair":
             return _only(0, 1)  # AF_UNIX: asyncio's event loop cannot do without
         case "personality":
@@ -107,6 +114,8 @@ def _looked_into(name: str) -> list[_Instruction]:
             return _only(0, 0)  # its own
         case "setpriority" | "ioprio_set":
             return _only(1, 0)
+        case "fcntl":  # having the kernel signal another process: F_SETOWN, F_SETOWN_EX
+            return [_argument(1), (_EQUAL, 1, 0, 8), (_EQUAL, 0, 1, 15), _fail(), _YES]
         case _:  # ioctl: putting characters into a terminal's input, TIOCSTI and TIOCLINUX
             return [_argument(1), (_EQUAL, 1, 0, 0x5412), (_EQUAL, 0, 1, 0x541C), _fail(), _YES]
 
@@ -179,5 +188,3 @@ def attach(code: bytes) -> None:
     instructions = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(instructions))
     prctl(PR_SET_SECCOMP, 2, ctypes.create_string_buffer(header, len(header)))
-
-

@@ -29,12 +29,26 @@ from deskcheck.sandbox import _root, _scratch, _seccomp
 
 REPORT = struct.Struct("!BiddQ")
 """What stopped it, wait status, user and system CPU seconds, peak resident KiB."""
-NOTHING, CPU_TIME, ASKED = range(3)
+NOTHING, CPU_TIME, WALL_TIME, ASKED = range(4)
+LATER = struct.Struct("!cd")
+"""An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
+KILL, TOO_LATE, RUN = b"k", b"w", b"r"
 _CHANNEL_AT_LEAST = 2048
 """Programs close the descriptors they know of, up to 1023 by habit; the channel lies above."""
-_SYSTEM = ("/usr", "/lib", "/lib64", "/lib32", "/libx32", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/localtime")
+_SYSTEM = (
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/lib32",
+    "/libx32",
+    "/bin",
+    "/sbin",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+)
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _FAST_ENOUGH_S = 5.0
 """After so long with processes that cannot be ended, the server gives up and says so."""
 
@@ -127,7 +141,9 @@ class _Server:
         """What a program must be able to read to be run at all."""
         prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
         package = __file__.rsplit("/", 3)[0]
-        found = [path for path in (*sys.path, *prefixes, package) if os.path.isabs(path) and os.path.lexists(path)]
+        found = [
+            path for path in (*sys.path, *prefixes, package) if os.path.isabs(path) and os.path.lexists(path)
+        ]
         real = [os.path.realpath(path) for path in found]
         return [path for path in dict.fromkeys((*found, *real, *_SYSTEM)) if path != "/"]
 
@@ -140,7 +156,11 @@ class _Server:
             flags |= kernel.CLONE_NEWUSER
         kernel.unshare(flags)
         if self.setup.uid is None:
-            for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+            for name, text in (
+                ("setgroups", "deny"),
+                ("uid_map", f"{uid} {uid} 1"),
+                ("gid_map", f"{gid} {gid} 1"),
+            ):
                 with open(f"/proc/self/{name}", "w") as stream:
                     stream.write(text)
         pid = os.fork()
@@ -158,8 +178,8 @@ class _Server:
             request, descriptors, _, _ = socket.recv_fds(self.connection, 64, 4)
             if not request:
                 self._leave(None)
-            if request[:1] != b"r":
-                continue  # a wish to kill what had ended already
+            if request[:1] != RUN:
+                continue  # about what had ended already
             (cpu_s,) = struct.unpack("!d", request[1:])
             os.mkdir(self.program_folder, 0o700)
             if self.setup.uid is not None:
@@ -176,24 +196,27 @@ class _Server:
     def _watch(self, pid: int, cpu_s: float) -> bytes:
         """Wait for a program's end, or bring it about; then end what it started and left running."""
         handle = os.pidfd_open(pid)
-        clock = ~pid << 3 | 2  # clock_getcpuclockid(3): the CPU time of another process
         poll = select.poll()
         poll.register(handle, select.POLLIN)
         poll.register(self.connection, select.POLLIN)
         processors = os.cpu_count() or 1
-        stopped = NOTHING
-        left = cpu_s
+        stopped, left, granted = NOTHING, cpu_s, 0.0
         while True:
             ready = {descriptor for descriptor, _ in poll.poll(max(1.0, 1000 * left / processors))}
             if handle in ready:
                 break
             if ready:
                 request = self.connection.recv(64)
-                stopped = ASKED
                 if not request:  # the caller is gone
                     self._leave(pid)
+                waited = _waited_s(pid) if request == TOO_LATE else 0.0
+                if waited > granted + 0.01:
+                    self.connection.send(LATER.pack(b"L", waited - granted))
+                    granted = waited
+                elif stopped == NOTHING:
+                    stopped = WALL_TIME if request == TOO_LATE else ASKED
             elif stopped == NOTHING:
-                left = cpu_s - time.clock_gettime(clock)
+                left = cpu_s - self._used_s(pid)
                 if left <= 0:
                     stopped = CPU_TIME
             if stopped != NOTHING:
@@ -203,6 +226,15 @@ class _Server:
         _, status, usage = os.wait4(pid, 0)
         self._kill_all(pid)
         return REPORT.pack(stopped, status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss)
+
+    def _used_s(self, pid: int) -> float:
+        """CPU time of a program with every process that it started, the ended ones too that it waited for."""
+        used = time.clock_gettime(~pid << 3 | 2)  # clock_getcpuclockid(3): of another process
+        ticks = 0
+        for each in _descendants(os.getpid()):
+            own, waited_for = _ticks(each)
+            ticks += waited_for + (own if each != pid else 0)
+        return used + ticks / _TICKS_PER_S
 
     def _leave(self, group: int | None) -> NoReturn:
         self._kill_all(group)
@@ -221,7 +253,7 @@ class _Server:
             else:
                 if group is not None:
                     _signal(os.killpg, group)
-                for child in _children():
+                for child in _children(os.getpid()):
                     _signal(os.kill, child)
             try:
                 while os.waitpid(-1, os.WNOHANG)[0]:
@@ -264,10 +296,13 @@ class _Server:
             os.setgroups([])
             os.setresgid(uid, uid, uid)
             os.setresuid(uid, uid, uid)
-        if uid is not None or self.alone:
+        # Each of these calls costs a few pages of the server's memory their own copy: none without need.
+        if self.capabilities or (self.alone and uid is None):  # else they went with root's uid
             kernel.set_capabilities(self.capabilities)
+        if self.alone:
             kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or its own /proc/self would be root's
-        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        else:  # there, the namespace goes with the server
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         if self.rules is not None:
             landlock.restrict(self.rules)
         if self.own_signals:
@@ -295,11 +330,40 @@ def _signal(send: Any, target: int) -> None:
         return
 
 
-def _children() -> list[int]:
-    """Our own children, those that lost their parents to us too (PR_SET_CHILD_SUBREAPER)."""
-    pid = os.getpid()
-    with open(f"/proc/{pid}/task/{pid}/children") as stream:
-        return [int(child) for child in stream.read().split()]
+def _children(pid: int) -> list[int]:
+    """Children of a process. Ours are also those that lost their parents (PR_SET_CHILD_SUBREAPER)."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as stream:
+            return [int(child) for child in stream.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def _descendants(pid: int) -> list[int]:
+    found = _children(pid)
+    for child in found:
+        found += _children(child)
+    return found
+
+
+def _ticks(pid: int) -> tuple[int, int]:
+    """CPU time of a process, and of the children that it waited for (proc(5), /proc/pid/stat)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            fields = stream.read().rpartition(b")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0, 0
+    user, system, children_user, children_system = map(int, fields[11:15])
+    return user + system, children_user + children_system
+
+
+def _waited_s(pid: int) -> float:
+    """How long a program was ready to run and had no processor: its wall time is not its fault then."""
+    try:
+        with open(f"/proc/{pid}/schedstat") as stream:
+            return int(stream.read().split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0  # the kernel does not count that
 
 
 def _reachable(paths: Iterable[str]) -> bool:
@@ -343,3 +407,14 @@ def leave_at_once(forget: Any) -> None:
         os._exit(status)
 
     atexit.register(leave)
+
+
+def end() -> None:
+    """What the interpreter does first when a program is over: wait for threads, run exit functions.
+
+    The function of `leave_at_once` is the last of these. It returns where a program took that away.
+    """
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        threading._shutdown()
+    atexit._run_exitfuncs()

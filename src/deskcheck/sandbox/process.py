@@ -6,6 +6,7 @@ through pipes, its exit status and CPU time from the server, which is not in the
 
 import functools
 import json
+import marshal
 import os
 import secrets
 import select
@@ -26,12 +27,14 @@ from deskcheck.recording.recording import Ending
 from deskcheck.sandbox import _server
 from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.server import Server, ServerLost
+from deskcheck.sandbox.server import Report, Server, ServerLost
 from deskcheck.tracer.limits import Level, TraceLimits
 
 _CHUNK_BYTES = 1 << 16
 _MIRROR_BYTES = 1 << 20
 """Memory shared with the process, for events that it has not handed over yet."""
+_ANSWER_S = 5.0
+"""Until the server is asked again whether a program is too late."""
 _JOB_S = 60.0
 """For a program's process to take its job. It does that before anything else."""
 
@@ -46,9 +49,10 @@ class Cancelled(SandboxError):
 class Run:
     """The caller's side of one run under a server, from its start to its ending.
 
-    Call `read` with each descriptor of `descriptors` as it becomes readable, until `ended`; then
-    `ending`. `deadline` is when wall time is up, by `time.monotonic`: whoever does not call for a while may
-    move it. `close` gives back what the run holds; a run that is given up needs a server that is ended.
+    Call `read` with each descriptor of `descriptors` as it becomes readable, and `finish` when the server's
+    connection is, until it gives the ending. `deadline` is when wall time is up, by `time.monotonic`; call
+    `late` then. Whoever does not call for a while may move it. `close` gives back what the run holds; a run
+    that is given up needs a server that is ended.
     """
 
     def __init__(
@@ -72,7 +76,6 @@ class Run:
         self.failed: dict[str, Any] | None = None
         self.stopped: tuple[Outcome, str] | None = None
         self.blocks = 0
-        self.ended = False
         self.mirror: int | None = None
         key = secrets.token_bytes(KEY_BYTES)
         self.receiver = Receiver(key)
@@ -81,7 +84,7 @@ class Run:
             "record": sink is not None,
             "limits": limits.to_dict(),
             "trace_limits": asdict(trace_limits or TraceLimits()),
-            "level": level,
+            "level": level.value,
             "key": key.hex(),
         }
         self.started = time.monotonic()
@@ -104,7 +107,7 @@ class Run:
         try:
             server.begin(limits.cpu_s, given)
             theirs.close()
-            self._hand_over(json.dumps(job).encode())
+            self._hand_over(marshal.dumps(job, 4))
         except BaseException:
             self.close()
             raise
@@ -161,21 +164,24 @@ class Run:
             self.server.kill()
 
     def late(self) -> None:
-        """Wall time is up."""
-        self.stop(Outcome.TIMED_OUT, f"more than {self.limits.wall_s:g} s of wall time")
+        """Wall time is up: the server decides, which sees whether the program had a processor."""
+        self.deadline = time.monotonic() + _ANSWER_S
+        self.server.too_late()
 
-    def finish(self) -> Ending:
-        """How it ended, once the server's connection is readable. Raises ServerLost."""
-        stopped, status, user_s, system_s, _ = self.server.report()
+    def finish(self) -> Ending | None:
+        """How it ended, once the server's connection is readable; None if it goes on. Raises ServerLost."""
+        report = self.server.report()
+        if isinstance(report, float):
+            self.deadline = time.monotonic() + report
+            return None
         # No process of the program is left: what the pipes hold is all there will be.
         for descriptor in list(self.descriptors):
             while self.read(descriptor):
                 pass
-        self.ended = True
         wall_s = time.monotonic() - self.started
         if self.mirror is not None:
             self._read_mirror(self.mirror)
-        return self._ending(stopped, os.waitstatus_to_exitcode(status), user_s + system_s, wall_s)
+        return self._ending(report, wall_s)
 
     def close(self) -> None:
         """Close what is open; an unfinished program is the server's to end."""
@@ -206,8 +212,8 @@ class Run:
             elif message.startswith(b"failed "):
                 self.failed = json.loads(message[7:])
 
-    def _ending(self, stopped: int, status: int, cpu_s: float, wall_s: float) -> Ending:
-        outcome, detail = self._verdict(stopped, status, cpu_s)
+    def _ending(self, report: Report, wall_s: float) -> Ending:
+        outcome, detail = self._verdict(report)
         end = self.end or {}
         facts: dict[str, Any] = {}
         if outcome == end.get("outcome"):
@@ -224,8 +230,8 @@ class Run:
             detail=detail,
             stdout=_text(self.stdout, self.limits.output_bytes),
             stderr=_text(self.stderr, self.limits.output_bytes),
-            exit_status=status,
-            cpu_s=round(cpu_s, 6),
+            exit_status=report.status,
+            cpu_s=round(report.cpu_s, 6),
             wall_s=round(wall_s, 6),
             cut=cut,
             sources=end.get("sources", {}),
@@ -233,14 +239,16 @@ class Run:
             **facts,
         )
 
-    def _verdict(self, stopped: int, status: int, cpu_s: float) -> tuple[Outcome, str]:
+    def _verdict(self, report: Report) -> tuple[Outcome, str]:
         """Outcome and detail, from what the program cannot write."""
+        status = report.status
         if self.stopped is not None:
             return self.stopped
-        late = Outcome.TIMED_OUT, f"more than {self.limits.cpu_s:g} s of CPU time"
-        out_of_cpu = cpu_s >= self.limits.cpu_s * 0.95
-        if stopped == _server.CPU_TIME or status == -signal.SIGXCPU or (status == -signal.SIGKILL and out_of_cpu):
-            return late
+        out_of_cpu = status == -signal.SIGKILL and report.cpu_s >= self.limits.cpu_s * 0.95
+        if report.stopped == _server.CPU_TIME or status == -signal.SIGXCPU or out_of_cpu:
+            return Outcome.TIMED_OUT, f"more than {self.limits.cpu_s:g} s of CPU time"
+        if report.stopped == _server.WALL_TIME:
+            return Outcome.TIMED_OUT, f"more than {self.limits.wall_s:g} s of wall time"
         if self.failed is not None:
             return Outcome.HARNESS_ERROR, f"before the program began: {self.failed['detail']}"
         if self.end is not None:
@@ -248,7 +256,7 @@ class Run:
                 return Outcome.HARNESS_ERROR, f"the tracer failed: {self.end['failure']}"
             return Outcome(self.end["outcome"]), self.end.get("detail", "")
         if status < 0:
-            return Outcome.KILLED, signal.Signals(-status).name
+            return Outcome.KILLED, _signal_name(-status)
         if not self.ready:
             tail = _text(self.stderr, 2000).strip()
             raise SandboxError(f"the process ended with status {status} before the program began: {tail}")
@@ -271,12 +279,23 @@ def follow(run: Run, cancelled: Callable[[], bool]) -> Ending:
                 run.late()
             ready = [descriptor for descriptor, _ in poll.poll(1000 * min(max(left, 0.05), 0.05))]
             for descriptor in ready:
-                if descriptor != connection and not run.read(descriptor) and descriptor not in run.descriptors:
+                if (
+                    descriptor != connection
+                    and not run.read(descriptor)
+                    and descriptor not in run.descriptors
+                ):
                     poll.unregister(descriptor)
-            if connection in ready:
-                return run.finish()
+            if connection in ready and (ending := run.finish()) is not None:
+                return ending
     finally:
         run.close()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def _text(data: bytearray, limit: int) -> str:

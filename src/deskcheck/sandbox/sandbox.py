@@ -78,7 +78,13 @@ class Sandbox:
 
     def __enter__(self) -> "Sandbox":
         self._closed.clear()
-        self._give(self._take(self._profile(None, self.hash_seed)))
+        profile = self._profile(None, self.hash_seed)
+        try:
+            self._idle += [Server(profile) for _ in range(self.workers)]  # they start side by side
+            self._idle[0].wait_until_ready()
+        except BaseException:
+            self.close()
+            raise
         return self
 
     def __exit__(
@@ -176,11 +182,12 @@ class Sandbox:
 
     def _take(self, profile: Profile) -> Server:
         with self._lock:
-            for server in reversed(self._idle):
-                if server.profile == profile:
-                    self._idle.remove(server)
-                    return server
-        return Server(profile)
+            known = next((each for each in self._idle if each.profile == profile), None)
+            if known is not None:
+                self._idle.remove(known)
+        server = known or Server(profile)
+        server.wait_until_ready()
+        return server
 
     def _give(self, server: Server) -> None:
         with self._lock:
@@ -306,32 +313,31 @@ class _Stream:
             for place in self.running.values():
                 if place.run.deadline <= now:
                     place.run.late()
-                    place.run.deadline = now + 1.0
 
     def _finish(self, connection: int) -> None:
-        place = self.running.pop(connection)
+        place = self.running[connection]
         run = place.run
-        for descriptor in run.descriptors:
-            del self.owner[descriptor]
-        self.epoll.unregister(connection)
-        failure = ""
+        failure, ending = "", None
         try:
             ending = run.finish()
+            if ending is None:
+                return  # it was asked whether it is too late, and is not
         except SandboxError as error:
             failure = str(error)
+        for descriptor in [each for each, owner in self.owner.items() if owner is run]:
+            del self.owner[descriptor]
+        del self.running[connection]
+        self.epoll.unregister(connection)
+        run.close()
+        if ending is None:
             run.server.close()
-        except BaseException:
-            run.server.close()
-            raise
         else:
             self.sandbox._give(run.server)
-            if ending.outcome is not Outcome.HARNESS_ERROR:
-                self.done[place.number] = Result(place.program, ending, place.attempts)
-                return
             failure = ending.detail
-        finally:
-            run.close()
-        self._again(place.number, place.program, place.attempts, failure)
+        if ending is None or ending.outcome is Outcome.HARNESS_ERROR:
+            self._again(place.number, place.program, place.attempts, failure)
+        else:
+            self.done[place.number] = Result(place.program, ending, place.attempts)
 
 
 def run(
@@ -359,8 +365,6 @@ def run(
     """
     place = Sandbox(confinement, workers=1, python=python, hash_seed=hash_seed, limits=limits)
     try:
-        return place.run_one(
-            program, trace_limits=trace_limits, level=level, sink=sink, cancelled=cancelled
-        )
+        return place.run_one(program, trace_limits=trace_limits, level=level, sink=sink, cancelled=cancelled)
     finally:
         place.close()

@@ -21,13 +21,13 @@ _CHILD = Path(__file__).with_name("_child.py")
 _START_S = 120.0
 """For a busy machine and a large profile."""
 _OWN_UIDS = 0x7D000000
-"""Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root: no account is there."""
+"""Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root."""
 
 STDLIB = tuple(
     """
-    abc ast bisect collections contextlib copy dataclasses datetime decimal enum fractions functools hashlib heapq
-    inspect itertools json linecache math operator random re statistics string textwrap threading time traceback types
-    typing
+    abc ast bisect collections contextlib copy dataclasses datetime decimal enum fractions functools hashlib
+    heapq inspect itertools json linecache math operator random re statistics string textwrap threading time
+    traceback types typing
     """.split()
 )
 """What programs import most, and every server imports before them."""
@@ -49,12 +49,25 @@ class Profile:
     scratch_bytes: int = 256 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a server says of a program's process: `stopped` as in `_server`, and its exit status."""
+
+    stopped: int
+    status: int
+    cpu_s: float
+    peak_kib: int
+
+
 class ServerLost(SandboxError):
     """The server ended, or cannot start programs: says nothing about the program that it ran."""
 
 
 class Server:
-    """A running fork server, which runs one program at a time. Raises SandboxError where it cannot start."""
+    """A fork server, which runs one program at a time. Raises SandboxError where it cannot start.
+
+    It starts while the caller goes on; `wait_until_ready` before the first program.
+    """
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -78,13 +91,14 @@ class Server:
             self.connection.close()
             shutil.rmtree(self.folder)
             raise SandboxError(f"cannot start {python}: {error}") from error
+        self.facts: dict[str, Any] | None = None
         try:
-            self.facts = self._set_up()
+            self._set_up()
         except BaseException:
             self.close()
             raise
 
-    def _set_up(self) -> dict[str, Any]:
+    def _set_up(self) -> None:
         profile = self.profile
         own_user = os.geteuid() == 0 and profile.level is not Confinement.TRUSTED
         setup = {
@@ -95,10 +109,27 @@ class Server:
             "profile": [*STDLIB, *profile.modules],
             "uid": _OWN_UIDS + self.process.pid if own_user else None,
         }
+        try:
+            self.connection.send(json.dumps(setup).encode())
+        except OSError:
+            return  # it has ended: its last words say why
+
+    def wait_until_ready(self) -> dict[str, Any]:
+        """What the server found of the kernel. Raises SandboxError where it cannot
+        start; it is closed then."""
+        if self.facts is None:
+            try:
+                self.facts = self._greet()
+            except BaseException:
+                self.close()
+                raise
+        return self.facts
+
+    def _greet(self) -> dict[str, Any]:
+        profile = self.profile
         self.connection.settimeout(_START_S)
         answer: dict[str, Any] = {}
         try:
-            self.connection.send(json.dumps(setup).encode())
             answer = json.loads(self.connection.recv(1 << 16) or b"{}")
         except TimeoutError:
             raise SandboxError(f"a fork server was not ready after {_START_S:g} s") from None
@@ -118,27 +149,37 @@ class Server:
     def begin(self, cpu_s: float, descriptors: list[int]) -> None:
         """Start a program's process, with its standard output and error and its channel (and mirror)."""
         try:
-            socket.send_fds(self.connection, [b"r" + struct.pack("!d", cpu_s)], descriptors)
+            socket.send_fds(self.connection, [_server.RUN + struct.pack("!d", cpu_s)], descriptors)
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
 
     def kill(self) -> None:
         """Have the program that runs killed; the report still comes."""
+        self._ask(_server.KILL)
+
+    def too_late(self) -> None:
+        """Wall time is up: have the program killed, unless it had to wait for a processor that long."""
+        self._ask(_server.TOO_LATE)
+
+    def _ask(self, what: bytes) -> None:
         try:
-            self.connection.send(b"k")
+            self.connection.send(what)
         except OSError:
             return  # then the server has ended: whoever waits for the report sees it
 
-    def report(self) -> tuple[int, int, float, float, int]:
-        """What the server says of the program that has ended: as `_server.REPORT`. Raises ServerLost."""
+    def report(self) -> "Report | float":
+        """How the program ended; or how many seconds more of wall time it is due. Raises ServerLost."""
         try:
             data = self.connection.recv(64)
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
+        if len(data) == _server.LATER.size:
+            seconds: float = _server.LATER.unpack(data)[1]
+            return seconds
         if len(data) != _server.REPORT.size:
             raise ServerLost("the fork server ended while a program ran")
         stopped, status, user_s, system_s, peak_kib = _server.REPORT.unpack(data)
-        return stopped, status, user_s, system_s, peak_kib
+        return Report(stopped, os.waitstatus_to_exitcode(status), user_s + system_s, peak_kib)
 
     def close(self) -> None:
         """End the server and whatever runs under it."""

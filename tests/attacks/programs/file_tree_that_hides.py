@@ -9,9 +9,13 @@ import os
 
 
 def attack():
-    os.umask(0o777)
-    os.mkdir("masked")
-    os.umask(0)
+    try:
+        os.umask(0o477)
+        os.mkdir("masked")
+        open("masked/file", "w").close()
+        os.umask(0)
+    except OSError:
+        pass
     os.mkdir("hidden", 0o300)
     open("hidden/file", "w").close()
     os.mkdir("hidden/deeper", 0o300)

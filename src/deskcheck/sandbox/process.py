@@ -105,7 +105,7 @@ class Run:
         os.set_blocking(out, False)
         os.set_blocking(err, False)
         try:
-            server.begin(limits.cpu_s, given)
+            server.begin(limits.cpu_s, limits.memory_bytes, given)
             theirs.close()
             self._hand_over(marshal.dumps(job, 4))
         except BaseException:
@@ -247,6 +247,8 @@ class Run:
         out_of_cpu = status == -signal.SIGKILL and report.cpu_s >= self.limits.cpu_s * 0.95
         if report.stopped == _server.CPU_TIME or status == -signal.SIGXCPU or out_of_cpu:
             return Outcome.TIMED_OUT, f"more than {self.limits.cpu_s:g} s of CPU time"
+        if report.stopped == _server.MEMORY:
+            return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes in all its processes"
         if report.stopped == _server.WALL_TIME:
             return Outcome.TIMED_OUT, f"more than {self.limits.wall_s:g} s of wall time"
         if self.failed is not None:

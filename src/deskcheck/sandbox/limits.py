@@ -11,7 +11,8 @@ class Limits:
     cpu_s: CPU time, in seconds, of the program and of what it starts; decides about time. wall_s: the
     backstop for programs that sleep; time in which a program waits for a processor does not count.
     memory_bytes: address space of each process, and memory that all of them fill together. output_bytes:
-    standard output and error together. file_bytes: size of each file. processes: of the user, where the program is not root.
+    standard output and error together. file_bytes: size of each file. processes: of the
+    user, where the program is not root.
     """
 
     cpu_s: float = 20.0

@@ -31,7 +31,7 @@ def empty(folder: str) -> None:
                         os.rmdir(inside)
                     except OSError:
                         number += 1
-                        os.chmod(inside, _SHARED)  # a folder that may not be written to cannot be moved
+                        _open(inside)  # a folder that may not be written to cannot be moved
                         os.rename(inside, f"{folder}/.{number}.{os.urandom(8).hex()}")
                 else:
                     os.unlink(inside)
@@ -39,8 +39,12 @@ def empty(folder: str) -> None:
 
 
 def _names(folder: str) -> list[str]:
+    _open(folder)
+    return os.listdir(folder)
+
+
+def _open(folder: str) -> None:
     try:
         os.chmod(folder, _SHARED)
     except PermissionError:
         pass  # where the program may not change modes, neither may we, and there is no need
-    return os.listdir(folder)

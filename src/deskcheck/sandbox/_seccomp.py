@@ -14,7 +14,7 @@ import struct
 from deskcheck.sandbox._kernel import MACHINE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl
 
 _Instruction = tuple[int, int, int, int]
-_LOAD, _JUMP, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06
+_LOAD, _JUMP, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _AND = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06, 0x54
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _BAD_CLONES = 0x7E028080
@@ -51,6 +51,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "futimesat": (261, None), "utimensat": (280, 88), "removexattr": (197, 14), "lremovexattr": (198, 15),
     "fremovexattr": (199, 16), "removexattrat": (466, 466), "mlock": (149, 228), "lookup_dcookie": (212, 18),
     "mlock2": (325, 284), "mlockall": (151, 230), "ioctl": (16, 29), "fcntl": (72, 25),
+    "mkdir": (83, None), "mkdirat": (258, 34), "umask": (95, 166),
 }  # fmt: skip
 
 _ANSWERS = {
@@ -76,11 +77,15 @@ _LOOKED_INTO = frozenset(
 )
 _SIGNALS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")
 """Left alone by the filter for all: see `only_own_signals`."""
+_MODES = ("mkdir", "mkdirat", "umask")
+"""Where nobody may change modes, a folder that its owner cannot enter could not be removed."""
 _OWNER_CHANGES = frozenset(
     {"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes"}
     | {"futimesat", "utimensat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat"}
 )
 """What Landlock leaves to the owner of a file: denied where the program runs as the user."""
+
+_GIVEN_TO_OWNERS = _OWNER_CHANGES | {*_MODES}
 
 
 def _argument(number: int, high: bool = False) -> _Instruction:
@@ -114,6 +119,11 @@ def _looked_into(name: str) -> list[_Instruction]:
             return _only(0, 0)  # its own
         case "setpriority" | "ioprio_set":
             return _only(1, 0)
+        case "mkdir" | "mkdirat":
+            where = _argument(1 if name == "mkdir" else 2)
+            return [where, (_AND, 0, 0, 0o700), (_EQUAL, 0, 1, 0o700), _YES, _fail()]
+        case "umask":
+            return [_argument(0), (_ANY_BIT, 0, 1, 0o700), _fail(), _YES]
         case "fcntl":  # having the kernel signal another process: F_SETOWN, F_SETOWN_EX
             return [_argument(1), (_EQUAL, 1, 0, 8), (_EQUAL, 0, 1, 15), _fail(), _YES]
         case _:  # ioctl: putting characters into a terminal's input, TIOCSTI and TIOCLINUX
@@ -140,9 +150,9 @@ def program(*, owner_changes: bool) -> bytes:
     actions: dict[int, list[_Instruction]] = {}
     for name, numbers in _NUMBERS.items():
         number = numbers[column]
-        if number is None or name in _SIGNALS or (name in _OWNER_CHANGES and owner_changes):
+        if number is None or name in _SIGNALS or (owner_changes and name in _GIVEN_TO_OWNERS):
             continue
-        looked = name in _LOOKED_INTO
+        looked = name in _LOOKED_INTO or name in _MODES
         actions[number] = _looked_into(name) if looked else [_fail(_ANSWERS.get(name, errno.EPERM))]
     leaves: list[tuple[int, list[_Instruction]]] = [(0, [_YES])]
     for number in sorted(actions):

@@ -2,14 +2,16 @@
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Confinement", "Limits", "Result", "Sandbox", "run"]
+__all__ = ["Checked", "Confinement", "Limits", "Result", "Sandbox", "run"]
 
 if TYPE_CHECKING:
+    from deskcheck.sandbox.checked import Checked
     from deskcheck.sandbox.confinement import Confinement
     from deskcheck.sandbox.limits import Limits
     from deskcheck.sandbox.sandbox import Result, Sandbox, run
 
 _HOMES = {
+    "Checked": "deskcheck.sandbox.checked",
     "Confinement": "deskcheck.sandbox.confinement",
     "Limits": "deskcheck.sandbox.limits",
     "Result": "deskcheck.sandbox.sandbox",

@@ -25,7 +25,7 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox import _server
+from deskcheck.sandbox import _calling, _server
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
@@ -37,13 +37,10 @@ tracer_class()  # imported before the first fork
 
 def _read_job(channel: int) -> dict[str, Any]:
     """The job: its length in four bytes, and what `marshal` wrote: faster than JSON."""
-    data = b""
-    while len(data) < 4 or len(data) < 4 + int.from_bytes(data[:4], "big"):
-        chunk = os.read(channel, 1 << 16)
-        if not chunk:
-            raise EOFError("the caller closed the channel before the job was whole")
-        data += chunk
-    job: dict[str, Any] = marshal.loads(data[4:])
+    data = _calling.receive(channel)
+    if data is None:
+        raise EOFError("the caller closed the channel before the job was whole")
+    job: dict[str, Any] = marshal.loads(data)
     return job
 
 
@@ -226,11 +223,15 @@ class _Run:
             return self._session()
         code = compile(program.code, program.filename, "exec", dont_inherit=True)
         if program.mode is Mode.MODULE:
+            for name in self.job["calls"]:
+                self.main.__dict__[name] = _calling.proxy(name, self.channel, self.send)
             self._start()
             try:
                 exec(code, self.main.__dict__)
             finally:
                 self._stop()
+            if self.job["answers"]:
+                _calling.answer_calls(self.main.__dict__, self.channel, self.send)
             return None
         exec(code, self.main.__dict__)
         arguments = compile(

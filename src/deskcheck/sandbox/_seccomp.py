@@ -77,13 +77,15 @@ _LOOKED_INTO = frozenset(
 )
 _SIGNALS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")
 """Left alone by the filter for all: see `only_own_signals`."""
+_MODES = ("mkdir", "mkdirat", "umask")
+"""Where nobody may change modes, a folder that its owner cannot enter could not be removed."""
 _OWNER_CHANGES = frozenset(
     {"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes"}
     | {"futimesat", "utimensat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat"}
 )
 """What Landlock leaves to the owner of a file: denied where the program runs as the user."""
-_CLOSED_FOLDERS = frozenset({"mkdir", "mkdirat", "umask"})
-"""How the owner of a folder can make one that he cannot look into: nobody who may not change modes can empty it."""
+
+_GIVEN_TO_OWNERS = _OWNER_CHANGES | {*_MODES}
 
 
 def _argument(number: int, high: bool = False) -> _Instruction:
@@ -107,11 +109,6 @@ def _only(argument: int, *values: int) -> list[_Instruction]:
 
 def _looked_into(name: str) -> list[_Instruction]:
     match name:
-        case "mkdir" | "mkdirat":
-            mode = 1 if name == "mkdir" else 2
-            return [_argument(mode), (_AND, 0, 0, 0o700), (_EQUAL, 0, 1, 0o700), _YES, _fail()]
-        case "umask":
-            return [_argument(0), (_ANY_BIT, 0, 1, 0o700), _fail(), _YES]
         case "clone":
             return [_argument(0), (_ANY_BIT, 0, 1, _BAD_CLONES), _fail(), _YES]
         case "socketpair":
@@ -122,6 +119,11 @@ def _looked_into(name: str) -> list[_Instruction]:
             return _only(0, 0)  # its own
         case "setpriority" | "ioprio_set":
             return _only(1, 0)
+        case "mkdir" | "mkdirat":
+            where = _argument(1 if name == "mkdir" else 2)
+            return [where, (_AND, 0, 0, 0o700), (_EQUAL, 0, 1, 0o700), _YES, _fail()]
+        case "umask":
+            return [_argument(0), (_ANY_BIT, 0, 1, 0o700), _fail(), _YES]
         case "fcntl":  # having the kernel signal another process: F_SETOWN, F_SETOWN_EX
             return [_argument(1), (_EQUAL, 1, 0, 8), (_EQUAL, 0, 1, 15), _fail(), _YES]
         case _:  # ioctl: putting characters into a terminal's input, TIOCSTI and TIOCLINUX
@@ -138,8 +140,7 @@ def _tree(leaves: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
 
 
 def program(*, owner_changes: bool) -> bytes:
-    """The filter as BPF instructions. owner_changes: whether chmod and its kin are allowed, and
-    folders that are closed to their owner.
+    """The filter as BPF instructions. owner_changes: whether chmod and its kin are allowed.
 
     Raises OSError where the machine's numbers are not known.
     """
@@ -149,11 +150,9 @@ def program(*, owner_changes: bool) -> bytes:
     actions: dict[int, list[_Instruction]] = {}
     for name, numbers in _NUMBERS.items():
         number = numbers[column]
-        if number is None or name in _SIGNALS:
+        if number is None or name in _SIGNALS or (owner_changes and name in _GIVEN_TO_OWNERS):
             continue
-        if owner_changes and name in _OWNER_CHANGES | _CLOSED_FOLDERS:
-            continue
-        looked = name in _LOOKED_INTO | _CLOSED_FOLDERS
+        looked = name in _LOOKED_INTO or name in _MODES
         actions[number] = _looked_into(name) if looked else [_fail(_ANSWERS.get(name, errno.EPERM))]
     leaves: list[tuple[int, list[_Instruction]]] = [(0, [_YES])]
     for number in sorted(actions):

@@ -29,7 +29,9 @@ from deskcheck.sandbox import _root, _scratch, _seccomp
 
 REPORT = struct.Struct("!BiddQ")
 """What stopped it, wait status, user and system CPU seconds, peak resident KiB."""
-NOTHING, CPU_TIME, WALL_TIME, ASKED = range(4)
+NOTHING, CPU_TIME, WALL_TIME, MEMORY, ASKED = range(5)
+WANTED = struct.Struct("!cdQ")
+"""A wish for a program's process: its CPU seconds, and the bytes that all its processes may fill."""
 LATER = struct.Struct("!cd")
 """An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
 KILL, TOO_LATE, RUN = b"k", b"w", b"r"
@@ -49,6 +51,8 @@ _SYSTEM = (
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_LOOK_S = 0.1
+"""Between looks at what a program's processes use together. Most programs end before the first."""
 _FAST_ENOUGH_S = 5.0
 """After so long with processes that cannot be ended, the server gives up and says so."""
 
@@ -180,7 +184,7 @@ class _Server:
                 self._leave(None)
             if request[:1] != RUN:
                 continue  # about what had ended already
-            (cpu_s,) = struct.unpack("!d", request[1:])
+            _, cpu_s, memory_bytes = WANTED.unpack(request)
             os.mkdir(self.program_folder, 0o700)
             if self.setup.uid is not None:
                 os.chown(self.program_folder, self.setup.uid, self.setup.uid)
@@ -189,11 +193,11 @@ class _Server:
                 return self._become_a_program(descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
-            report = self._watch(pid, cpu_s)
+            report = self._watch(pid, cpu_s, memory_bytes)
             self._empty()
             self.connection.send(report)
 
-    def _watch(self, pid: int, cpu_s: float) -> bytes:
+    def _watch(self, pid: int, cpu_s: float, memory_bytes: int) -> bytes:
         """Wait for a program's end, or bring it about; then end what it started and left running."""
         handle = os.pidfd_open(pid)
         poll = select.poll()
@@ -202,7 +206,9 @@ class _Server:
         processors = os.cpu_count() or 1
         stopped, left, granted = NOTHING, cpu_s, 0.0
         while True:
-            ready = {descriptor for descriptor, _ in poll.poll(max(1.0, 1000 * left / processors))}
+            ready = {
+                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / processors), _LOOK_S))
+            }
             if handle in ready:
                 break
             if ready:
@@ -219,6 +225,8 @@ class _Server:
                 left = cpu_s - self._used_s(pid)
                 if left <= 0:
                     stopped = CPU_TIME
+                elif _filled(_descendants(os.getpid())) > memory_bytes:
+                    stopped = MEMORY
             if stopped != NOTHING:
                 os.kill(pid, signal.SIGKILL)
                 left = 1.0
@@ -355,6 +363,20 @@ def _ticks(pid: int) -> tuple[int, int]:
         return 0, 0
     user, system, children_user, children_system = map(int, fields[11:15])
     return user + system, children_user + children_system
+
+
+def _filled(pids: list[int]) -> int:
+    """Bytes of memory that several processes fill; 0 for one alone, which its own limit bounds."""
+    if len(pids) < 2:
+        return 0
+    total = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/smaps_rollup") as stream:  # what they share counts once
+                total += next(1024 * int(line.split()[1]) for line in stream if line.startswith("Pss:"))
+        except (OSError, StopIteration):
+            continue  # it has ended
+    return total
 
 
 def _waited_s(pid: int) -> float:

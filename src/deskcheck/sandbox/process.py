@@ -35,6 +35,8 @@ _MIRROR_BYTES = 1 << 20
 """Memory shared with the process, for events that it has not handed over yet."""
 _ANSWER_S = 5.0
 """Until the server is asked again whether a program is too late."""
+_MESSAGE_BYTES = 16 << 20
+"""Arguments or result of one call from a check."""
 _JOB_S = 60.0
 """For a program's process to take its job. It does that before anything else."""
 
@@ -64,7 +66,12 @@ class Run:
         sink: Sink | None = None,
         level: Level = Level.LINE,
         trace_limits: TraceLimits | None = None,
+        calls: tuple[str, ...] = (),
+        answers: bool = False,
     ) -> None:
+        """calls: functions of another program that this one may call. answers: whether, once its code has
+        run, the program waits for calls from another. `forward` takes what it says to that other."""
+        self.forward: Callable[[bytes], None] = lambda message: None
         self.program = program
         self.server = server
         self.limits = limits
@@ -86,6 +93,8 @@ class Run:
             "trace_limits": asdict(trace_limits or TraceLimits()),
             "level": level.value,
             "key": key.hex(),
+            "calls": calls,
+            "answers": answers,
         }
         self.started = time.monotonic()
         self.deadline = self.started + limits.wall_s
@@ -105,7 +114,7 @@ class Run:
         os.set_blocking(out, False)
         os.set_blocking(err, False)
         try:
-            server.begin(limits.cpu_s, given)
+            server.begin(limits.cpu_s, limits.memory_bytes, given)
             theirs.close()
             self._hand_over(marshal.dumps(job, 4))
         except BaseException:
@@ -125,6 +134,21 @@ class Run:
         except OSError:
             pass  # it ended before it read its job: the report tells
         self.channel.setblocking(False)
+
+    def send(self, message: bytes) -> None:
+        """Hand a message to the program's process, as `_calling.receive` takes it."""
+        if len(message) > _MESSAGE_BYTES:
+            self.stop(Outcome.OUT_OF_MEMORY, f"a call that takes or gives more than {_MESSAGE_BYTES} bytes")
+            return
+        if self.channel.fileno() < 0:
+            return  # it has closed it, and will not be asked again
+        self.channel.settimeout(_ANSWER_S)
+        try:
+            self.channel.sendall(len(message).to_bytes(4, "big") + message)
+        except OSError:
+            return  # it is ending, or does not listen: its report, or its wall time, tells
+        finally:
+            self.channel.setblocking(False)
 
     def read(self, descriptor: int) -> bool:
         """Take what a descriptor has to give; False at its end or when it has nothing now."""
@@ -209,6 +233,8 @@ class Run:
                 self.ready = True
             elif message.startswith(b"end ") and self.end is None:
                 self.end = json.loads(message[4:])
+            elif message.startswith((b"ask ", b"answer ")):
+                self.forward(message.partition(b" ")[2])
             elif message.startswith(b"failed "):
                 self.failed = json.loads(message[7:])
 
@@ -247,6 +273,8 @@ class Run:
         out_of_cpu = status == -signal.SIGKILL and report.cpu_s >= self.limits.cpu_s * 0.95
         if report.stopped == _server.CPU_TIME or status == -signal.SIGXCPU or out_of_cpu:
             return Outcome.TIMED_OUT, f"more than {self.limits.cpu_s:g} s of CPU time"
+        if report.stopped == _server.MEMORY:
+            return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes in all its processes"
         if report.stopped == _server.WALL_TIME:
             return Outcome.TIMED_OUT, f"more than {self.limits.wall_s:g} s of wall time"
         if self.failed is not None:

@@ -4,7 +4,7 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -12,6 +12,7 @@ from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
+from deskcheck.sandbox.checked import Checked, mark
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Run, Sink, follow
@@ -156,6 +157,44 @@ class Sandbox:
             if delivered:  # what was given out cannot be taken back
                 break
         return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+
+    def check_one(
+        self,
+        checked: Checked,
+        *,
+        limits: Limits | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Ending:
+        """Run a program and mark it by a check in another process (`checked.mark`). Threads may call
+        this together; each call takes two servers."""
+        bounds = limits or self.limits
+        profile = self._profile(checked.program, self.hash_seed)
+        failure = ""
+        for _ in range(self.tries):
+            with ExitStack() as stack:
+                servers = [self._take(profile)]
+                stack.callback(self._let_go, servers)
+                servers.append(self._take(self._profile(None, self.hash_seed)))
+                try:
+                    answering = Run(checked.program, servers[0], limits=bounds, answers=True)
+                    stack.callback(answering.close)
+                    checking = Run(checked.checking, servers[1], limits=bounds, calls=checked.names)
+                    stack.callback(checking.close)
+                    ending = mark(answering, checking, lambda: self._closed.is_set() or cancelled())
+                except ServerLost as error:
+                    failure = str(error)
+                    continue
+                while servers:
+                    self._give(servers.pop())
+                if ending.outcome is not Outcome.HARNESS_ERROR:
+                    return ending
+                failure = ending.detail
+        return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+
+    def _let_go(self, servers: list[Server]) -> None:
+        """End servers whose programs did not come to their end."""
+        for server in servers:
+            server.close()
 
     def _profile(self, program: Program | None, hash_seed: int) -> Profile:
         readable = set(self.readable)

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -146,10 +145,12 @@ class Server:
         facts: dict[str, Any] = answer["ready"]
         return facts
 
-    def begin(self, cpu_s: float, descriptors: list[int]) -> None:
+    def begin(self, cpu_s: float, memory_bytes: int, descriptors: list[int]) -> None:
         """Start a program's process, with its standard output and error and its channel (and mirror)."""
         try:
-            socket.send_fds(self.connection, [_server.RUN + struct.pack("!d", cpu_s)], descriptors)
+            socket.send_fds(
+                self.connection, [_server.WANTED.pack(_server.RUN, cpu_s, memory_bytes)], descriptors
+            )
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
 

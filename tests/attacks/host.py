@@ -176,7 +176,7 @@ def _evalplus_word(case: tuple[str, int, int]) -> str:
 
 
 class Ours:
-    """`deskcheck.sandbox.Sandbox`. The answer is compared by whoever gets the result, here."""
+    """`deskcheck.sandbox.Sandbox`. The check is a program of its own that calls the attack's."""
 
     modules: tuple[str, ...] = ("deskcheck",)
 
@@ -193,28 +193,20 @@ class Ours:
         self.sandbox.__enter__()
 
     def run(self, cases: Sequence[Case]) -> list[Verdict]:
-        from deskcheck.recording.program import Mode, Program
+        from deskcheck.recording.program import Program
+        from deskcheck.sandbox import Checked
 
-        programs = [
-            Program(
-                id=str(n),
-                code=case.source,
-                mode=Mode.CALL,
-                entry=_ENTRY_POINT,
-                arguments=f"({case.asked},)",
-                expected=str(case.right),
+        checks = [
+            Checked(
+                Program(id=str(n), code=case.source),
+                check=f"assert {_ENTRY_POINT}({case.asked}) == {case.right}",
+                names=(_ENTRY_POINT,),
             )
             for n, case in enumerate(cases)
         ]
-        verdicts = []
-        for result, case in zip(self.sandbox.run(programs), cases, strict=True):
-            ending = result.ending
-            passed = (
-                ending.outcome == "returned" and ending.result_builtin and ending.result == str(case.right)
-            )
-            word = "wrong" if ending.outcome == "returned" and not passed else str(ending.outcome)
-            verdicts.append(Verdict(passed, word, ending.detail[:200]))
-        return verdicts
+        with ThreadPoolExecutor(WORKERS) as pool:
+            endings = list(pool.map(self.sandbox.check_one, checks))
+        return [Verdict(e.outcome == "returned", str(e.outcome), e.detail[:200]) for e in endings]
 
     def close(self) -> None:
         self.sandbox.close()

@@ -89,7 +89,7 @@ def test_the_suite_covers_the_field() -> None:
     )
     for attack in ATTACKS:
         assert attack.stopped <= set(LEVELS), attack.name
-        assert attack.verdicts <= {outcome.value for outcome in Outcome} | {"wrong"}, attack.name
+        assert attack.verdicts <= {outcome.value for outcome in Outcome}, attack.name
         assert attack.verdicts.isdisjoint({Outcome.RETURNED, Outcome.HARNESS_ERROR}), attack.name
 
 
@@ -107,7 +107,10 @@ def test_it_is_stopped(level: str, user: str, attack: Attack) -> None:
     """Nothing outside is reached or changed, the verdict is right, and so are those of the programs beside it."""
     row = report(level, user)["rows"][attack.name]
     assert row["breaches"] == []
-    assert row["word"] in attack.verdicts, row["detail"]
+    # What the function raises reaches the check that called it, which takes it for a wrong answer.
+    raised = {Outcome.RAISED, Outcome.OUT_OF_MEMORY}
+    right = attack.verdicts | ({Outcome.WRONG} if attack.verdicts & raised else set())
+    assert row["word"] in right, row["detail"]
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ class Sandbox:
         profile = self._profile(None, self.hash_seed)
         try:
             self._idle += [Server(profile) for _ in range(self.workers)]  # they start side by side
-            self._idle[0].wait_until_ready()
+            self._give(self._take(profile))
         except BaseException:
             self.close()
             raise
@@ -172,10 +172,11 @@ class Sandbox:
         failure = ""
         for _ in range(self.tries):
             with ExitStack() as stack:
-                servers = [self._take(profile)]
+                servers: list[Server] = []
                 stack.callback(self._let_go, servers)
-                servers.append(self._take(self._profile(None, self.hash_seed)))
                 try:
+                    servers.append(self._take(profile))
+                    servers.append(self._take(self._profile(None, self.hash_seed)))
                     answering = Run(checked.program, servers[0], limits=bounds, answers=True)
                     stack.callback(answering.close)
                     # It mostly waits for the program, whose own limits decide how long.
@@ -312,7 +313,11 @@ class _Stream:
 
     def _start(self, number: int, program: Program, attempts: int) -> None:
         sandbox = self.sandbox
-        server = sandbox._take(sandbox._profile(program, sandbox.hash_seed))
+        try:
+            server = sandbox._take(sandbox._profile(program, sandbox.hash_seed))
+        except ServerLost as error:
+            self._again(number, program, attempts, str(error))
+            return
         try:
             run = Run(program, server, limits=sandbox.limits)
         except ServerLost as error:

@@ -36,6 +36,8 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
         ("import sys\nsys.exit(0)\n", Outcome.EXITED),
         ("def f(x):\n    while True: pass\n", Outcome.TIMED_OUT),
         ("1 / 0\n", Outcome.RAISED),
+        ("def f(x):\n    return [0] * (1 << 34)\n", Outcome.OUT_OF_MEMORY),
+        ("import json\njson.dumps = lambda value: 'x'\ndef f(x):\n    return [x, x + 1]\n", Outcome.WRONG),
         ("x = [0] * (1 << 34)\n", Outcome.OUT_OF_MEMORY),
         (  # it finds the function that reports, through the frames, and has it say that all is well
             (

@@ -14,6 +14,10 @@ from deskcheck.sandbox import _plain
 Send = Callable[[bytes], None]
 
 
+class Raised(Exception):
+    """What stands in the check for an exception of a class that only the program has; its name is the text."""
+
+
 def receive(channel: int) -> bytes | None:
     """The next message from the caller: its length in four bytes, and that many more. None at the end."""
     data = b""
@@ -37,11 +41,13 @@ def answer_calls(names: dict[str, Any], channel: int, send: Send) -> None:
         name, args, kwargs = _plain.loads(request)
         try:
             result = names[name](*args, **kwargs)
+        except MemoryError:
+            raise  # a limit of the program's, and its end
         except Exception as error:  # noqa: BLE001 - whatever it is, it goes to who called
             send(b"answer " + _plain.dumps(["raised", type(error).__name__, ""]))
             continue
         try:
-            reply = _plain.dumps(["returned", result, args])
+            reply = _plain.dumps(["returned", result, [*args]])
         except _plain.CannotCross as error:
             reply = _plain.dumps(["raised", "TypeError", f"the result cannot be compared: {error}"])
         send(b"answer " + reply)
@@ -55,12 +61,18 @@ def proxy(name: str, channel: int, send: Send) -> Callable[..., Any]:
         reply = receive(channel)
         if reply is None:
             raise EOFError("the program is gone")
-        how, what, more = _plain.loads(reply)
+        try:
+            how, what, more = _plain.loads(reply)
+        except (_plain.CannotCross, TypeError, ValueError):
+            raise TypeError("what the program answered cannot be read") from None
         if how == "raised":
-            kind = getattr(builtins, what, None)
+            kind = getattr(builtins, str(what), None)
             if not (isinstance(kind, type) and issubclass(kind, Exception)):
-                kind = type(str(what), (Exception,), {})
+                # Not a class of that name, or the program could pass its errors off as the check's own.
+                raise Raised(str(what))
             raise kind(more)
+        if type(more) is not list or len(more) != len(args):
+            raise TypeError("what the program answered cannot be read")
         for given, left in zip(args, more, strict=True):
             _take_over(given, left)
         return what

@@ -91,6 +91,9 @@ def _marked(answer: Ending, check: Ending, checking: Run) -> Ending:
         return answer  # stopped by a limit, or a forger caught, while the check ended
     if check.outcome is Outcome.RETURNED:
         return answer
-    if check.exception == "CannotCross" or check.outcome is Outcome.HARNESS_ERROR:
-        return replace(answer, outcome=Outcome.HARNESS_ERROR, detail=f"the check: {check.detail}")
-    return replace(answer, outcome=Outcome.WRONG, detail=check.detail)
+    detail = f"the check: {check.detail}"
+    if check.outcome in (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY):
+        return replace(answer, outcome=check.outcome, detail=detail)
+    if check.outcome is Outcome.RAISED and check.exception != "CannotCross":
+        return replace(answer, outcome=Outcome.WRONG, detail=check.detail)
+    return replace(answer, outcome=Outcome.HARNESS_ERROR, detail=detail)

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 
 from deskcheck.recording.errors import SandboxError
@@ -82,7 +82,7 @@ class Sandbox:
         profile = self._profile(None, self.hash_seed)
         try:
             self._idle += [Server(profile) for _ in range(self.workers)]  # they start side by side
-            self._idle[0].wait_until_ready()
+            self._give(self._take(profile))
         except BaseException:
             self.close()
             raise
@@ -172,13 +172,16 @@ class Sandbox:
         failure = ""
         for _ in range(self.tries):
             with ExitStack() as stack:
-                servers = [self._take(profile)]
+                servers: list[Server] = []
                 stack.callback(self._let_go, servers)
-                servers.append(self._take(self._profile(None, self.hash_seed)))
                 try:
+                    servers.append(self._take(profile))
+                    servers.append(self._take(self._profile(None, self.hash_seed)))
                     answering = Run(checked.program, servers[0], limits=bounds, answers=True)
                     stack.callback(answering.close)
-                    checking = Run(checked.checking, servers[1], limits=bounds, calls=checked.names)
+                    # It mostly waits for the program, whose own limits decide how long.
+                    patient = replace(bounds, wall_s=10 * bounds.wall_s)
+                    checking = Run(checked.checking, servers[1], limits=patient, calls=checked.names)
                     stack.callback(checking.close)
                     ending = mark(answering, checking, lambda: self._closed.is_set() or cancelled())
                 except ServerLost as error:
@@ -310,7 +313,11 @@ class _Stream:
 
     def _start(self, number: int, program: Program, attempts: int) -> None:
         sandbox = self.sandbox
-        server = sandbox._take(sandbox._profile(program, sandbox.hash_seed))
+        try:
+            server = sandbox._take(sandbox._profile(program, sandbox.hash_seed))
+        except ServerLost as error:
+            self._again(number, program, attempts, str(error))
+            return
         try:
             run = Run(program, server, limits=sandbox.limits)
         except ServerLost as error:

@@ -138,8 +138,10 @@ class Server:
             raise SandboxError(_refusal(profile.level, answer["error"]))
         if "ready" not in answer:
             assert self.process.stderr is not None
-            self.process.kill()
+            self.connection.close()
             tail = self.process.stderr.read().decode("utf-8", "replace").strip()[-2000:]
+            if self.process.wait() < 0 and not tail:  # killed, it refused nothing
+                raise ServerLost("a fork server was killed before it was ready")
             raise SandboxError(f"a fork server of {self.process.args!r} ended before it was ready: {tail}")
         self.connection.settimeout(None)
         facts: dict[str, Any] = answer["ready"]

@@ -62,7 +62,7 @@ def test_servers_are_killed(level: str, nothing_left: None) -> None:
     choose = random.Random(11)
     before = children()
     over = threading.Event()
-    killed = []
+    killed: list[float] = []
 
     def kill() -> None:
         while len(killed) < 50 and not over.wait(choose.uniform(0.0, 0.2)):

@@ -15,7 +15,7 @@ Send = Callable[[bytes], None]
 
 
 class Raised(Exception):
-    """What stands in the check for an exception of a class that only the program has; its name is the text."""
+    """Stands in the check for an exception of a class that only the program has; its name is the text."""
 
 
 def receive(channel: int) -> bytes | None:

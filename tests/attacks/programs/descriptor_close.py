@@ -2,6 +2,7 @@
 
 Seen: the verdict is an error of the harness's, or the harness is disturbed.
 Stopped at: strict, standard.
+Works: never with the harnesses looked at.
 Verdict: wrong, killed, exited, raised.
 """
 import os

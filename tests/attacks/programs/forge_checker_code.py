@@ -2,6 +2,7 @@
 
 Seen: the verdict is that it passed.
 Stopped at: strict, standard.
+Works: where a function of the checker's does the comparing.
 Verdict: wrong, raised, exited, killed.
 """
 import gc

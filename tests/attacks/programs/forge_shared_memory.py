@@ -2,6 +2,7 @@
 
 Seen: the verdict is that it passed, or the programs beside it have other verdicts.
 Stopped at: strict, standard.
+Works: where the verdict lies in shared memory.
 Verdict: wrong, raised, exited, killed.
 """
 import ctypes

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +20,7 @@ from rich.table import Table
 
 from deskcheck import __version__
 from deskcheck.recording.errors import DeskcheckError, InputError
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.tracer.limits import Level, TraceLimits
 
 app = typer.Typer(
@@ -122,6 +123,10 @@ def record(
     suite_s: Annotated[
         float, typer.Option("--suite-s", min=1, help="pytest: seconds that the tests may take.")
     ] = 1800.0,
+    sandbox: Annotated[
+        Confinement,
+        typer.Option(help="How closely programs are confined ('trusted': your own code). Not for pytest."),
+    ] = Confinement.STRICT,
     as_json: Json = False,
 ) -> None:
     """Run programs in a sandbox and keep every line with the state of its variables."""
@@ -140,6 +145,7 @@ def record(
         "limits": Limits(cpu_s=cpu_s, wall_s=max(60.0, 3 * cpu_s)),
         "trace_limits": TraceLimits(**asked_limits, events=max_events or 1_000_000),
         "level": level,
+        "confinement": sandbox,
     }
     if any(source.startswith("pytest:") for source, _ in asked):
         options |= {"calls": calls, "per_function": per_function, "wall_s": suite_s}
@@ -199,6 +205,7 @@ def _record_suite(
     suite = find_suite(sources[0], packages=packages, python=python)
     if options.pop("level") is not Level.LINE:
         raise InputError(f"{sources[0]}: calls in tests are recorded at line level: leave --level out.")
+    del options["confinement"]  # the tests run as their owner runs them
     asked: TraceLimits = options["trace_limits"]
     options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events, **asked.leaving_out)
     with _progress(as_json) as advance:
@@ -420,6 +427,29 @@ def ask(
             console.print(f"not asked for {name}: {why}")
     for place in sorted({r.folder for r in results}):
         console.print(f"answers and logs: {place}")
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """What this kernel gives to confine programs with, what is missing, and what that means."""
+    from deskcheck.sandbox.layers import layers, refusals
+
+    found, why_not = layers(), refusals()
+    if as_json:
+        print(json.dumps({"layers": [asdict(layer) for layer in found], "levels": why_not}))
+    else:
+        table = Table(show_edge=False, pad_edge=False)
+        for name in ("layer", "here", "found", "used by", "without it"):
+            table.add_column(name)
+        for layer in found:
+            row = (layer.name, "yes" if layer.there else "no", layer.found, ", ".join(layer.levels))
+            table.add_row(*row, "" if layer.there else layer.missing)
+        console = _console()
+        console.print(table)
+        for level, refusal in why_not.items():
+            console.print(f"{level.value}: {refusal or 'can be had'}", markup=False)
+    if why_not[Confinement.STRICT]:
+        raise typer.Exit(1)
 
 
 def main() -> None:

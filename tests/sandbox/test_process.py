@@ -3,7 +3,7 @@
 import gc
 import json
 import os
-import time
+import secrets
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox import Limits, run
+from deskcheck.sandbox import Confinement, Limits, run
 
 LIMITS = Limits(cpu_s=2, wall_s=8, memory_bytes=1 << 30, output_bytes=100_000)
 
@@ -116,20 +116,35 @@ def test_nothing_of_ours_is_in_its_environment(monkeypatch: pytest.MonkeyPatch) 
     assert "SECRET_API_KEY" not in ending.stdout
 
 
-def test_what_it_leaves_behind_goes(tmp_path: Path) -> None:
-    """A child in its process group is killed with it, and its scratch directory is removed."""
+@pytest.mark.parametrize("confinement", Confinement)
+def test_what_it_leaves_behind_goes(confinement: Confinement) -> None:
+    """A child, and one that left its session, are gone when the run is over; so is the scratch directory."""
+    name = f"left-{secrets.token_hex(4)}"
     ending = module(
-        "import os, time\nprint(os.getcwd(), flush=True)\nopen('mine', 'w').close()\n"
-        "pid = os.fork()\nif pid == 0:\n    time.sleep(30)\nprint(pid, flush=True)\n"
+        "import ctypes, os, time\nprint(os.getcwd(), flush=True)\nopen('mine', 'w').close()\n"
+        f"ctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\n"
+        "if os.fork() == 0:\n    time.sleep(30)\n"
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork():\n        os._exit(0)\n    time.sleep(30)\n"
+        "time.sleep(0.2)\nprint('done')\n",
+        confinement=confinement,
     )
-    scratch, pid = ending.stdout.split()
-    assert not Path(scratch).exists()
-    deadline = time.monotonic() + 5
-    while Path(f"/proc/{pid}/stat").exists() and time.monotonic() < deadline:
-        if Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] == "Z":
-            break  # dead, waiting for init to collect it
-        time.sleep(0.05)
-    assert time.monotonic() < deadline
+    scratch, done = ending.stdout.split()
+    assert done == "done"
+    assert confinement is Confinement.STRICT or not Path(scratch).exists()
+    assert running(name) == []
+
+
+def running(name: str) -> list[int]:
+    """Processes of this machine, as it counts them, that call themselves so."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = place.read_text()
+        except OSError:
+            continue  # it has ended
+        if f"({name})" in text and text.rpartition(")")[2].split()[0] != "Z":
+            found.append(int(text.split()[0]))
+    return found
 
 
 def test_a_killed_program_keeps_its_events() -> None:

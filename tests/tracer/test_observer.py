@@ -15,7 +15,7 @@ import pytest
 
 from deskcheck.recording import Ending, Outcome, Program
 from deskcheck.sandbox import run
-from deskcheck.sandbox.process import _environment
+from deskcheck.sandbox.server import _environment
 from deskcheck.tracer import ReferenceTracer, tracer_class
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.py"))

@@ -35,9 +35,10 @@ from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Out
 from deskcheck.recording.block import rows
 from deskcheck.recording.file import Writer
 from deskcheck.sandbox.compare import difference
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.process import run as run_in_sandbox
 from deskcheck.sandbox.recorder import HASH_SEEDS, Summary
+from deskcheck.sandbox.sandbox import run as run_in_sandbox
 from deskcheck.sandbox.suite import Blocks, Call, Observed, Suite, observe
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.reference import ReferenceTracer
@@ -393,6 +394,7 @@ class _Recorder:
                 sink=blocks.add,
                 python=self.suite.python,
                 cancelled=cancelled,
+                confinement=Confinement.TRUSTED,  # its test has just run without any
             )
             if not blocks.size:  # it needs more than its module: settings, a database, another folder
                 return _Checked(program, True)

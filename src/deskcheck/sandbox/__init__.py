@@ -2,13 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Limits", "run"]
+__all__ = ["Checked", "Confinement", "Limits", "Result", "Sandbox", "run"]
 
 if TYPE_CHECKING:
+    from deskcheck.sandbox.checked import Checked
+    from deskcheck.sandbox.confinement import Confinement
     from deskcheck.sandbox.limits import Limits
-    from deskcheck.sandbox.process import run
+    from deskcheck.sandbox.sandbox import Result, Sandbox, run
 
-_HOMES = {"Limits": "deskcheck.sandbox.limits", "run": "deskcheck.sandbox.process"}
+_HOMES = {
+    "Checked": "deskcheck.sandbox.checked",
+    "Confinement": "deskcheck.sandbox.confinement",
+    "Limits": "deskcheck.sandbox.limits",
+    "Result": "deskcheck.sandbox.sandbox",
+    "Sandbox": "deskcheck.sandbox.sandbox",
+    "run": "deskcheck.sandbox.sandbox",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,7 @@
-"""The process that a program runs in: sets limits, runs it, reports. Started by path, once a program.
+"""The process that a program runs in: a fork of the server that sets limits, runs it, reports.
 
-Reads its job from the descriptor given as the only argument. Then it becomes the program: `__main__`
+Started by path, with the descriptor of the server's connection as the only argument. In each fork, it
+reads its job from the channel and becomes the program: `__main__`
 is the program's module, and what leaves the program leaves this file, so that exit status, traceback
 and finalisation are the program's own.
 """
@@ -11,10 +12,10 @@ _package_root = __file__.rsplit("/", 3)[0]
 sys.path.insert(0, _package_root)
 
 import ast
-import fcntl
 import importlib.util
 import io
 import json
+import marshal
 import os
 import resource
 import types
@@ -24,19 +25,22 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.value import decode, render
+from deskcheck.sandbox import _calling, _server
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 
 sys.path.remove(_package_root)
 
-_CHANNEL_AT_LEAST = 2048
-"""Programs close the descriptors they know of, up to 1023 by habit; the channel lies above."""
+tracer_class()  # imported before the first fork
 
 
-def _read_job(descriptor: int) -> dict[str, Any]:
-    with os.fdopen(descriptor, "rb") as stream:
-        job: dict[str, Any] = json.loads(stream.read())
+def _read_job(channel: int) -> dict[str, Any]:
+    """The job: its length in four bytes, and what `marshal` wrote: faster than JSON."""
+    data = _calling.receive(channel)
+    if data is None:
+        raise EOFError("the caller closed the channel before the job was whole")
+    job: dict[str, Any] = marshal.loads(data)
     return job
 
 
@@ -115,24 +119,31 @@ def _tracer(
 class _Run:
     """One run of a program in this process."""
 
-    def __init__(self, job: dict[str, Any]) -> None:
-        self.program = Program.from_dict(job["program"])
+    def __init__(self, job: dict[str, Any], fork: _server.Fork) -> None:
+        self.program = Program(**{**job["program"], "mode": Mode(job["program"]["mode"])})
         self.record: bool = job["record"]
-        self.trace_limits = TraceLimits(**job["trace_limits"])
-        self.level = Level(job["level"])
-        channel = fcntl.fcntl(job["channel"], fcntl.F_DUPFD_CLOEXEC, _CHANNEL_AT_LEAST)
-        os.close(job["channel"])
-        self.channel = channel
-        self.mirror: int = job["mirror"]
-        self.send = sender(channel, bytes.fromhex(job["key"]))
+        self.job = job
+        self.channel = fork.channel
+        self.mirror = fork.mirror
+        self.send = sender(fork.channel, bytes.fromhex(job["key"]))
         self.tracer: Any = None
-        self.main = types.ModuleType("__main__")
+        self.main: Any = types.ModuleType("__main__")
         self.sources: dict[str, str] = {}
         self.pid = os.getpid()
-        self.ours = frozenset(sys.modules)
+        self.ours = fork.ours
+        self.status: int | None = None
 
     def prepare(self) -> None:
         program = self.program
+        if program.filename == os.path.basename(program.filename):
+            # Beside the run, so that tracebacks and `inspect` find it.
+            text = program.code.encode("utf-8", "surrogatepass")
+            source = os.open(program.filename, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                while text:
+                    text = text[os.write(source, text) :]
+            finally:
+                os.close(source)
         names = self.main.__dict__
         loader = sys.modules["_frozen_importlib_external"].SourceFileLoader
         names["__loader__"] = loader("__main__", os.path.abspath(program.filename))
@@ -143,7 +154,9 @@ class _Run:
         names["__cached__"] = None
         scope = {program.filename: program.filename}
         if self.record:
-            self.tracer = _tracer(scope, self.trace_limits, self.level, self.channel, self.mirror, self.send)
+            assert self.mirror is not None
+            limits, level = TraceLimits(**self.job["trace_limits"]), Level(self.job["level"])
+            self.tracer = _tracer(scope, limits, level, self.channel, self.mirror, self.send)
             sys.stdout = _watched_stdout(self.tracer)
             sys.__stdout__ = sys.stdout  # type: ignore[misc]
         sys.modules["__main__"] = self.main
@@ -210,11 +223,15 @@ class _Run:
             return self._session()
         code = compile(program.code, program.filename, "exec", dont_inherit=True)
         if program.mode is Mode.MODULE:
+            for name in self.job["calls"]:
+                self.main.__dict__[name] = _calling.proxy(name, self.channel, self.send)
             self._start()
             try:
                 exec(code, self.main.__dict__)
             finally:
                 self._stop()
+            if self.job["answers"]:
+                _calling.answer_calls(self.main.__dict__, self.channel, self.send)
             return None
         exec(code, self.main.__dict__)
         arguments = compile(
@@ -256,7 +273,7 @@ class _Run:
             "cut": tracer.cut if tracer is not None else None,
             "failure": repr(tracer.failure) if tracer is not None and tracer.failure else None,
             "sources": self.sources,
-            "imported": sorted({name.partition(".")[0] for name in set(sys.modules) - self.ours}),
+            "imported": sorted({name.partition(".")[0] for name in _since(self.ours)}),
             "cpu_s": used.ru_utime + used.ru_stime,
             **facts,
         }
@@ -264,6 +281,19 @@ class _Run:
             self.send(b"end " + json.dumps(message).encode())
         except OSError:
             return
+
+
+def _since(before: frozenset[str]) -> list[str]:
+    """Names of the modules that are not among these. The newest stand last, and the rest of a long
+    dictionary is not touched: each name would cost a page of the server's memory its own copy."""
+    number = len(sys.modules) - len(before)
+    found: list[str] = []
+    for name in reversed(sys.modules):
+        if len(found) >= number:
+            break
+        if name not in before:
+            found.append(name)
+    return found
 
 
 def _own_part(traceback: Any) -> Any:
@@ -297,12 +327,27 @@ def _describe(error: BaseException) -> dict[str, str]:
     return {"exception": name, "detail": exception_text(error)[:2000]}
 
 
+def _exit_status(error: SystemExit) -> int | None:
+    """What an uncaught SystemExit makes of the process; None where the interpreter must decide that."""
+    code = error.code
+    if code is None:
+        return 0
+    return code & 0xFF if type(code) is int else 1 if type(code) is str else None
+
+
 def main() -> None:
-    job = _read_job(int(sys.argv[1]))
-    run = _Run(job)
+    fork = _server.serve(int(sys.argv[1]), sys.modules)
+    job = _read_job(fork.channel)
+    run = _Run(job, fork)
+
+    def forget() -> int | None:
+        run.main = None
+        sys.modules.pop("__main__", None)
+        return run.status
+
     try:
-        os.chdir(job["scratch"])
         run.prepare()
+        _server.leave_at_once(forget)
         _limit(job["limits"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(_describe(error)).encode())
@@ -312,13 +357,17 @@ def main() -> None:
         result = run.run()
     except SystemExit as error:
         run.report(Outcome.EXITED, **_describe(error))
+        run.status = _exit_status(error)
         raise
     except MemoryError as error:
         run.report(Outcome.OUT_OF_MEMORY, **_describe(error))
+        run.status = 1
         _hide_ourselves()
         raise
     except BaseException as error:
         run.report(Outcome.RAISED, **_describe(error))
+        if not isinstance(error, KeyboardInterrupt):  # which ends a process by a signal
+            run.status = 1
         _hide_ourselves()
         raise
     facts: dict[str, Any] = {}
@@ -326,7 +375,10 @@ def main() -> None:
         encoded, objects = snapshot(result)
         value = decode(encoded, objects)
         facts = {"result": render(value), "result_builtin": value.builtin}
+        del result
     run.report(Outcome.RETURNED, **facts)
+    run.status = 0
+    _server.end()
 
 
 _keep = sys.modules["__main__"]  # or its globals, which main() uses, would be cleared

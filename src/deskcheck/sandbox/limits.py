@@ -8,9 +8,11 @@ from typing import Any
 class Limits:
     """Bounds on one run. The process group is killed whole when the program ends or a bound is met.
 
-    cpu_s: CPU time of the process, in seconds; decides about time. wall_s: the backstop for programs
-    that sleep. memory_bytes: address space of each process. output_bytes: standard output and error
-    together. file_bytes: size of each file. processes: of the user, where the program is not root.
+    cpu_s: CPU time, in seconds, of the program and of what it starts; decides about time. wall_s: the
+    backstop for programs that sleep; time in which a program waits for a processor does not count.
+    memory_bytes: address space of each process, and memory that all of them fill together. output_bytes:
+    standard output and error together. file_bytes: size of each file. processes: of the
+    user, where the program is not root.
     """
 
     cpu_s: float = 20.0

@@ -17,8 +17,9 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox.compare import difference
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.process import run
+from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 
 HASH_SEEDS = (0, 1)
@@ -51,6 +52,7 @@ def record_all(
     trace_limits: TraceLimits | None = None,
     level: Level = Level.LINE,
     repeat: bool = True,
+    confinement: Confinement | str = Confinement.STRICT,
     progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
 ) -> Summary:
     """Record every program that the folder does not hold yet.
@@ -66,10 +68,11 @@ def record_all(
     limits, trace_limits = limits or Limits(), trace_limits or TraceLimits()
     seen: set[str] = set()
     stopping = threading.Event()
+    place = Sandbox(confinement, workers=workers, limits=limits)
     watch = functools.partial(
-        run, limits=limits, trace_limits=trace_limits, level=level, cancelled=stopping.is_set
+        place.run_one, trace_limits=trace_limits, level=level, cancelled=stopping.is_set
     )
-    with Writer(folder) as writer, ThreadPoolExecutor(workers, "deskcheck-record") as pool:
+    with place, Writer(folder) as writer, ThreadPoolExecutor(workers, "deskcheck-record") as pool:
         pending: dict[Future[tuple[Ending, str | None]], Program] = {}
 
         def collect(block: bool) -> None:

@@ -1,0 +1,442 @@
+"""The fork server: a warm interpreter that becomes a program's process, again and again.
+
+It knows nothing of the programs: what to run is read by the fork itself, what a program writes goes to the
+caller through pipes that are never opened here. So every program starts from the same memory, and nothing of
+one is in the next. It says with which status a program ended, and leaves no process of it behind.
+
+Standard library only; started through `_child`, which is what a program's traceback may not show.
+"""
+
+import atexit
+import fcntl
+import gc
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from deskcheck.sandbox import _kernel as kernel
+from deskcheck.sandbox import _landlock as landlock
+from deskcheck.sandbox import _root, _scratch, _seccomp
+
+REPORT = struct.Struct("!BiddQ")
+"""What stopped it, wait status, user and system CPU seconds, peak resident KiB."""
+NOTHING, CPU_TIME, WALL_TIME, MEMORY, ASKED = range(5)
+WANTED = struct.Struct("!cdQ")
+"""A wish for a program's process: its CPU seconds, and the bytes that all its processes may fill."""
+LATER = struct.Struct("!cd")
+"""An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
+KILL, TOO_LATE, RUN = b"k", b"w", b"r"
+_CHANNEL_AT_LEAST = 2048
+"""Programs close the descriptors they know of, up to 1023 by habit; the channel lies above."""
+_SYSTEM = (
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/lib32",
+    "/libx32",
+    "/bin",
+    "/sbin",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+)
+_READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_LOOK_S = 0.1
+"""Between looks at what a program's processes use together. Most programs end before the first."""
+_FAST_ENOUGH_S = 5.0
+"""After so long with processes that cannot be ended, the server gives up and says so."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the caller wants of the server. scratch: the folder under which programs may write.
+
+    uid: what programs run as, where that is not the caller's own. profile: modules to import.
+    """
+
+    level: str
+    scratch: str
+    scratch_bytes: int
+    readable: list[str]
+    profile: list[str]
+    uid: int | None
+
+
+@dataclass
+class Fork:
+    """A program's process, confined, before it knows its program."""
+
+    channel: int
+    mirror: int | None
+    ours: frozenset[str]
+    """Modules that were there before the profile's."""
+
+
+def serve(control: int, ours: Iterable[str]) -> Fork:
+    """Be the server on a descriptor. Returns in each program's process only; the server exits."""
+    connection = socket.socket(fileno=control)
+    setup = Setup(**json.loads(connection.recv(1 << 18)))
+    try:
+        server = _Server(setup, connection, frozenset(ours))
+    except (OSError, ImportError) as error:
+        connection.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
+        os._exit(1)
+    return server.serve()
+
+
+class _Server:
+    def __init__(self, setup: Setup, connection: socket.socket, ours: frozenset[str]) -> None:
+        self.setup = setup
+        self.connection = connection
+        self.ours = ours
+        self.confined = setup.level != "trusted"
+        self.alone = setup.level == "strict"
+        self.folder = setup.scratch
+        self.facts: dict[str, Any] = {}
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        enough = 2 * _CHANNEL_AT_LEAST
+        if soft != resource.RLIM_INFINITY and soft < enough:
+            soft = enough if hard == resource.RLIM_INFINITY else min(enough, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.channel_at = min(_CHANNEL_AT_LEAST, soft - 1) if soft > 0 else _CHANNEL_AT_LEAST
+        paths = self._interpreter()
+        self.readable = [*paths, *setup.readable]
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        if self.alone:
+            self._enter_namespaces()
+            self.folder = _root.SCRATCH
+            self.facts["proc"] = _root.build(self.readable, setup.scratch, setup.scratch_bytes)
+            self.readable.append("/proc")
+        self.program_folder = self.folder + "/program"
+        for name in ("HOME", "TMPDIR"):
+            os.environ[name] = self.program_folder
+        os.chdir("/")
+        for name in setup.profile:
+            __import__(name)
+        self.rules: int | None = None
+        self.own_signals = False
+        self.capabilities = 0
+        if self.confined:
+            writable = [self.folder, *_WRITABLE_DEVICES]
+            self.rules = landlock.ruleset([*self.readable, *_READABLE_DEVICES], writable)
+            self.facts["landlock"] = landlock.abi()
+            self.own_signals = not self.alone and landlock.abi() < 6
+            if setup.uid is not None and not self.alone and not _reachable([*paths, setup.scratch]):
+                # The interpreter lies in a folder of root's. Landlock decides what can be read.
+                self.capabilities = kernel.CAP_DAC_READ_SEARCH
+            owner_changes = self.alone or setup.uid is not None
+            _seccomp.attach(_seccomp.program(owner_changes=owner_changes))
+        gc.collect()
+        gc.freeze()
+
+    def _interpreter(self) -> list[str]:
+        """What a program must be able to read to be run at all."""
+        prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+        package = __file__.rsplit("/", 3)[0]
+        found = [
+            path for path in (*sys.path, *prefixes, package) if os.path.isabs(path) and os.path.lexists(path)
+        ]
+        real = [os.path.realpath(path) for path in found]
+        return [path for path in dict.fromkeys((*found, *real, *_SYSTEM)) if path != "/"]
+
+    def _enter_namespaces(self) -> None:
+        """Go on as the first process of new namespaces. What is left outside waits, and goes with it."""
+        flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET
+        flags |= kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+        uid, gid = os.getuid(), os.getgid()
+        if self.setup.uid is None:
+            flags |= kernel.CLONE_NEWUSER
+        kernel.unshare(flags)
+        if self.setup.uid is None:
+            for name, text in (
+                ("setgroups", "deny"),
+                ("uid_map", f"{uid} {uid} 1"),
+                ("gid_map", f"{gid} {gid} 1"),
+            ):
+                with open(f"/proc/self/{name}", "w") as stream:
+                    stream.write(text)
+        pid = os.fork()
+        if pid:
+            self.connection.close()
+            _, status = os.waitpid(pid, 0)
+            _remove(self.setup.scratch)
+            os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        kernel.sethostname("sandbox")
+
+    def serve(self) -> Fork:
+        self.connection.send(json.dumps({"ready": self.facts}).encode())
+        while True:
+            request, descriptors, _, _ = socket.recv_fds(self.connection, 64, 4)
+            if not request:
+                self._leave(None)
+            if request[:1] != RUN:
+                continue  # about what had ended already
+            _, cpu_s, memory_bytes = WANTED.unpack(request)
+            os.mkdir(self.program_folder, 0o700)
+            if self.setup.uid is not None:
+                os.chown(self.program_folder, self.setup.uid, self.setup.uid)
+            pid = os.fork()
+            if pid == 0:
+                return self._become_a_program(descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            report = self._watch(pid, cpu_s, memory_bytes)
+            self._empty()
+            self.connection.send(report)
+
+    def _watch(self, pid: int, cpu_s: float, memory_bytes: int) -> bytes:
+        """Wait for a program's end, or bring it about; then end what it started and left running."""
+        handle = os.pidfd_open(pid)
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        poll.register(self.connection, select.POLLIN)
+        processors = os.cpu_count() or 1
+        stopped, left, granted = NOTHING, cpu_s, 0.0
+        while True:
+            ready = {
+                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / processors), _LOOK_S))
+            }
+            if handle in ready:
+                break
+            if ready:
+                request = self.connection.recv(64)
+                if not request:  # the caller is gone
+                    self._leave(pid)
+                waited = _waited_s(pid) if request == TOO_LATE else 0.0
+                if waited > granted + 0.01:
+                    self.connection.send(LATER.pack(b"L", waited - granted))
+                    granted = waited
+                elif stopped == NOTHING:
+                    stopped = WALL_TIME if request == TOO_LATE else ASKED
+            elif stopped == NOTHING:
+                left = cpu_s - self._used_s(pid)
+                if left <= 0:
+                    stopped = CPU_TIME
+                elif _filled(_descendants(os.getpid())) > memory_bytes:
+                    stopped = MEMORY
+            if stopped != NOTHING:
+                os.kill(pid, signal.SIGKILL)
+                left = 1.0
+        os.close(handle)
+        _, status, usage = os.wait4(pid, 0)
+        self._kill_all(pid)
+        return REPORT.pack(stopped, status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss)
+
+    def _used_s(self, pid: int) -> float:
+        """CPU time of a program with every process that it started, the ended ones too that it waited for."""
+        used = time.clock_gettime(~pid << 3 | 2)  # clock_getcpuclockid(3): of another process
+        ticks = 0
+        for each in _descendants(os.getpid()):
+            own, waited_for = _ticks(each)
+            ticks += waited_for + (own if each != pid else 0)
+        return used + ticks / _TICKS_PER_S
+
+    def _leave(self, group: int | None) -> NoReturn:
+        self._kill_all(group)
+        self._empty()
+        if not self.alone:
+            _remove(self.folder)
+        os._exit(0)
+
+    def _kill_all(self, group: int | None) -> None:
+        """End every process that a program left. Nothing of it runs when this returns."""
+        until = time.monotonic() + _FAST_ENOUGH_S
+        while True:
+            if self.alone:
+                # We are the first process of the namespace: this reaches every other one, at once.
+                _signal(os.kill, -1)
+            else:
+                if group is not None:
+                    _signal(os.killpg, group)
+                for child in _children(os.getpid()):
+                    _signal(os.kill, child)
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                return
+            if time.monotonic() > until:
+                os._exit(3)
+            time.sleep(0.0005)
+
+    def _empty(self) -> None:
+        if os.path.isdir(self.program_folder):
+            source = os.listdir(self.program_folder)
+            if len(source) == 1:  # as a rule, the program's own text
+                try:
+                    os.unlink(f"{self.program_folder}/{source[0]}")
+                except OSError:
+                    pass  # a folder
+        try:
+            os.rmdir(self.program_folder)
+        except OSError:
+            _scratch.empty(self.folder)
+        else:
+            if os.listdir(self.folder):
+                _scratch.empty(self.folder)
+
+    def _become_a_program(self, descriptors: list[int]) -> Fork:
+        """Give up everything that is the server's."""
+        stdout, stderr, channel, *rest = descriptors
+        os.setsid()
+        os.dup2(stdout, 1)
+        os.dup2(stderr, 2)
+        kept = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, self.channel_at) for each in (channel, *rest)]
+        self.connection.detach()
+        os.chdir(self.program_folder)
+        uid = self.setup.uid
+        if uid is not None:
+            if self.capabilities:
+                kernel.prctl(kernel.PR_SET_KEEPCAPS, 1)
+            os.setgroups([])
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+        # Each of these calls costs a few pages of the server's memory their own copy: none without need.
+        if self.capabilities or (self.alone and uid is None):  # else they went with root's uid
+            kernel.set_capabilities(self.capabilities)
+        if self.alone:
+            kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or its own /proc/self would be root's
+        else:  # there, the namespace goes with the server
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        if self.rules is not None:
+            landlock.restrict(self.rules)
+        if self.own_signals:
+            _seccomp.attach(_seccomp.only_own_signals(os.getpid()))
+        first = 3
+        for each in sorted(kept):
+            if each > first:
+                kernel.close_range(first, each - 1)
+            first = each + 1
+        kernel.close_range(first, 0xFFFFFFFF)
+        return Fork(kept[0], kept[1] if rest else None, self.ours)
+
+
+def _remove(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return  # the caller has done it
+
+
+def _signal(send: Any, target: int) -> None:
+    try:
+        send(target, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _children(pid: int) -> list[int]:
+    """Children of a process. Ours are also those that lost their parents (PR_SET_CHILD_SUBREAPER)."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as stream:
+            return [int(child) for child in stream.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def _descendants(pid: int) -> list[int]:
+    found = _children(pid)
+    for child in found:
+        found += _children(child)
+    return found
+
+
+def _ticks(pid: int) -> tuple[int, int]:
+    """CPU time of a process, and of the children that it waited for (proc(5), /proc/pid/stat)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            fields = stream.read().rpartition(b")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0, 0
+    user, system, children_user, children_system = map(int, fields[11:15])
+    return user + system, children_user + children_system
+
+
+def _filled(pids: list[int]) -> int:
+    """Bytes of memory that several processes fill; 0 for one alone, which its own limit bounds."""
+    if len(pids) < 2:
+        return 0
+    total = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/smaps_rollup") as stream:  # what they share counts once
+                total += next(1024 * int(line.split()[1]) for line in stream if line.startswith("Pss:"))
+        except (OSError, StopIteration):
+            continue  # it has ended
+    return total
+
+
+def _waited_s(pid: int) -> float:
+    """How long a program was ready to run and had no processor: its wall time is not its fault then."""
+    try:
+        with open(f"/proc/{pid}/schedstat") as stream:
+            return int(stream.read().split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0  # the kernel does not count that
+
+
+def _reachable(paths: Iterable[str]) -> bool:
+    """Whether anybody may read these folders."""
+    for path in paths:
+        if not os.path.exists(path):
+            continue
+        while path != "/":
+            if not os.stat(path).st_mode & 0o001:
+                return False
+            path = os.path.dirname(path)
+    return True
+
+
+def leave_at_once(forget: Any) -> None:
+    """Have this process end without taking apart the warm interpreter, which costs more than most programs.
+
+    What a program can see of its end stays: threads are joined and its exit functions run before this, its
+    module and what only it holds die here, and the streams are flushed. `forget` lets go of the module
+    and returns the exit status; None to end in the long way.
+    """
+    pid = os.getpid()
+
+    def leave() -> None:
+        if os.getpid() != pid:
+            return
+        status = forget()
+        if status is None:
+            return
+        if "logging" in sys.modules:
+            sys.modules["logging"].shutdown()
+        for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+            if name in sys.__dict__:
+                setattr(sys, name, None)
+        gc.collect()
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                continue
+        os._exit(status)
+
+    atexit.register(leave)
+
+
+def end() -> None:
+    """What the interpreter does first when a program is over: wait for threads, run exit functions.
+
+    The function of `leave_at_once` is the last of these. It returns where a program took that away.
+    """
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        threading._shutdown()
+    atexit._run_exitfuncs()

@@ -1,0 +1,99 @@
+"""Marks a program by a check that runs in another process, out of the program's reach.
+
+Asserts in the same process as the code that they judge can be forged: by an object that is equal to
+everything, by a frame that skips lines, by a builtin replaced. Here the check is a program of its own, under
+a server of its own, and calls the judged functions through the caller. Only plain values come back.
+"""
+
+import select
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Program
+from deskcheck.recording.recording import Ending
+from deskcheck.sandbox.process import Cancelled, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A program and a check of it.
+
+    check: Python text that is trusted and raises where the program is wrong. names: functions of the program
+    that the check calls; they take and return plain values (builtins, and containers of them).
+    """
+
+    program: Program
+    check: str
+    names: tuple[str, ...]
+
+    @property
+    def checking(self) -> Program:
+        """The check as a program."""
+        return Program(id=f"{self.program.id}:check", code=self.check, filename="check.py")
+
+
+def mark(answering: Run, checking: Run, cancelled: Callable[[], bool]) -> Ending:
+    """Have a check call a program until one of them ends. The program's ending, marked.
+
+    `Outcome.RETURNED`: the check passed. `Outcome.WRONG`: it did not. What else the program did, it ran
+    out of time or exited, stays what it is; what the check did wrong itself is a failure of ours.
+
+    Raises Cancelled, ServerLost: both servers may be busy then. After a mark they are free.
+    """
+    answering.forward = checking.send
+    checking.forward = answering.send
+    runs = {run.server.connection.fileno(): run for run in (answering, checking)}
+    owners = {descriptor: run for run in runs.values() for descriptor in run.descriptors}
+    poll = select.poll()
+    for descriptor in (*runs, *owners):
+        poll.register(descriptor, select.POLLIN)
+    endings: dict[int, Ending] = {}
+    while True:
+        if cancelled():
+            raise Cancelled(f"the run of {answering.program.id!r} was cancelled")
+        now = time.monotonic()
+        for connection, run in runs.items():
+            if run.deadline <= now and connection not in endings:
+                run.late()
+        ready = [descriptor for descriptor, _ in poll.poll(50)]
+        for descriptor in ready:
+            owner = owners.get(descriptor)
+            if owner is not None and not owner.read(descriptor) and descriptor not in owner.descriptors:
+                poll.unregister(descriptor)
+                del owners[descriptor]
+        for connection in ready:
+            if connection in runs and connection not in endings:
+                ending = runs[connection].finish()
+                if ending is not None:
+                    endings[connection] = ending
+                    poll.unregister(connection)
+                    for descriptor in [d for d, owner in owners.items() if owner is runs[connection]]:
+                        del owners[descriptor]
+                        poll.unregister(descriptor)
+        check = endings.get(checking.server.connection.fileno())
+        answer = endings.get(answering.server.connection.fileno())
+        if answer is not None and check is None:
+            checking.stop(Outcome.KILLED, "the program is gone")
+        if check is not None and answer is None:
+            answering.stop(Outcome.RETURNED, "")
+        if check is not None and answer is not None:
+            return _marked(answer, check, checking)
+
+
+def _marked(answer: Ending, check: Ending, checking: Run) -> Ending:
+    if checking.stopped is not None and checking.stopped[1] == "the program is gone":
+        if answer.outcome is Outcome.RETURNED:
+            return replace(answer, outcome=Outcome.WRONG, detail="it ended before the check was over")
+        return answer
+    if answer.outcome is not Outcome.RETURNED:
+        return answer  # stopped by a limit, or a forger caught, while the check ended
+    if check.outcome is Outcome.RETURNED:
+        return answer
+    detail = f"the check: {check.detail}"
+    if check.outcome in (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY):
+        return replace(answer, outcome=check.outcome, detail=detail)
+    if check.outcome is Outcome.RAISED and check.exception != "CannotCross":
+        return replace(answer, outcome=Outcome.WRONG, detail=check.detail)
+    return replace(answer, outcome=Outcome.HARNESS_ERROR, detail=detail)

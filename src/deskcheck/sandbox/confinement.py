@@ -1,0 +1,18 @@
+"""How closely a program is confined."""
+
+from enum import StrEnum
+
+
+class Confinement(StrEnum):
+    """What a program is kept from. A layer that a level needs and the kernel does not give is an error.
+
+    What each layer does stands in `layers`.
+    """
+
+    STRICT = "strict"
+    """For programs that nobody trusts: `STANDARD`, and namespaces of their own for processes, network,
+    IPC, host name and file system. Needs root or user namespaces."""
+    STANDARD = "standard"
+    """Without privileges, as in most containers: rlimits, seccomp and Landlock."""
+    TRUSTED = "trusted"
+    """The user's own code: limits on what it uses, nothing on what it does."""

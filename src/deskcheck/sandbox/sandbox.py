@@ -1,0 +1,416 @@
+"""Runs many programs that nobody trusts, each a fork of a warm interpreter."""
+
+import select
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+from deskcheck.recording.errors import SandboxError
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Program
+from deskcheck.recording.recording import Ending
+from deskcheck.sandbox.checked import Checked, mark
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.process import Run, Sink, follow
+from deskcheck.sandbox.server import Profile, Server, ServerLost
+from deskcheck.tracer.limits import Level, TraceLimits
+
+_AHEAD = 8
+"""Results kept for each worker while one that comes before them is awaited."""
+_IDLE = 3
+"""Servers kept for each worker: a recording needs two hash seeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A program and how it ended. attempts: runs that it took, more than one after a failure of ours."""
+
+    program: Program
+    ending: Ending
+    attempts: int = 1
+
+
+class Sandbox:
+    """A place where programs run, confined.
+
+        with Sandbox(level="strict", workers=2) as sandbox:
+            for result in sandbox.run(programs):
+                print(result.program.id, result.ending.outcome)
+
+    level: see `Confinement`. workers: programs that run at once. modules: imported before any program
+    runs; a program that imports them pays nothing. limits: bounds on each run. python: the interpreter, by
+    default this one. readable: files and folders that programs may read, beside the interpreter's own and
+    those that a program names itself (`Program.path`). hash_seed: PYTHONHASHSEED of the programs.
+    tries: runs of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
+
+    Raises SandboxError on entry where the kernel does not give what the level needs; the message names
+    what is missing and the way out.
+    """
+
+    def __init__(
+        self,
+        level: Confinement | str = Confinement.STRICT,
+        *,
+        workers: int = 2,
+        modules: tuple[str, ...] = (),
+        limits: Limits | None = None,
+        python: str | None = None,
+        readable: tuple[str, ...] = (),
+        hash_seed: int = 0,
+        tries: int = 3,
+    ) -> None:
+        if workers < 1 or tries < 1:
+            raise ValueError(f"workers={workers} and tries={tries} must be at least one")
+        self.level = Confinement(level)
+        self.workers = workers
+        self.modules = tuple(modules)
+        self.limits = limits or Limits()
+        self.python = python
+        self.readable = tuple(readable)
+        self.hash_seed = hash_seed
+        self.tries = tries
+        self._lock = threading.Lock()
+        self._idle: list[Server] = []
+        self._closed = threading.Event()
+
+    def __enter__(self) -> "Sandbox":
+        self._closed.clear()
+        profile = self._profile(None, self.hash_seed)
+        try:
+            self._idle += [Server(profile) for _ in range(self.workers)]  # they start side by side
+            self._give(self._take(profile))
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every process of the sandbox. Runs that other threads have under way raise Cancelled."""
+        self._closed.set()
+        with self._lock:
+            servers, self._idle = self._idle, []
+        for server in servers:
+            server.close()
+
+    def run(self, programs: Iterable[Program], *, ordered: bool = True) -> Iterator[Result]:
+        """Run programs and give their results: in the order of the programs, or as they are completed.
+
+        Programs are taken from the iterable as workers get free, and no more than a few ahead of the
+        results that were taken. Closing the iterator kills what still runs.
+        """
+        return _Stream(self, iter(programs), ordered).results()
+
+    def run_one(
+        self,
+        program: Program,
+        *,
+        limits: Limits | None = None,
+        trace_limits: TraceLimits | None = None,
+        level: Level = Level.LINE,
+        hash_seed: int | None = None,
+        sink: Sink | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Ending:
+        """Run one program and say how it ended. Threads may call this together.
+
+        With a sink, it is traced and the blocks of events go there. limits, hash_seed: instead of the
+        sandbox's own. level: what is traced, lines or instructions too. cancelled: asked some twenty times a
+        second; once it says so, the program is killed and Cancelled is raised.
+        """
+        profile = self._profile(program, self.hash_seed if hash_seed is None else hash_seed)
+        delivered = False
+
+        def given(block: bytes) -> None:
+            nonlocal delivered
+            delivered = True
+            assert sink is not None
+            sink(block)
+
+        failure = ""
+        for _ in range(self.tries):
+            try:
+                with self._server(profile) as server:
+                    run = Run(
+                        program,
+                        server,
+                        limits=limits or self.limits,
+                        sink=None if sink is None else given,
+                        level=level,
+                        trace_limits=trace_limits,
+                    )
+                    ending = follow(run, lambda: self._closed.is_set() or cancelled())
+            except ServerLost as error:
+                failure = str(error)
+            else:
+                if ending.outcome is not Outcome.HARNESS_ERROR or delivered:
+                    return ending
+                failure = ending.detail
+            if delivered:  # what was given out cannot be taken back
+                break
+        return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+
+    def check_one(
+        self,
+        checked: Checked,
+        *,
+        limits: Limits | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Ending:
+        """Run a program and mark it by a check in another process (`checked.mark`). Threads may call
+        this together; each call takes two servers."""
+        bounds = limits or self.limits
+        profile = self._profile(checked.program, self.hash_seed)
+        failure = ""
+        for _ in range(self.tries):
+            with ExitStack() as stack:
+                servers: list[Server] = []
+                stack.callback(self._let_go, servers)
+                try:
+                    servers.append(self._take(profile))
+                    servers.append(self._take(self._profile(None, self.hash_seed)))
+                    answering = Run(checked.program, servers[0], limits=bounds, answers=True)
+                    stack.callback(answering.close)
+                    # It mostly waits for the program, whose own limits decide how long.
+                    patient = replace(bounds, wall_s=10 * bounds.wall_s)
+                    checking = Run(checked.checking, servers[1], limits=patient, calls=checked.names)
+                    stack.callback(checking.close)
+                    ending = mark(answering, checking, lambda: self._closed.is_set() or cancelled())
+                except ServerLost as error:
+                    failure = str(error)
+                    continue
+                while servers:
+                    self._give(servers.pop())
+                if ending.outcome is not Outcome.HARNESS_ERROR:
+                    return ending
+                failure = ending.detail
+        return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+
+    def _let_go(self, servers: list[Server]) -> None:
+        """End servers whose programs did not come to their end."""
+        for server in servers:
+            server.close()
+
+    def _profile(self, program: Program | None, hash_seed: int) -> Profile:
+        readable = set(self.readable)
+        if program is not None:
+            readable |= {path for path in (program.path, program.extra.get("file")) if path is not None}
+        return Profile(
+            level=self.level,
+            hash_seed=hash_seed,
+            python=self.python,
+            modules=self.modules,
+            readable=tuple(sorted(readable)),
+        )
+
+    @contextmanager
+    def _server(self, profile: Profile) -> Iterator[Server]:
+        """A server for one program; it is ended if that does not come to its end."""
+        server = self._take(profile)
+        try:
+            yield server
+        except BaseException:
+            server.close()
+            raise
+        self._give(server)
+
+    def _take(self, profile: Profile) -> Server:
+        with self._lock:
+            known = next((each for each in self._idle if each.profile == profile), None)
+            if known is not None:
+                self._idle.remove(known)
+        server = known or Server(profile)
+        server.wait_until_ready()
+        return server
+
+    def _give(self, server: Server) -> None:
+        with self._lock:
+            kept = not self._closed.is_set()
+            if kept:
+                self._idle.append(server)
+            surplus = self._idle[: max(0, len(self._idle) - _IDLE * self.workers)]
+            del self._idle[: len(surplus)]
+        for other in surplus if kept else [server]:
+            other.close()
+
+
+@dataclass(slots=True)
+class _Place:
+    """A program on its way: the how-manieth it is, and the run that it is in."""
+
+    number: int
+    program: Program
+    attempts: int
+    run: Run
+
+
+class _Stream:
+    """Many programs under a sandbox's servers, watched by whoever takes the results: no thread is needed."""
+
+    def __init__(self, sandbox: Sandbox, programs: Iterator[Program], ordered: bool) -> None:
+        self.sandbox = sandbox
+        self.programs = programs
+        self.ordered = ordered
+        self.running: dict[int, _Place] = {}
+        """By the descriptor of the server's connection."""
+        self.owner: dict[int, Run] = {}
+        """By the descriptors of what programs write to."""
+        self.done: dict[int, Result] = {}
+        self.taken = 0
+        self.given = 0
+        self.exhausted = False
+
+    def results(self) -> Iterator[Result]:
+        with closing(select.epoll()) as self.epoll:
+            try:
+                while True:
+                    self._fill()
+                    while (number := self._next()) is not None:
+                        away = time.monotonic()
+                        yield self.done.pop(number)
+                        away = time.monotonic() - away
+                        for place in self.running.values():
+                            place.run.deadline += away  # nobody looked after it meanwhile
+                        self._fill()
+                    if not self.running:
+                        return
+                    self._wait()
+            finally:
+                for place in self.running.values():
+                    place.run.close()
+                    place.run.server.close()
+
+    def _next(self) -> int | None:
+        """Number of the result that is given next, if it is there."""
+        number = self.given if self.ordered else next(iter(self.done), None)
+        if number is None or number not in self.done:
+            return None
+        self.given += 1
+        return number
+
+    def _fill(self) -> None:
+        sandbox = self.sandbox
+        while (
+            not self.exhausted
+            and len(self.running) < sandbox.workers
+            and len(self.done) < _AHEAD * sandbox.workers
+        ):
+            try:
+                program = next(self.programs)
+            except StopIteration:
+                self.exhausted = True
+                return
+            self._start(self.taken, program, 1)
+            self.taken += 1
+
+    def _start(self, number: int, program: Program, attempts: int) -> None:
+        sandbox = self.sandbox
+        try:
+            server = sandbox._take(sandbox._profile(program, sandbox.hash_seed))
+        except ServerLost as error:
+            self._again(number, program, attempts, str(error))
+            return
+        try:
+            run = Run(program, server, limits=sandbox.limits)
+        except ServerLost as error:
+            server.close()
+            self._again(number, program, attempts, str(error))
+            return
+        except BaseException:
+            server.close()
+            raise
+        connection = server.connection.fileno()
+        self.running[connection] = _Place(number, program, attempts, run)
+        self.epoll.register(connection, select.EPOLLIN)
+        for descriptor in run.descriptors:
+            self.owner[descriptor] = run
+            self.epoll.register(descriptor, select.EPOLLIN)
+
+    def _again(self, number: int, program: Program, attempts: int, failure: str) -> None:
+        if attempts < self.sandbox.tries:
+            self._start(number, program, attempts + 1)
+        else:
+            ending = Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+            self.done[number] = Result(program, ending, attempts)
+
+    def _wait(self) -> None:
+        now = time.monotonic()
+        left = min(place.run.deadline for place in self.running.values()) - now
+        ended = []
+        for descriptor, _ in self.epoll.poll(max(left, 0.001)):
+            if descriptor in self.running:
+                ended.append(descriptor)
+            elif descriptor in self.owner:
+                run = self.owner[descriptor]
+                if not run.read(descriptor) and descriptor not in run.descriptors:
+                    del self.owner[descriptor]  # closed, which takes it from the epoll too
+        for connection in ended:
+            self._finish(connection)
+        if left <= 0:
+            now = time.monotonic()
+            for place in self.running.values():
+                if place.run.deadline <= now:
+                    place.run.late()
+
+    def _finish(self, connection: int) -> None:
+        place = self.running[connection]
+        run = place.run
+        failure, ending = "", None
+        try:
+            ending = run.finish()
+            if ending is None:
+                return  # it was asked whether it is too late, and is not
+        except SandboxError as error:
+            failure = str(error)
+        for descriptor in [each for each, owner in self.owner.items() if owner is run]:
+            del self.owner[descriptor]
+        del self.running[connection]
+        self.epoll.unregister(connection)
+        run.close()
+        if ending is None:
+            run.server.close()
+        else:
+            self.sandbox._give(run.server)
+            failure = ending.detail
+        if ending is None or ending.outcome is Outcome.HARNESS_ERROR:
+            self._again(place.number, place.program, place.attempts, failure)
+        else:
+            self.done[place.number] = Result(place.program, ending, place.attempts)
+
+
+def run(
+    program: Program,
+    *,
+    limits: Limits | None = None,
+    trace_limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
+    hash_seed: int = 0,
+    sink: Sink | None = None,
+    python: str | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    confinement: Confinement | str = Confinement.STRICT,
+) -> Ending:
+    """Run a program and return how it ended. With a sink, it is traced and the blocks of events go there.
+
+    A sandbox is made for it and ended; for many programs, make one `Sandbox`.
+
+    level: what is traced, lines or instructions too. hash_seed: PYTHONHASHSEED of the process. python:
+    the interpreter, by default this one; it must be able to import nothing but the standard library.
+    cancelled: asked some twenty times a second; once it says so, the program is killed.
+
+    Raises SandboxError when the process cannot be started, and Cancelled: that says nothing about
+    the program.
+    """
+    place = Sandbox(confinement, workers=1, python=python, hash_seed=hash_seed, limits=limits)
+    try:
+        return place.run_one(program, trace_limits=trace_limits, level=level, sink=sink, cancelled=cancelled)
+    finally:
+        place.close()

@@ -1,0 +1,89 @@
+"""The attacks: what each says of itself, and the program text that a harness is given.
+
+An attack is a file in `programs` that defines ``attack()``, which returns True if it got what it wanted and
+nothing else shows it; the program then gives the right answer, and a wrong one otherwise: so a verdict of
+"passed" is always a success of the attacker's. ``heir()`` is run as the next program, with the same answer
+for what the first one left it. An attack on the verdict itself may define ``answer(n)``, what the program
+answers: it is not told what is right.
+"""
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ASKED = 41
+_FIELD = re.compile(r"^(Seen|Stopped at|Works|Verdict): (.*)\.$", re.MULTILINE)
+_END = """
+
+def solve(n):
+    return {call}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One hostile program.
+
+    tries: what, in a sentence. seen: how its success shows from outside. stopped: the levels of our
+    sandbox that must stop it. works: where it succeeds without any sandbox, empty for everywhere.
+    verdicts: our outcomes that are right for it, in words of `Outcome`.
+    """
+
+    name: str
+    text: str
+    tries: str
+    seen: str
+    stopped: frozenset[str]
+    works: str
+    verdicts: frozenset[str]
+    has_heir: bool
+    answers: bool
+
+    @property
+    def family(self) -> str:
+        return self.name.partition("_")[0]
+
+    def source(self, facts: dict[str, Any], right: int) -> str:
+        """The program, aimed at these facts (`prelude.py`)."""
+        call = "answer(n)" if self.answers else f"{right} if attack() is True else n"
+        return _program(self.text, facts, call)
+
+    def heir(self, facts: dict[str, Any], right: int) -> str:
+        """The program that comes after it."""
+        return _program(self.text, facts, f"{right} if heir() is True else n")
+
+
+def _program(text: str, facts: dict[str, Any], call: str) -> str:
+    prelude = (HERE / "prelude.py").read_text(encoding="utf-8").replace("FACTS", repr(facts))
+    return prelude + "\n\n" + text + _END.format(call=call)
+
+
+def _read(path: Path) -> Attack:
+    """Raises ValueError where the docstring lacks a field."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    docstring = ast.get_docstring(tree) or ""
+    fields = dict(_FIELD.findall(docstring))
+    missing = {"Seen", "Stopped at", "Verdict"} - set(fields)
+    if missing:
+        raise ValueError(f"{path.name}: its docstring does not say {', '.join(sorted(missing))}")
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return Attack(
+        name=path.stem,
+        text=text,
+        tries=docstring.splitlines()[0],
+        seen=fields["Seen"],
+        stopped=frozenset(fields["Stopped at"].split(", ")),
+        works=fields.get("Works", ""),
+        verdicts=frozenset(fields["Verdict"].split(", ")),
+        has_heir="heir" in functions,
+        answers="answer" in functions,
+    )
+
+
+def attacks() -> list[Attack]:
+    """All of them, by name."""
+    return [_read(path) for path in sorted((HERE / "programs").glob("*.py"))]

@@ -1,0 +1,42 @@
+# What stands before every attack: `target`, what it may aim at, from the names in FACTS; and what takes back
+# the guards that only set attributes to None, as anybody would who wants to get round them.
+import builtins
+import os
+import sys
+
+import _io
+import posix
+
+
+class Target:
+    def __init__(self, facts):
+        vars(self).update(facts)
+        self.token = facts["token"].encode()
+
+    def knows(self, found):
+        """Whether these bytes are the secret, which no attack is told."""
+        import hashlib
+
+        return hashlib.sha256(found).hexdigest() == self.secret_sha256
+
+    def finds(self, found):
+        """Whether the secret is somewhere in these bytes."""
+        import re
+
+        return any(map(self.knows, re.findall(rb"secret-[0-9a-f]{32}", found)))
+
+    def mark(self):
+        """Give this process, and those it forks from now on, the name by which the runner finds it."""
+        import ctypes
+
+        ctypes.CDLL(None).prctl(15, self.comm.encode(), 0, 0, 0)
+
+
+target = Target(FACTS)
+for name in dir(posix):
+    if getattr(os, name, 0) is None:
+        setattr(os, name, getattr(posix, name))
+builtins.open = _io.open
+for name in [name for name, module in sys.modules.items() if module is None]:
+    del sys.modules[name]
+del name

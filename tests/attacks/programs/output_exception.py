@@ -1,0 +1,11 @@
+"""Raises an exception with 50 MB of text.
+
+Seen: the programs beside it have other verdicts, or the harness is disturbed.
+Stopped at: strict, standard.
+Works: never, it is only slow.
+Verdict: raised, output_limit.
+"""
+
+
+def attack():
+    raise ValueError("x" * 50_000_000)

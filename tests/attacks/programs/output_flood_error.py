@@ -1,0 +1,13 @@
+"""Writes 100 MB to its standard error.
+
+Seen: more than 1 MB arrives in the harness's own output.
+Stopped at: strict, standard.
+Verdict: output_limit.
+"""
+import os
+
+
+def attack():
+    block = b"x" * 1_000_000
+    for _ in range(100):
+        os.write(2, block)

@@ -1,0 +1,19 @@
+"""Kills the processes with the next numbers: programs that started just before or after it.
+
+Seen: the programs beside it have other verdicts.
+Stopped at: strict, standard.
+Verdict: wrong, raised.
+"""
+import os
+
+
+def attack():
+    own = os.getpid()
+    session = os.getsid(0)
+    for pid in [*range(max(2, own - 40), own), *range(own + 1, own + 10)]:
+        try:
+            # Bounded: only what the harness itself has started.
+            if os.getsid(pid) == session or os.getsid(pid) == target.host:
+                os.kill(pid, 9)
+        except OSError:
+            pass

@@ -70,7 +70,11 @@ def as_nobody() -> list[str]:
         drop = [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"]
         names = [sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"]
         for python in names:
-            needs = f"import sys; assert sys.version_info >= (3, 11); sys.path.insert(0, {str(ROOT / 'src')!r}); import deskcheck.sandbox.process"
+            needs = (
+                "import subprocess, sys; assert sys.version_info >= (3, 11); "
+                "subprocess.run([sys.executable, '-c', ''], check=True); "  # nobody's, and not with a privilege that is left
+                f"sys.path.insert(0, {str(ROOT / 'src')!r}); import deskcheck.sandbox.process"
+            )
             tried = subprocess.run([*drop, python, "-c", needs], capture_output=True, cwd="/", check=False)
             if tried.returncode == 0:
                 return [*drop, python]

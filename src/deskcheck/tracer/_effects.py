@@ -323,6 +323,8 @@ class _Walk:
     def _store_attr(self, arg: int, unit: int, _: object) -> Act | None:
         _value, of = self.pop(2)
         self.attributes.append(self.code.co_names[arg])
+        if self.code.co_names[arg] == "__class__":
+            return None  # it is another object then
         return self._act(STORE, of)
 
     def _delete_attr(self, arg: int, unit: int, _: object) -> Act | None:
@@ -440,18 +442,19 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
             i.target is not None and i.target <= i.offset and lines[i.target // 2] == line
             for i in map(about.instructions.__getitem__, numbers)
         )
+        if again and any(found):  # what begins behind a part of the line may go back to it
+            plain = all(does in (NOTHING, OPERANDS) for does in found)
+            found = [OPERANDS if plain else ANYTHING] * len(found)
         following = -1
         for number, does in zip(reversed(numbers), reversed(found), strict=True):
             if isinstance(does, Act):
-                if walk.holds(does) and not again:
+                if walk.holds(does):
                     if does.key_kind == KEY_IN_SLOT and ("slot", does.key) in walk.stored:
                         does = does._replace(key_kind=NO_KEY)
                     acts.append(does)
                     does = ACTS + len(acts) - 1
                 else:
                     does = ANYTHING
-            elif again and does > OPERANDS:
-                does = ANYTHING
             unit = begins[number]
             then[unit : begins[number + 1]] = [following] * (begins[number + 1] - unit)
             effect[unit] = does

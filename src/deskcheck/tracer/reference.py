@@ -271,7 +271,8 @@ class ReferenceTracer:
         if self._is_on_here():
             self._user.function = function
         else:
-            self._thread().untraced = True
+            if function != self._thread_started:  # which `threading` sets where a thread begins
+                self._thread().untraced = True
             self._real[0](function)
 
     def _user_gettrace(self) -> Any:

@@ -179,6 +179,7 @@ account_for(Thread *t, IFrame *i, const Info *info, int to)
     if (unit >= info->nunits) t->wild = true;
     if (t->wild) return;
     t->at.stored |= info->stored[unit];
+    if (to <= from) to = INT_MAX;  /* a line may go back within itself */
     View v = {.i = i, .info = (Info *)info, .offset = INT_MAX / 2};
     for (unit = t->at.after || !info->effect[unit] ? info->then[unit] : unit; unit >= 0 && 2 * unit < to && !t->wild;
          unit = info->then[unit]) {

@@ -102,7 +102,7 @@ typedef struct Thread {
     Globals *globals;
     int nglobals;
     Objs in_flight;
-    bool dirty, user, doubt, alone;
+    bool dirty, user, doubt, alone, reread;
     struct { IFrame *frame; Info *info; int offset; bool after, resumed, single; uint64_t stored; } at;  /* where the last event left off */
     Return *returns;
     size_t nreturns, capreturns;
@@ -629,6 +629,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
             return obj;
         }
         gone_add(&t->replaced, &t->nreplaced, &t->capreplaced, obj->number);
+        t->reread = true;  /* a __class__ may have been assigned: what holds it holds another object now */
         obj_kill(t, obj);
     }
     if (t->depth >= t->core->depth) { *cut = "deep"; return NULL; }
@@ -1536,7 +1537,7 @@ look_into(Thread *t, Queued q)
     if (k == &PyGen_Type || k == &PyCoro_Type) return generator_content(t, obj, o);
     if (k == &PyDict_Type) {
         uint64_t version = dict_version(o);
-        int again = obj->known && version == obj->version ? revisit(t, obj) : 1;
+        int again = obj->known && version == obj->version && !t->reread ? revisit(t, obj) : 1;
         if (again <= 0) return again;
         Shape s = {.form = ITEMS_PAIRS, .n = PyDict_GET_SIZE(o), .tail = ""};
         HEAD(&s, "\"kind\":\"dict\",\"type\":\"dict\"");
@@ -1656,7 +1657,7 @@ look_into(Thread *t, Queued q)
         if (info->mode == M_OPAQUE && obj->known) return 0;
         if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
             uint64_t version = dict_version(((PyTypeObject *)o)->tp_dict);
-            int again = obj->known && version == obj->version ? revisit(t, obj) : 1;
+            int again = obj->known && version == obj->version && !t->reread ? revisit(t, obj) : 1;
             if (again <= 0) return again;
             obj->revisit.n = 0;
             t->revisit = &obj->revisit;
@@ -2310,7 +2311,7 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
     }
     if (!PyDict_Check(dict)) return 0;
     uint64_t version = dict_version(dict);
-    if (g->dict == dict && g->version == version) {
+    if (g->dict == dict && g->version == version && !t->reread) {
         if (g->seen >= t->quiet) return 0;
         g->seen = t->stamp;
         size_t replaced = t->nreplaced;
@@ -2903,7 +2904,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         if (see_everything(t, r) < 0 || finish(t) < 0) return -1;
         if (t->nsegments > 1) in_order(t);
     }
-    t->drains = false;
+    t->drains = t->reread = false;
     untouch(t);
     if (n == 1 && t->at.frame == top->i) t->at.stored = 0;
     t->depth = 0;

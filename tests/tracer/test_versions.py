@@ -118,7 +118,7 @@ def normalised(row: Row) -> tuple[int, str]:
         columns[4].pop("offset")
         columns[4].pop("at", None)
     text = json.dumps([*row[:7], *columns, row[14]], sort_keys=True)
-    return row[0], re.sub(r"/tmp/[A-Za-z0-9_./-]+", "/tmp/...", text)
+    return row[0], re.sub(r"/(tmp|scratch)/[A-Za-z0-9_./-]+", "/tmp/...", text)
 
 
 def trace(program: Program, python: str) -> list[str]:

@@ -249,7 +249,8 @@ account_for_call(Thread *t, IFrame *i, Info *info, int offset)
             account_for(t, caller, v.info, v.offset + 2);
             drains = t->drains;
             t->drains |= drained;
-            directly = !wild && !t->wild && t->touched.n == touched;
+            /* what it builds on the value stack can be seen before it is done */
+            directly = !wild && !t->wild && t->touched.n == touched && v.info->effect[v.offset / 2] != BUILDS;
         }
         *back = (Return){i, caller, v.info, v.offset, directly, drains, t->at.stored};
     } else t->wild = true;

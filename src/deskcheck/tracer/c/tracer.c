@@ -2927,17 +2927,6 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     return failed;
 }
 
-/* The line that a frame in the scope is at, as PyFrame_GetLineNumber says it; -1 for none. */
-static int
-line_of(Thread *t, PyFrameObject *frame)
-{
-    if (frame->f_lineno) return frame->f_lineno;
-    int lasti = frame_lasti(frame->f_frame);
-    const Info *info = known_info(t->core, frame_code(frame->f_frame));
-    if (lasti < 0 || !info || !info->in_scope) return PyFrame_GetLineNumber(frame);
-    return info->lines[lasti / 2] ? info->lines[lasti / 2] : -1;
-}
-
 /* ---- from the interpreter's events to ours (reference.py, same names) ---------------------------- */
 
 static int
@@ -2947,7 +2936,7 @@ flush(Thread *t, PyFrameObject *frame, Rec *r)
     r->pending = -1;
     if (kind < 0) return 0;
     if (r->number < 0) r->number = t->next_frame++;
-    return emit(t, kind, r, frame, kind == K_CALL ? r->info->first_line : line_of(t, frame), NULL);
+    return emit(t, kind, r, frame, kind == K_CALL ? r->info->first_line : PyFrame_GetLineNumber(frame), NULL);
 }
 
 static void
@@ -3066,7 +3055,7 @@ on_line(Thread *t, PyFrameObject *frame, Rec *r)
 {
     View v;
     if (view_of(t, frame, &v) < 0) return -1;
-    int line = line_of(t, frame), op = op_at(v.info, v.offset);
+    int line = PyFrame_GetLineNumber(frame), op = op_at(v.info, v.offset);
     if (v.offset >= 0 && v.info->comprehension[v.offset / 2]) { r->after_comprehension = true; return 0; }
     if (op & OP_CLEANUP_THROW) return 0;
     int enters = enters_comprehension(t, v.info, v.offset);
@@ -3137,7 +3126,7 @@ in_comprehension(Thread *t, PyFrameObject *frame, int what, PyObject *arg, Entry
         if (t->core->instructions && e) return on_instruction(t, frame, enclosing);
     } else if (what == PyTrace_EXCEPTION) {
         if (enclosing->unfolding) { enclosing->unfolding = false; return 0; }
-        if (emit(t, K_RAISE, enclosing, frame, line_of(t, frame), PyTuple_GET_ITEM(arg, 1)) < 0) return -1;
+        if (emit(t, K_RAISE, enclosing, frame, PyFrame_GetLineNumber(frame), PyTuple_GET_ITEM(arg, 1)) < 0) return -1;
         enclosing->propagating = true;
     } else if (what == PyTrace_RETURN) {
         enclosing->after_comprehension = true;
@@ -3178,7 +3167,7 @@ on_exception(Thread *t, PyFrameObject *frame, Rec *r, PyObject *arg)
     if (exits && closes_unseen(t, frame, r)) return 0;
     r->closing = exits;
     if (flush(t, frame, r) < 0) return -1;
-    if (emit(t, K_RAISE, r, frame, line_of(t, frame), PyTuple_GET_ITEM(arg, 1)) < 0) return -1;
+    if (emit(t, K_RAISE, r, frame, PyFrame_GetLineNumber(frame), PyTuple_GET_ITEM(arg, 1)) < 0) return -1;
     r->propagating = true;
     return 0;
 }
@@ -3203,7 +3192,7 @@ on_return(Thread *t, PyFrameObject *frame, Rec *r, PyObject *arg)
         if (strcmp(Py_TYPE(value)->tp_name, "async_generator_wrapped_value") == 0)
             value = *(PyObject **)((char *)value + sizeof(PyObject));
     }
-    int failed = emit(t, kind, r, frame, line_of(t, frame), value);
+    int failed = emit(t, kind, r, frame, PyFrame_GetLineNumber(frame), value);
     leave(t, frame, r, kind == K_YIELD);
     return failed;
 }

@@ -2,7 +2,7 @@
 
 Only then must everything that a frame reaches be looked at again. An instruction is known by a number,
 and where it depends on an object by an `Act`: which object, and what is done to it. What the object is
-at run time decides (`account` in tracer.c).
+at run time decides (`c/account.h`).
 """
 
 import builtins

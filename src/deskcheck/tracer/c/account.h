@@ -240,7 +240,7 @@ account_for_call(Thread *t, IFrame *i, Info *info, int offset)
         View v = {.i = caller, .info = t->at.info};
         int lasti = frame_lasti(caller);
         v.offset = lasti < 0 ? 0 : v.info->owner[lasti / 2];
-        account_for(t, caller, v.info, v.offset);
+        if (!t->at.single || t->at.offset != v.offset) account_for(t, caller, v.info, v.offset);  /* else the call is all that runs */
         bool directly = calls_directly(&v, i), drains = false;
         if (!directly) {  /* code in C is at work: what it does, it may do now and when this goes back */
             bool wild = t->wild, drained = t->drains;
@@ -287,7 +287,9 @@ account(Thread *t, PyFrameObject *frame, Info *info, int what)
         return;
     }
     if (!here) t->wild = true;
-    else account_for(t, i, info, t->at.single ? t->at.offset + 2 : what == PyTrace_LINE ? INT_MAX : what == PyTrace_OPCODE ? offset : offset + 2);
+    else if (t->at.single) account_for(t, i, info, t->at.offset + 2);
+    else if (what != PyTrace_OPCODE) account_for(t, i, info, what == PyTrace_LINE ? INT_MAX : offset + 2);
+    else if (t->at.after || t->at.offset != offset) account_for(t, i, info, offset);  /* else its line has just begun */
     if (what == PyTrace_RETURN) {
         if (shows) t->wild = true;
         while (t->nreturns && t->returns[t->nreturns - 1].called != i) t->nreturns--;

@@ -30,8 +30,12 @@ buf_put(Buf *b, const char *s, size_t n)
 {
     if (!n) return;
     buf_room(b, n);
-    memcpy(b->p + b->n, s, n);
+    char *to = b->p + b->n;
     b->n += n;
+    if (n > 16) memcpy(to, s, n);  /* of what is short the ends may overlap: no call, no loop */
+    else if (n >= 8) { memcpy(to, s, 8); memcpy(to + n - 8, s + n - 8, 8); }
+    else if (n >= 4) { memcpy(to, s, 4); memcpy(to + n - 4, s + n - 4, 4); }
+    else { to[0] = s[0]; to[n / 2] = s[n / 2]; to[n - 1] = s[n - 1]; }
 }
 #define buf_lit(b, s) buf_put((b), "" s, sizeof(s) - 1)
 static inline void buf_free(Buf *b) { free(b->p); b->p = NULL; b->n = b->cap = 0; }
@@ -47,12 +51,14 @@ buf_varint(Buf *b, uint64_t v)
 static inline void
 buf_int(Buf *b, int64_t v)
 {
-    char tmp[24];
-    int i = 24;
     uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    do { tmp[--i] = (char)('0' + u % 10); u /= 10; } while (u);
-    if (v < 0) tmp[--i] = '-';
-    buf_put(b, tmp + i, (size_t)(24 - i));
+    int digits = 1;
+    for (uint64_t rest = u; rest >= 10; rest /= 10) digits++;
+    buf_room(b, 21);
+    if (v < 0) b->p[b->n++] = '-';
+    b->n += (size_t)digits;
+    char *p = b->p + b->n;
+    do { *--p = (char)('0' + u % 10); u /= 10; } while (u);
 }
 
 static inline void

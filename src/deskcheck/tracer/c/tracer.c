@@ -4,8 +4,10 @@
    rare (Decimals, patterns, itertools, subclasses of builtins, ...) is asked of that very Python code.
    Nothing here runs the program's code or keeps a reference to its objects between events. */
 #include "heap.h"
+#include <errno.h>
 #include <limits.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- what is known of a code object (CodeFacts in _frames.py) ---------------------------------- */
@@ -49,11 +51,15 @@ typedef struct Info {
     PyObject *held;
     uint64_t block;          /* the block that has its name, and the number there */
     int block_code;
+    struct Rec *spare;       /* memory of a call that has ended */
 } Info;
 
 typedef struct { PyObject *name; Val v; } Extra;
 
+typedef struct { struct Rec *rec; PyCodeObject *code; bool comprehension, kept; int last; } Entry;  /* of `frames`: see reference.py */
+
 typedef struct Rec {
+    Entry own;                   /* of its frame; a comprehension's is apart */
     int number, users, counted;  /* counted: how often its refs are roots */
     Info *info;
     Val *vals;
@@ -70,8 +76,6 @@ typedef struct Rec {
     Map counts;                  /* how often there was an event of a kind at a place, where that is limited */
     bool repeats, skipped;       /* its last event is left out; it was resumed unrecorded (_Frame) */
 } Rec;
-
-typedef struct { Rec *rec; PyCodeObject *code; bool comprehension, kept; int last; } Entry;  /* of `frames`: see reference.py */
 
 typedef struct {
     Info *info;                  /* any of the file's: names it */
@@ -1876,20 +1880,17 @@ static inline bool alive(PyObject *o) { return o && Py_REFCNT(o) != 0; }
 
 /* The rules for stale pointers are those of _frames.py: a slot that the interpreter may have let go of is followed only when
    there is memory, in it a plausible count of references, and an object of a type. */
+/* The kernel reads the mask before it finds that there is no such way to use it: a quarter of what `mincore` costs. */
 static bool
-mapped(const void *p)
+readable_at(const void *p)
 {
-    static uintptr_t page;
-    if (!page) page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t first = (uintptr_t)p & ~(page - 1);
-    unsigned char residency[2];
-    return mincore((void *)first, (uintptr_t)p + 16 - first, residency) == 0;
+    return syscall(SYS_rt_sigprocmask, ~0, p, NULL, 8) != 0 && errno != EFAULT;
 }
 
 static PyTypeObject *
 type_at(PyObject *o)
 {
-    if (((uintptr_t)o & 7) || !mapped(o)) return NULL;
+    if (((uintptr_t)o & 7) || !readable_at(o) || !readable_at(&o->ob_type)) return NULL;
     uint64_t count;
     memcpy(&count, o, sizeof count);
     return count > 0 && count < (uint64_t)1 << 32 ? Py_TYPE(o) : NULL;
@@ -2440,7 +2441,7 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
     for (int i = 0; i < 6; i++) if (texts[i]->n) mask |= 1 << i;
     if (output->n) mask |= 1 << 6;
     Buf left_out = {0};
-    write_left_out(t, &left_out);
+    if (t->left_out[DEEP] | t->left_out[REPEATED] | t->left_out[CALLED]) write_left_out(t, &left_out);
     buf_byte(b, kind | (context ? CONTEXT : 0) | (mask ? COLUMNS : 0) | (left_out.n ? GAP : 0));
     if (context) {
         Info *info = r->info;
@@ -2514,6 +2515,23 @@ entry_of(Thread *t, void *frame)
     return e && e->code == frame_code(((PyFrameObject *)frame)->f_frame) ? e : NULL;
 }
 
+/* Of the memory of such records one is kept, for the next call. */
+static Rec *
+rec_new(Info *info)
+{
+    size_t size = sizeof(Rec) + ((size_t)info->nnames + 1) * sizeof(Val);
+    Rec *r = info->spare;
+    Val *stack = r ? r->stack : NULL;
+    int capstack = r ? r->capstack : 0;
+    info->spare = NULL;
+    if (!r) r = must(malloc(size));
+    memset(r, 0, size);
+    r->stack = stack;
+    r->capstack = capstack;
+    r->vals = (Val *)(r + 1);
+    return r;
+}
+
 static void
 rec_drop(Thread *t, Rec *r)
 {
@@ -2523,9 +2541,20 @@ rec_drop(Thread *t, Rec *r)
     set_refs(t, &r->srefs, 0, NULL, 0);
     for (int i = 0; i < r->nextra; i++) Py_DECREF(r->extra[i].name);
     free(r->extra);
-    free(r->stack);
+    free(r->refs.p);
+    free(r->srefs.p);
     map_free(&r->counts);
-    free(r);
+    if (r->info->spare) { free(r->stack); free(r); }
+    else r->info->spare = r;
+}
+
+static void
+entry_free(Thread *t, Entry *e)
+{
+    if (e->kept) recount(t, e->rec, -1);
+    Rec *r = e->rec;
+    if (e != &r->own) free(e);
+    rec_drop(t, r);
 }
 
 static void
@@ -2535,16 +2564,14 @@ frames_del(Thread *t, void *frame)
     if (!e) return;
     map_del(&t->frames, (uint64_t)frame);
     t->cached_frame = NULL;
-    if (e->kept) recount(t, e->rec, -1);
-    rec_drop(t, e->rec);
-    free(e);
+    entry_free(t, e);
 }
 
 static Entry *
 frames_put(Thread *t, void *frame, Rec *r, bool comprehension)
 {
     frames_del(t, frame);
-    Entry *e = must(calloc(1, sizeof *e));
+    Entry *e = comprehension ? must(calloc(1, sizeof *e)) : &r->own;
     e->rec = r;
     e->code = frame_code(((PyFrameObject *)frame)->f_frame);
     e->comprehension = comprehension;
@@ -2567,16 +2594,18 @@ frame_number_of(Thread *t, void *frame)
 static int
 views_of(Thread *t, PyFrameObject *f, View *views)
 {
+    if (view_of(t, f, views) < 0) return -1;
+    Entry *e = entry_of(t, f);
+    if (!e || !e->comprehension) return 1;
     View found[MAX_VIEWS];
-    int n = 0;
-    hold(t, (PyObject *)f);
-    while (n < MAX_VIEWS) {
-        if (view_of(t, f, &found[n++]) < 0) return -1;
-        Entry *e = entry_of(t, f);
-        if (!e || !e->comprehension) break;
+    int n = 1;
+    found[0] = views[0];
+    while (n < MAX_VIEWS && e && e->comprehension) {
         f = PyFrame_GetBack(f);
         if (!f) break;
         pys_add(&t->held, (PyObject *)f);
+        if (view_of(t, f, &found[n++]) < 0) return -1;
+        e = entry_of(t, f);
     }
     for (int i = 0; i < n; i++) views[i] = found[n - 1 - i];
     return n;
@@ -3017,8 +3046,7 @@ on_call(Thread *t, PyFrameObject *frame)
     Entry *e = entry_of(t, frame);
     Rec *r;
     if (begins || !e || e->comprehension || e->rec->info != info) {
-        r = must(calloc(1, sizeof *r + ((size_t)info->nnames + 1) * sizeof(Val)));
-        r->vals = (Val *)(r + 1);
+        r = rec_new(info);
         r->number = -1;
         r->info = info;
         r->pending = -1;
@@ -3189,7 +3217,8 @@ on_return(Thread *t, PyFrameObject *frame, Rec *r, PyObject *arg)
     PyObject *value = NULL;
     if (kind != K_UNWIND) {
         value = arg ? arg : Py_None;
-        if (strcmp(Py_TYPE(value)->tp_name, "async_generator_wrapped_value") == 0)
+        if (kind == K_YIELD && r->info->code->co_flags & CO_ASYNC_GENERATOR
+            && strcmp(Py_TYPE(value)->tp_name, "async_generator_wrapped_value") == 0)
             value = *(PyObject **)((char *)value + sizeof(PyObject));
     }
     int failed = emit(t, kind, r, frame, PyFrame_GetLineNumber(frame), value);
@@ -3274,7 +3303,7 @@ untrace_locally(Core *core)
 static Thread *
 current_thread(Core *core)
 {
-    uint64_t ident = PyThread_get_thread_ident();
+    uint64_t ident = PyThreadState_Get()->thread_id;
     for (Thread *t = core->threads; t; t = t->next) if (t->ident == ident) return t;
     return NULL;
 }
@@ -3405,9 +3434,7 @@ thread_free(Thread *t)
     for (size_t i = 0; t->frames.e && i <= t->frames.mask; i++)
         if (t->frames.e[i].key) {
             Entry *e = t->frames.e[i].value;
-            if (e->kept) recount(t, e->rec, -1);
-            rec_drop(t, e->rec);
-            free(e);
+            entry_free(t, e);
         }
     while (t->nactive) { Rec *r = t->active[--t->nactive]; recount(t, r, -1); rec_drop(t, r); }
     for (int i = 0; i < t->nglobals; i++) {
@@ -3472,6 +3499,7 @@ core_clear(Core *core, PyObject *unused)
                 for (int u = 0; u < f->nunits; u++) Py_XDECREF(f->texts[u]);
                 free(f->texts);
             }
+            if (f->spare) { free(f->spare->stack); free(f->spare); }
             Py_XDECREF(f->file);
             Py_XDECREF(f->held);
             Py_DECREF(f->code);

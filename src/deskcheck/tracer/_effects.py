@@ -16,9 +16,10 @@ from deskcheck.tracer._frames import CodeFacts, _Instruction, _stack_effect
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
-NOTHING, OPERANDS, ANYTHING, DRAINS, BUILDS = range(5)
+NOTHING, OPERANDS, ANYTHING, DRAINS, BUILDS, ITERATES = range(6)
 """Changes nothing; nothing if the operands keep still; anything; as OPERANDS, but draws from iterators; that,
-if the line ran without interruption: it adds to what the same expression made, which nobody has seen then."""
+if the line ran without interruption: it adds to what the same expression made, which nobody has seen then;
+as OPERANDS, but draws from the iterator of a loop, which the frame shows."""
 IN_PLACE_LOCAL = 16
 """16 + s: an in-place operator whose result goes into fast local s; OPERANDS if that keeps still."""
 ACTS = 1000
@@ -79,7 +80,7 @@ BY_OPERANDS = frozenset(
     LOAD_ATTR LOAD_METHOD TO_BOOL POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE
     POP_JUMP_FORWARD_IF_FALSE POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE
     JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP FORMAT_VALUE FORMAT_SIMPLE FORMAT_WITH_SPEC
-    CONVERT_VALUE GET_ITER FOR_ITER BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP RAISE_VARARGS
+    CONVERT_VALUE GET_ITER BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP RAISE_VARARGS
     """.split()
 )
 """Instructions that change nothing else if their operands are of builtin types that keep still."""
@@ -201,6 +202,8 @@ class _Walk:
             return NOTHING
         if name in BY_OPERANDS:
             return OPERANDS
+        if name == "FOR_ITER":
+            return ITERATES
         if name in DRAWING:
             return DRAINS
         return BUILDS if name in _BUILDS else ANYTHING
@@ -443,8 +446,9 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
             for i in map(about.instructions.__getitem__, numbers)
         )
         if again and any(found):  # what begins behind a part of the line may go back to it
-            plain = all(does in (NOTHING, OPERANDS) for does in found)
-            found = [OPERANDS if plain else ANYTHING] * len(found)
+            plain = all(does in (NOTHING, OPERANDS, ITERATES) for does in found)
+            everywhere = ITERATES if ITERATES in found else OPERANDS
+            found = [everywhere if plain else ANYTHING] * len(found)
         following = -1
         for number, does in zip(reversed(numbers), reversed(found), strict=True):
             if isinstance(does, Act):

@@ -4,7 +4,7 @@
    the objects in question are found. An object that was looked at since anything could have changed it, and everything that
    it leads to, need not be looked at again. Included by tracer.c alone. */
 
-enum { ANYTHING = 2, DRAINS = 3, BUILDS = 4, IN_PLACE_LOCAL = 16, ACTS = 1000 };
+enum { ANYTHING = 2, DRAINS = 3, BUILDS = 4, ITERATES = 5, IN_PLACE_LOCAL = 16, ACTS = 1000 };
 enum { ACT_STORE, ACT_IN_PLACE, ACT_IN_PLACE_ITEM, ACT_METHOD, ACT_CALL };
 enum { DOES_NOTHING, DOES_CHANGE, DOES_UNKNOWN, DOES_DRAW, DOES_CHANGE_AND_DRAW, DOES_APPEND };
 enum { NO_KEY, KEY_IN_SLOT, CONSTANT_KEY };
@@ -190,6 +190,7 @@ account_for(Thread *t, IFrame *i, const Info *info, int to)
             PyObject *o = i->localsplus[effect - IN_PLACE_LOCAL];
             if (!o || !keeps_still(o)) t->wild = true;
         } else if (effect == BUILDS && t->at.resumed) t->wild = true;
+        else if (effect == ITERATES) t->iterates = true;
         else if (effect >= DRAINS) t->drains = true;
     }
 }
@@ -221,7 +222,7 @@ stand_at(Thread *t, IFrame *i, Info *info, int offset, bool after, bool resumed)
     t->at.offset = offset < 0 ? 0 : offset;
     t->at.after = after;
     t->at.resumed = resumed;
-    t->at.single = false;
+    t->at.single = t->at.shown = t->at.follows = false;
     t->at.stored = ~0ull;
 }
 
@@ -302,7 +303,9 @@ account(Thread *t, PyFrameObject *frame, Info *info, int what)
         return;
     }
     uint64_t stored = here ? t->at.stored : ~0ull;
+    bool follows = here && t->at.shown && what == PyTrace_LINE;
     stand_at(t, i, info, offset, false, what != PyTrace_LINE);
     t->at.stored = stored;
+    t->at.follows = follows;
     t->at.single = what == PyTrace_OPCODE;
 }

@@ -107,10 +107,17 @@ typedef struct Thread {
     int nglobals;
     Objs in_flight;
     bool dirty, user, doubt, alone, reread;
-    struct { IFrame *frame; Info *info; int offset; bool after, resumed, single; uint64_t stored; } at;  /* where the last event left off */
+    struct {                     /* where the last event left off */
+        IFrame *frame;
+        Info *info;
+        int offset, depth;       /* depth, tags: shape of the value stack, where the line is `shown` */
+        const char *tags;
+        bool after, resumed, single, shown, follows;  /* shown: a line, written; follows: one is at hand and nothing came between */
+        uint64_t stored;
+    } at;
     Return *returns;
     size_t nreturns, capreturns;
-    bool wild, drains, returned_drains;  /* since the last event anything may have changed; iterators may have been drawn from */
+    bool wild, drains, returned_drains, iterates;  /* since the last event anything may have changed; iterators may have been drawn from; a loop's was */
     Objs touched;                /* what alone may have changed, if not */
     uint64_t quiet;              /* what was looked at in this event or later has not changed since */
     size_t fresh;                /* objects that this event has found */
@@ -2426,6 +2433,21 @@ write_left_out(Thread *t, Buf *b)
     if (b->n) buf_byte(b, '}');
 }
 
+static char *
+put_varint(char *p, uint64_t v)
+{
+    while (v >= 0x80) { *p++ = (char)(v | 0x80); v >>= 7; }
+    *p++ = (char)v;
+    return p;
+}
+
+static void
+put_text(Buf *b, const char *p, size_t n)
+{
+    buf_varint(b, n);
+    buf_put(b, p, n);
+}
+
 static int
 add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf *output)
 {
@@ -2434,60 +2456,63 @@ add_to_block(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts, Buf
     Buf *b = &core->block;
     size_t had = b->n;
     if (!b->n) buf_put(b, MAGIC, 3);
-    bool first = core->block_info == NULL;
-    bool context = first || core->block_thread != t->number || core->block_frame != r->number
-        || core->block_info != r->info || core->block_index + 1 != t->index;
+    Info *info = r->info;
+    bool context = core->block_info != info || core->block_frame != r->number || core->block_thread != t->number
+        || core->block_index + 1 != t->index;
     int mask = t->instruction ? 1 << 7 : 0;
-    for (int i = 0; i < 6; i++) if (texts[i]->n) mask |= 1 << i;
-    if (output->n) mask |= 1 << 6;
-    Buf left_out = {0};
-    if (t->left_out[DEEP] | t->left_out[REPEATED] | t->left_out[CALLED]) write_left_out(t, &left_out);
-    buf_byte(b, kind | (context ? CONTEXT : 0) | (mask ? COLUMNS : 0) | (left_out.n ? GAP : 0));
+    for (int i = 0; i < 6; i++) mask |= (texts[i]->n != 0) << i;
+    mask |= (output->n != 0) << 6;
+    bool gap = t->left_out[DEEP] | t->left_out[REPEATED] | t->left_out[CALLED];
+    enum { SIX_NUMBERS = 64 };
+    buf_room(b, SIX_NUMBERS);
+    char *p = b->p + b->n;
+    *p++ = (char)(kind | (context ? CONTEXT : 0) | (mask ? COLUMNS : 0) | (gap ? GAP : 0));
     if (context) {
-        Info *info = r->info;
-        buf_varint(b, (uint64_t)t->number);
-        buf_varint(b, (uint64_t)t->index);
-        buf_varint(b, (uint64_t)r->number);
-        if (info->block != core->block_number + 1) {
+        p = put_varint(p, (uint64_t)t->number);
+        p = put_varint(p, (uint64_t)t->index);
+        p = put_varint(p, (uint64_t)r->number);
+        bool named = info->block == core->block_number + 1;
+        if (!named) {
             info->block = core->block_number + 1;
             info->block_code = core->block_codes++;
-            buf_varint(b, (uint64_t)info->block_code);
-            Buf text = {0};
-            buf_text(&text, info->function);
-            buf_varint(b, text.n);
-            buf_put(b, text.p, text.n);
-            text.n = 0;
-            buf_text(&text, info->file);
-            buf_varint(b, text.n);
-            buf_put(b, text.p, text.n);
-            buf_free(&text);
-        } else buf_varint(b, (uint64_t)info->block_code);
+        }
+        p = put_varint(p, (uint64_t)info->block_code);
+        if (!named) {
+            b->n = (size_t)(p - b->p);
+            PyObject *names[] = {info->function, info->file};
+            for (int i = 0; i < 2; i++) {
+                Buf text = {0};
+                buf_text(&text, names[i]);
+                put_text(b, text.p, text.n);
+                buf_free(&text);
+            }
+            buf_room(b, SIX_NUMBERS);
+            p = b->p + b->n;
+        }
         core->block_thread = t->number;
         core->block_frame = r->number;
         core->block_info = info;
     }
     core->block_index = t->index;
-    buf_varint(b, (uint64_t)line);
-    buf_varint(b, (uint64_t)(offset + 1));
-    if (mask) {
-        buf_byte(b, mask);
-        for (int i = 0; i < 7; i++) {
-            Buf *text = i == 6 ? output : texts[i];
-            if (!text->n) continue;
-            buf_varint(b, text->n);
-            buf_put(b, text->p, text->n);
-        }
-        if (t->instruction) {
-            Py_ssize_t n;
-            const char *text = PyUnicode_AsUTF8AndSize(t->instruction, &n);
-            if (!text) { PyErr_Clear(); text = "<instruction>"; n = 13; }
-            buf_varint(b, (uint64_t)n);
-            buf_put(b, text, (size_t)n);
-        }
+    p = put_varint(p, (uint64_t)line);
+    p = put_varint(p, (uint64_t)(offset + 1));
+    if (mask) *p++ = (char)mask;
+    b->n = (size_t)(p - b->p);
+    for (int rest = mask & 0x7F; rest; rest &= rest - 1) {
+        int i = __builtin_ctz((unsigned)rest);
+        Buf *text = i == 6 ? output : texts[i];
+        put_text(b, text->p, text->n);
     }
-    if (left_out.n) {
-        buf_varint(b, left_out.n);
-        buf_put(b, left_out.p, left_out.n);
+    if (t->instruction) {
+        Py_ssize_t n;
+        const char *text = PyUnicode_AsUTF8AndSize(t->instruction, &n);
+        if (!text) { PyErr_Clear(); text = "<instruction>"; n = 13; }
+        put_text(b, text, (size_t)n);
+    }
+    if (gap) {
+        Buf left_out = {0};
+        write_left_out(t, &left_out);
+        put_text(b, left_out.p, left_out.n);
         buf_free(&left_out);
     }
     if (core->mirror && b->n <= core->mirror_room) {
@@ -2876,6 +2901,67 @@ repeats(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line)
     return true;
 }
 
+static int
+put_event(Thread *t, int kind, Rec *r, int line, int offset, Buf **texts)
+{
+    r->line = line;
+    if (kind != K_INSTRUCTION) {
+        r->last_line = line;
+        r->last_offset = offset;
+    }
+    int failed = add_to_block(t, kind, r, line, offset, texts, &t->output);
+    t->output.n = 0;
+    t->index++;
+    return failed;
+}
+
+/* How many slots of the value stack `view_stack` looks at, and which of them are values; -1 where that says not all. */
+static int
+stack_shape(const View *v, const char **tags)
+{
+    int depth, first = v->info->nnames, top = v->i->stacktop;
+    *tags = tags_at(v, &depth);
+    if (depth < 0 || v->info->iterates || (top < 0 && op_at(v->info, v->offset) & OP_NO_INTERRUPT)) return -1;
+    return top < 0 || top - first == depth ? depth : -1;
+}
+
+/* What most lines are: one that follows on another of its frame, and in between at most variables that hold atoms were assigned. Writes
+   what changed and says so; false, with nothing done, where the event is to be looked at in full. */
+static bool
+quiet_line(Thread *t, Rec *r, PyFrameObject *frame, View *v)
+{
+    if (t->wild || t->drains || t->iterates || t->dirty || t->reread || t->touched.n || t->maybe.n || t->nreplaced || r->seen != t->stamp || r->seen < t->quiet
+        || r->nextra || t->objects.used * 2 > (size_t)t->core->objects || view_of(t, frame, v) < 0 || v->info != r->info) return false;
+    const Info *info = v->info;
+    uint64_t stored = t->at.stored | info->cells;
+    const char *tags;
+    if (!info->nnames || t->at.depth < 0 || stack_shape(v, &tags) != t->at.depth || memcmp(tags, t->at.tags, (size_t)t->at.depth)
+        || !refers_as_before(t, r, v, stored)) return false;
+    Globals *g = NULL;
+    for (int i = 0; i < t->nglobals && !g; i++) if (t->globals[i].file == info->file) g = &t->globals[i];
+    if (!g || g->dict != v->i->f_globals || g->seen < t->quiet || g->version != dict_version(g->dict)) return false;
+    Val now[64];
+    for (uint64_t rest = stored; rest; rest &= rest - 1) {
+        int slot = __builtin_ctzll(rest);
+        PyObject *o = v->i->localsplus[slot];
+        now[slot] = (Val){V_UNBOUND, 0};
+        if (o ? !atom_of(t, o, &now[slot]) : r->vals[slot].a != V_UNBOUND) return false;
+    }
+    r->seen = t->stamp = ++t->core->stamps;
+    t->stack.n = t->global_text.n = t->objects_text.n = t->caller.n = t->value.n = 0;
+    Buf *changed = &t->locals;
+    changed->n = 0;
+    for (int k = 0; stored && k < info->nnames; k++) {
+        int slot = info->order[k];
+        if (!(stored >> slot & 1) || info->hidden[slot] || same(now[slot], r->vals[slot])) continue;
+        r->vals[slot] = now[slot];
+        write_name(changed, info->names[slot]);
+        write_value(t, changed, v->i->localsplus[slot]);
+    }
+    if (changed->n) buf_byte(changed, '}');
+    return true;
+}
+
 /* Write one event of `r`. `frame` is its frame, or a comprehension's inside it (_emit). */
 static int
 emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *value)
@@ -2884,6 +2970,13 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     if (core->repetitions && repeats(t, kind, r, frame, line)) return 0;
     if (t->index >= core->events) return give_up(t, "events");
     if (line < 0) line = r->line ? r->line : r->info->first_line;  /* an instruction without a line */
+    Buf *texts[] = {&t->locals, &t->stack, &t->global_text, &t->objects_text, &t->caller, &t->value};
+    View quiet;
+    if (kind == K_LINE && t->at.follows && !core->instructions && !core->repetitions && quiet_line(t, r, frame, &quiet)) {
+        t->at.stored = 0;
+        t->at.shown = true;
+        return put_event(t, kind, r, line, quiet.offset, texts);
+    }
     t->ngone = 0;
     if (t->dirty) { t->dirty = false; forget(t); }
     t->stamp = ++core->stamps;
@@ -2933,9 +3026,13 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         if (see_everything(t, r) < 0 || finish(t) < 0) return -1;
         if (t->nsegments > 1) in_order(t);
     }
-    t->drains = t->reread = false;
+    t->drains = t->iterates = t->reread = false;
     untouch(t);
-    if (n == 1 && t->at.frame == top->i) t->at.stored = 0;
+    if (n == 1 && t->at.frame == top->i) {
+        t->at.stored = 0;
+        t->at.shown = kind == K_LINE;
+        t->at.depth = stack_shape(top, &t->at.tags);
+    }
     t->depth = 0;
     if (t->objects_text.n || t->locals.n || t->stack.n || t->global_text.n) { t->dirty = false; forget(t); }
     if (t->ngone) {
@@ -2943,15 +3040,8 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         write_gone(t);
     }
     if (t->objects_text.n) { t->objects_text.p[0] = '{'; buf_byte(&t->objects_text, '}'); }
-    r->line = line;
-    if (kind != K_INSTRUCTION) {
-        r->last_line = line;
-        r->last_offset = top->info == r->info ? top->offset : -1;
-    }
-    Buf *texts[] = {&t->locals, &t->stack, &t->global_text, &t->objects_text, &t->caller, &t->value};
-    int failed = add_to_block(t, kind, r, line, top->offset, texts, &t->output);
-    t->output.n = 0;
-    t->index++;
+    int failed = put_event(t, kind, r, line, top->offset, texts);
+    if (kind != K_INSTRUCTION && top->info != r->info) r->last_offset = -1;
     release(t);
     return failed;
 }

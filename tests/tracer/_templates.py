@@ -427,8 +427,11 @@ CLASSES: list[tuple[dict[str, str], str]] = [
     ({"Z": "$!1.$!2", "I": "$!1.$!3.value"}, "import enum\nclass $!1(enum.IntEnum):\n    $!2 = 1\n    $!3 = 2\n    def step(self, $+I):\n        return self + $I"),
 ]  # fmt: skip
 
-HEADER = """\
-import asyncio, collections, contextlib, functools, itertools, operator
+IMPORTS = ("asyncio", "collections", "contextlib", "functools", "itertools", "operator")
+
+HEADER = (
+    f"import {', '.join(IMPORTS)}"
+    """
 
 Point = collections.namedtuple("Point", "x y")
 global_list = []
@@ -439,6 +442,7 @@ class Failed(Exception):
         super().__init__(f"code {code}")
         self.code = code
 """
+)
 
 HELPERS = {
     "chain_sum": """\

@@ -7,7 +7,7 @@
 
 Each program runs under each tracer in a process of its own (see `_agree_child`), whose rows are compared
 exactly; only the numbers of objects may differ, within bounds (see `_states`; `--exact`). For every disagreement the first event that differs is printed and the program saved; then the exit
-status is 1. The reference's traces are kept in .agree/cache, by the program's text, the tracer's sources and
+status is 1. The reference's traces are kept in .agree/cache (not those of generated programs, which are seldom compared twice), by the program's text, the tracer's sources and
 the interpreter, so that comparing again runs the other tracer alone; `--keep` makes them, in its own time, and compares nothing.
 A trace that ended with the time for it is kept too, and compared as far as it goes.
 
@@ -39,6 +39,7 @@ from deskcheck.tracer import TraceLimits
 from deskcheck.tracer.limits import Level
 from tests.tracer._reduce import reduced
 from tests.tracer._states import Different, check
+from tests.tracer._templates import IMPORTS
 
 ROOT = Path(__file__).parents[2]
 CHILD = Path(__file__).with_name("_agree_child.py")
@@ -73,7 +74,8 @@ UNSTEADY = {
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """How programs are run. seconds: for one program under one tracer. variables: more of the environment."""
+    """How programs are run. seconds: for one program under one tracer. variables: more of the environment. imports: modules that are
+    imported once, before any program: a program that imports them itself spends half of its time on that."""
 
     python: str = sys.executable
     limits: TraceLimits = field(default_factory=lambda: TraceLimits(events=20_000))
@@ -82,6 +84,7 @@ class Setting:
     hash_seed: int = 0
     cache: Path | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
+    imports: tuple[str, ...] = ()
 
     @property
     def address_space_bytes(self) -> int | None:
@@ -198,7 +201,7 @@ def _sources() -> bytes:
 def _key(program: Program, tracer: str, setting: Setting) -> str:
     parts = [
         program.code, program.mode, program.filename, program.entry, program.arguments, tracer,
-        asdict(setting.limits), setting.level, setting.seconds, setting.hash_seed, _version(setting.python), _sources().hex(),
+        asdict(setting.limits), setting.level, setting.seconds, setting.hash_seed, _version(setting.python), _sources().hex(), *setting.imports,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -236,6 +239,7 @@ class Runner:
             "seconds": setting.seconds,
             "address_space_bytes": setting.address_space_bytes,
             "folder": self._folder.name,
+            "imports": setting.imports,
         }
         self._process = subprocess.Popen(
             [setting.python, str(CHILD), json.dumps(job)],
@@ -474,21 +478,21 @@ def _puzzles(path: Path) -> Iterator[Program]:
         yield Program(id=row["name"], code=code, mode=Mode.CALL, entry="solve", arguments="()", source="P3")
 
 
-def generated(count: int, seed: int) -> Iterator[Program]:
+def generated(count: int, seed: int, budget: int | None = None) -> Iterator[Program]:
     from tests.tracer.generated import program_of_seed
 
     for n in range(count):
-        yield Program(id=f"generated-{seed}-{n}", code=program_of_seed(f"{seed}-{n}"))
+        yield Program(id=f"generated-{seed}-{n}", code=program_of_seed(f"{seed}-{n}", budget))
 
 
-def _named(words: Sequence[str], count: int, seed: int) -> Iterator[Program]:
+def _named(words: Sequence[str], count: int, seed: int, budget: int | None) -> Iterator[Program]:
     left = list(words)
     while left:
         word = left.pop(0)
         if word == "programs":
             yield from own_programs()
         elif word == "generated":
-            yield from generated(count, seed)
+            yield from generated(count, seed, budget)
         elif word in SETS:
             path = left.pop(0) if left and Path(left[0]).exists() and not left[0].endswith(".py") else None
             yield from published(word, path)
@@ -511,6 +515,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--count", type=int, default=200, help="of generated programs")
     parser.add_argument("--seed", type=int, default=0, help="of generated programs")
+    parser.add_argument(
+        "--budget", type=int, help="about how many events each of them makes; default 60 to 1000"
+    )
     parser.add_argument("--only", help="programs whose name this regular expression is found in")
     parser.add_argument("--first", type=int, help="no more than so many programs")
     parser.add_argument("--every", type=int, default=1, help="each n-th program")
@@ -537,16 +544,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tracers = one, two or one
     else:
         tracers = "reference", "native" if native_is_built(given.python) else "reference"
+    only_generated, cache = given.what == ["generated"], _cache()
     setting = Setting(
         python=given.python,
         limits=TraceLimits(events=given.events, **given.limits),
         level=Level(given.level),
         seconds=given.seconds,
         hash_seed=given.hash_seed,
-        cache=None if given.no_cache else _cache(),
+        cache=None if given.no_cache or only_generated else cache,
         variables=dict(text.split("=", 1) for text in given.variable),
+        imports=IMPORTS if only_generated else (),
     )
-    chosen = _named(given.what, given.count, given.seed)
+    chosen = _named(given.what, given.count, given.seed, given.budget)
     chosen = (program for program in chosen if not given.only or re.search(given.only, program.id))
     chosen = (
         program
@@ -554,7 +563,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if n % given.every == 0 and (given.first is None or n < given.first * given.every)
     )
     if given.keep:
-        keep(chosen, setting, _cache())
+        keep(chosen, setting, cache)
         return 0
     print(f"{tracers[0]} and {tracers[1]} on {_version(given.python).split()[0]}", file=sys.stderr)
     started = time.monotonic()

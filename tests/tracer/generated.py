@@ -421,11 +421,11 @@ def is_python(text: str) -> bool:
     return True
 
 
-def program_of_seed(seed: str) -> str:
-    """A program; the same for the same seed."""
+def program_of_seed(seed: str, budget: int | None = None) -> str:
+    """A program; the same for the same seed and budget (about how many events; None: one of `BUDGETS`)."""
     choose = random.Random(seed)
     while True:
-        text = Maker(choose.randrange, choose.choice(BUDGETS)).program()
+        text = Maker(choose.randrange, budget or choose.choice(BUDGETS)).program()
         if is_python(text):
             return text
 

@@ -254,10 +254,11 @@ class CodeFacts:
         self.before = _stack_tags(code, self.instructions, entries)
         self.handlers = entries
         self.comprehensions = self._inlined(entries)
+        handler_ends = {target: self._handler_end(target) for *_, target in self.comprehensions}
         self._comprehension_of: dict[int, tuple[int, int, int, int] | None] = {}
         previous = None
         for instruction in self.instructions if self.comprehensions else ():
-            found = self._find_comprehension(instruction.offset)
+            found = self._find_comprehension(instruction.offset, handler_ends)
             if found is None and "JUMP" in instruction.name and instruction.name != "JUMP_FORWARD":
                 found = previous  # 3.13 leaves what cannot raise out of the exception table
             self._comprehension_of[instruction.offset] = previous = found
@@ -321,9 +322,11 @@ class CodeFacts:
         """The inlined comprehension (the innermost) that an offset lies in, its handler included; or None."""
         return self._comprehension_of.get(offset)
 
-    def _find_comprehension(self, offset: int) -> tuple[int, int, int, int] | None:
+    def _find_comprehension(
+        self, offset: int, handler_ends: dict[int, int]
+    ) -> tuple[int, int, int, int] | None:
         for entry in self.comprehensions:
-            if entry[0] <= offset < entry[1] or 0 <= entry[3] <= offset <= self._handler_end(entry[3]):
+            if entry[0] <= offset < entry[1] or 0 <= entry[3] <= offset <= handler_ends[entry[3]]:
                 return entry
         # The end of an `async for` inside it stands elsewhere: an error there goes to its handler too.
         by_handler = {entry[3]: entry for entry in self.comprehensions}

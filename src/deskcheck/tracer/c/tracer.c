@@ -2849,9 +2849,10 @@ missed(Thread *t)
     return false;
 }
 
-/* Queue everything that an event is about, in its order. */
+/* Queue everything that an event is about, in its order. An event that does not show the frame's stack is not about
+   what lay there at the one before: that may be freed by now (a loop's iterator, once a value is returned from the loop). */
 static int
-see_everything(Thread *t, Rec *r)
+see_everything(Thread *t, Rec *r, bool shows_stack)
 {
     t->stamp = ++t->core->stamps;
     look_again(t);
@@ -2860,7 +2861,7 @@ see_everything(Thread *t, Rec *r)
     for (int k = 0; k < 2; k++) {
         if (!of[k] || (k && of[1] == r)) continue;
         for (size_t i = 0; i < of[k]->refs.n; i++) see_again(t, of[k]->refs.p[i]);
-        for (size_t i = 0; i < of[k]->srefs.n; i++) see_again(t, of[k]->srefs.p[i]);
+        if (k || shows_stack) for (size_t i = 0; i < of[k]->srefs.n; i++) see_again(t, of[k]->srefs.p[i]);
     }
     for (size_t i = 0; i < t->in_flight.n; i++) see_again(t, t->in_flight.p[i]);
     for (int k = 0; k < t->nglobals; k++) {
@@ -3023,7 +3024,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         again = t->quiet != t->stamp && t->drains && t->moved != t->iterators;
     }
     if (again) {
-        if (see_everything(t, r) < 0 || finish(t) < 0) return -1;
+        if (see_everything(t, r, shows_stack) < 0 || finish(t) < 0) return -1;
         if (t->nsegments > 1) in_order(t);
     }
     t->drains = t->iterates = t->reread = false;

@@ -2,13 +2,26 @@
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Checked", "Confinement", "Limits", "Result", "Sandbox", "run"]
+__all__ = [
+    "After",
+    "Checked",
+    "Confinement",
+    "Limits",
+    "Piece",
+    "Result",
+    "Sandbox",
+    "Session",
+    "SessionEnded",
+    "Snapshot",
+    "run",
+]
 
 if TYPE_CHECKING:
     from deskcheck.sandbox.checked import Checked
     from deskcheck.sandbox.confinement import Confinement
     from deskcheck.sandbox.limits import Limits
     from deskcheck.sandbox.sandbox import Result, Sandbox, run
+    from deskcheck.sandbox.session import After, Piece, Session, SessionEnded, Snapshot
 
 _HOMES = {
     "Checked": "deskcheck.sandbox.checked",
@@ -16,6 +29,7 @@ _HOMES = {
     "Limits": "deskcheck.sandbox.limits",
     "Result": "deskcheck.sandbox.sandbox",
     "Sandbox": "deskcheck.sandbox.sandbox",
+    **dict.fromkeys(("After", "Piece", "Session", "SessionEnded", "Snapshot"), "deskcheck.sandbox.session"),
     "run": "deskcheck.sandbox.sandbox",
 }
 

@@ -25,7 +25,7 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox import _calling, _server
+from deskcheck.sandbox import _calling, _server, _session_child
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
@@ -338,6 +338,10 @@ def _exit_status(error: SystemExit) -> int | None:
 def main() -> None:
     fork = _server.serve(int(sys.argv[1]), sys.modules)
     job = _read_job(fork.channel)
+    if "session" in job:
+        _limit(job["limits"])
+        _session_child.Interpreter(fork.channel, job["session"], _describe).serve(_session_child.receive)
+        return
     run = _Run(job, fork)
 
     def forget() -> int | None:

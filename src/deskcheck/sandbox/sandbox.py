@@ -17,6 +17,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Run, Sink, follow
 from deskcheck.sandbox.server import Profile, Server, ServerLost
+from deskcheck.sandbox.session import Session
 from deskcheck.tracer.limits import Level, TraceLimits
 
 _AHEAD = 8
@@ -75,6 +76,7 @@ class Sandbox:
         self.tries = tries
         self._lock = threading.Lock()
         self._idle: list[Server] = []
+        self._sessions: list[Session] = []
         self._closed = threading.Event()
 
     def __enter__(self) -> "Sandbox":
@@ -98,6 +100,9 @@ class Sandbox:
         self._closed.set()
         with self._lock:
             servers, self._idle = self._idle, []
+            sessions = [*self._sessions]
+        for session in sessions:
+            session.close()
         for server in servers:
             server.close()
 
@@ -193,6 +198,45 @@ class Sandbox:
                     return ending
                 failure = ending.detail
         return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+
+    def session(
+        self,
+        *,
+        limits: Limits | None = None,
+        cpu_s: float = 600.0,
+        wall_s: float = 3600.0,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Session:
+        """A living interpreter that runs pieces of code in turn (`session.Session`); close it, or use `with`.
+
+        limits: of each piece, by default the sandbox's; `memory_bytes` is for the whole session with its
+        snapshots. cpu_s, wall_s: of all pieces together; time between pieces does not count. cancelled: asked
+        while a piece runs; once it says so the session is ended and Cancelled raised.
+
+        A session takes a server for itself. Raises SandboxError where it cannot begin.
+        """
+        bounds = limits or self.limits
+        server = self._take(self._profile(None, self.hash_seed))
+        session = Session(
+            self,
+            server,
+            limits=bounds,
+            total=replace(bounds, cpu_s=cpu_s, wall_s=wall_s),
+            cancelled=lambda: self._closed.is_set() or cancelled(),
+        )
+        with self._lock:
+            self._sessions.append(session)
+        return session
+
+    def _let_go_of(self, session: Session, server: Server, *, clean: bool) -> None:
+        """Take back the server of a session that has ended."""
+        with self._lock:
+            if session in self._sessions:
+                self._sessions.remove(session)
+        if clean:
+            self._give(server)
+        else:
+            server.close()
 
     def _let_go(self, servers: list[Server]) -> None:
         """End servers whose programs did not come to their end."""

@@ -19,6 +19,9 @@ from deskcheck.sandbox.confinement import Confinement
 _CHILD = Path(__file__).with_name("_child.py")
 _START_S = 120.0
 """For a busy machine and a large profile."""
+_END_S = 10.0
+_ANSWER_BYTES = 1 << 18
+"""Of one answer: the names of changed files make it long."""
 _OWN_UIDS = 0x7D000000
 """Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root."""
 
@@ -155,6 +158,42 @@ class Server:
             )
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
+
+    def begin_session(self, wishes: dict[str, Any], descriptors: list[int]) -> None:
+        """Start a session's process. `wishes`: as in `_session_server`."""
+        try:
+            socket.send_fds(self.connection, [_server.SESSION + json.dumps(wishes).encode()], descriptors)
+        except OSError as error:
+            raise ServerLost(f"the fork server is gone: {error}") from error
+
+    def tell(self, what: dict[str, Any]) -> None:
+        """Ask something for a session."""
+        self._ask(json.dumps(what).encode())
+
+    def answer(self, timeout_s: float | None) -> dict[str, Any]:
+        """What a session's server answers. Raises ServerLost."""
+        self.connection.settimeout(timeout_s)
+        try:
+            data = self.connection.recv(_ANSWER_BYTES)
+        except OSError as error:
+            raise ServerLost(f"the fork server is gone: {error}") from error
+        finally:
+            self.connection.settimeout(None)
+        if not data:
+            raise ServerLost("the fork server ended while a session ran")
+        answer: dict[str, Any] = json.loads(data)
+        return answer
+
+    def end_session(self) -> bool:
+        """End a session in which nothing runs; whether the server can be used again."""
+        self.tell({"do": "end"})
+        self.connection.settimeout(_END_S)
+        try:
+            return len(self.connection.recv(64)) == _server.REPORT.size
+        except OSError:
+            return False
+        finally:
+            self.connection.settimeout(None)
 
     def kill(self) -> None:
         """Have the program that runs killed; the report still comes."""

@@ -18,11 +18,11 @@ import resource
 import signal
 import socket
 import sys
-import time
 import traceback
 import types
 from ast import Expr, Expression, PyCF_ONLY_AST
 from collections.abc import Callable
+from time import monotonic, sleep  # the program may have a clock of its own
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
@@ -282,11 +282,11 @@ class Interpreter:
 
     def _adopted(self) -> None:
         """Wait until the server is this process's parent, and go with it: nobody else would end us."""
-        until = time.monotonic() + _PARENT_S
+        until = monotonic() + _PARENT_S
         while os.getppid() != self.server:
-            if time.monotonic() > until:
+            if monotonic() > until:
                 os._exit(3)
-            time.sleep(0.0001)
+            sleep(0.0001)
         if not self.outlives_server:
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         self.pid = os.getpid()

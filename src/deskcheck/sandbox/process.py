@@ -26,6 +26,7 @@ from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox import _processes
 from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
+from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.server import Report, Server, ServerLost
 from deskcheck.tracer.limits import Level, TraceLimits
@@ -67,10 +68,12 @@ class Run:
         level: Level = Level.LINE,
         trace_limits: TraceLimits | None = None,
         calls: tuple[str, ...] = (),
+        fixed: Determinism | None = None,
         answers: bool = False,
     ) -> None:
         """calls: functions of another program that this one may call. answers: whether, once its code has
-        run, the program waits for calls from another. `forward` takes what it says to that other."""
+        run, the program waits for calls from another. `forward` takes what it says to that other. fixed: what
+        the program finds in place of what differs between runs."""
         self.forward: Callable[[bytes], None] = lambda message: None
         self.program = program
         self.server = server
@@ -93,6 +96,7 @@ class Run:
             "trace_limits": asdict(trace_limits or TraceLimits()),
             "level": level.value,
             "key": key.hex(),
+            "fixed": (fixed or Determinism()).to_dict(),
             "calls": calls,
             "answers": answers,
         }

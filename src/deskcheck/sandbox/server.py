@@ -1,5 +1,6 @@
 """The caller's side of a fork server: starts it, has it start programs, ends it."""
 
+import functools
 import json
 import os
 import shutil
@@ -25,6 +26,16 @@ _ANSWER_BYTES = 1 << 18
 _OWN_UIDS = 0x7D000000
 """Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root."""
 
+_ADDR_NO_RANDOMIZE = 0x0040000
+_LAY_OUT_PLAINLY = f"""
+import ctypes, os, sys
+if ctypes.CDLL(None, use_errno=True).personality({_ADDR_NO_RANDOMIZE}) < 0:
+    sys.exit("addresses cannot be fixed here: personality: " + os.strerror(ctypes.get_errno()))
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+_LAID_OUT_PLAINLY = ("-I", "-S", "-c", _LAY_OUT_PLAINLY)
+"""A process is laid out when its program starts: the kernel is asked by one, which then becomes another."""
+
 STDLIB = tuple(
     """
     abc ast bisect collections contextlib copy dataclasses datetime decimal enum fractions functools hashlib
@@ -41,6 +52,7 @@ class Profile:
 
     python: the interpreter; None is this one. modules: imported beside `STDLIB`. readable: what programs
     may read beside the interpreter. scratch_bytes: what they may write in all, where that can be bounded.
+    fixed_addresses: whether the kernel lays out the process without randomisation.
     """
 
     level: Confinement
@@ -49,6 +61,7 @@ class Profile:
     modules: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     scratch_bytes: int = 256 << 20
+    fixed_addresses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +94,10 @@ class Server:
         try:
             with theirs:
                 self.process = subprocess.Popen(
-                    [python, "-s", "-P", str(_CHILD), str(theirs.fileno())],
+                    [
+                        *([python, *_LAID_OUT_PLAINLY, python] if profile.fixed_addresses else [python]),
+                        *("-s", "-P", str(_CHILD), str(theirs.fileno())),
+                    ],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
@@ -238,6 +254,19 @@ class Server:
             if stream is not None:
                 stream.close()
         shutil.rmtree(self.folder, ignore_errors=True)  # as a rule the server has removed it
+
+
+@functools.cache
+def can_fix_addresses() -> bool:
+    """Whether the kernel, or what this runs in, lets a process ask for a layout without randomisation."""
+    ran = subprocess.run(
+        [sys.executable, *_LAID_OUT_PLAINLY, sys.executable, "-I", "-S", "-c", "pass"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_START_S,
+        check=False,
+    )
+    return ran.returncode == 0
 
 
 def _environment(scratch: str, hash_seed: int) -> dict[str, str]:

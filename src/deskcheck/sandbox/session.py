@@ -36,6 +36,7 @@ from deskcheck.recording.value import Value, decode
 from deskcheck.sandbox import _processes
 from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Cancelled, limit_met, signal_name, text
 from deskcheck.sandbox.server import Report, Server, ServerLost
@@ -142,12 +143,14 @@ class Session:
         *,
         limits: Limits,
         total: Limits,
+        fixed: Determinism,
         cancelled: Callable[[], bool],
     ) -> None:
         self._sandbox = sandbox
         self._server = server
         self._limits = limits
         self._left = total
+        self._fixed = fixed
         self._cancelled = cancelled
         self._closing = threading.Event()
         self._lock = threading.RLock()
@@ -186,6 +189,7 @@ class Session:
         job = {
             "session": self._server.profile.level is Confinement.STRICT,
             "limits": replace(self._limits, cpu_s=self._left.cpu_s).to_dict(),
+            "fixed": self._fixed.to_dict(),
         }
         try:
             self._server.begin_session(wishes, [out, err, theirs.fileno()])
@@ -464,6 +468,7 @@ class Session:
                 packages={},
                 level=level,
                 limits=limits.leaving_out,
+                fixed=self._fixed.said,
             ),
             traces=tuple(
                 Trace([row for row in rows if row.thread == each], thread=each, cut=ending.cut)

@@ -96,7 +96,10 @@ class Keeper:
                     status = self._end_live()
                     self._answer(over=False, status=status, held=sorted(self.held))
                 case "drop":
-                    self._kill(self.held.pop(asked["number"]).pid)
+                    held = self.held.pop(asked["number"], None)
+                    if held is not None:
+                        self._kill(held.pid)
+                        os.waitpid(held.pid, 0)
 
     def _asked(self) -> dict[str, Any]:
         request = self.connection.recv(4096)
@@ -208,8 +211,9 @@ class Keeper:
         if threads > 1:
             raise _copies.CannotCopy(f"{threads - 1} threads of the session's run beside its first")
         known = {each.pid for each in self.held.values()}
-        others = [pid for pid in descendants(os.getpid()) if pid != self.live and pid not in known]
-        if any(not _is_over(pid) for pid in others):
+        known.add(self.live)
+        others = [pid for pid in descendants(os.getpid()) if pid not in known and not _is_over(pid)]
+        if others:
             raise _copies.CannotCopy(f"{len(others)} processes that the session started are there")
         for name in os.listdir(f"/proc/{self.live}/fd"):
             target = os.readlink(f"/proc/{self.live}/fd/{name}")

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,8 +74,21 @@ def record(
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Programs that run at once.")] = os.cpu_count() or 1,
     repeat: Annotated[
-        bool, typer.Option(help="Run each program twice, under two hash seeds, and compare.")
+        bool,
+        typer.Option(help="Run programs again under another hash seed; say where and why they differ."),
     ] = True,
+    runs: Annotated[
+        int, typer.Option(min=2, help="Runs of each program that are compared, each under another hash seed.")
+    ] = 2,
+    clock: Annotated[
+        datetime | None,
+        typer.Option(help="All clocks start from this moment (UTC) and advance by --tick-s at each reading."),
+    ] = None,
+    tick_s: Annotated[float, typer.Option("--tick-s", min=0, help="0: --clock stands still.")] = 0.001,
+    random_seed: Annotated[
+        int | None, typer.Option("--random-seed", help="Of random, os.urandom, secrets, uuid4 and numpy.")
+    ] = None,
+    turns: Annotated[bool, typer.Option("--turns", help="Threads take turns only where one waits.")] = False,
     level: Annotated[
         Level, typer.Option(help="Record every line, or before every instruction too.")
     ] = Level.LINE,
@@ -130,6 +144,7 @@ def record(
     as_json: Json = False,
 ) -> None:
     """Run programs in a sandbox and keep every line with the state of its variables."""
+    from deskcheck.sandbox.determinism import Determinism
     from deskcheck.sandbox.limits import Limits
     from deskcheck.sandbox.recorder import dumps, record_all
 
@@ -142,6 +157,13 @@ def record(
     options: dict[str, Any] = {
         "workers": workers,
         "repeat": repeat,
+        "runs": runs,
+        "fixed": Determinism(
+            clock=None if clock is None else clock.replace(tzinfo=UTC).timestamp(),
+            tick_s=tick_s,
+            random_seed=random_seed,
+            turns=turns or None,
+        ),
         "limits": Limits(cpu_s=cpu_s, wall_s=max(60.0, 3 * cpu_s)),
         "trace_limits": TraceLimits(**asked_limits, events=max_events or 1_000_000),
         "level": level,
@@ -205,6 +227,11 @@ def _record_suite(
     suite = find_suite(sources[0], packages=packages, python=python)
     if options.pop("level") is not Level.LINE:
         raise InputError(f"{sources[0]}: calls in tests are recorded at line level: leave --level out.")
+    if options.pop("fixed").said or options.pop("runs") != 2:
+        raise InputError(
+            f"{sources[0]}: the tests run as their owner runs them: "
+            "leave out --clock, --random-seed, --turns and --runs."
+        )
     del options["confinement"]  # the tests run as their owner runs them
     asked: TraceLimits = options["trace_limits"]
     options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events, **asked.leaving_out)

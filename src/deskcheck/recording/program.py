@@ -86,6 +86,10 @@ class Environment:
     limits: dict[str, Any] = field(default_factory=dict)
     """What the user asked to be left out, in the words of `TraceLimits`: `only`, `call_depth`, ..."""
 
+    fixed: dict[str, Any] = field(default_factory=dict)
+    """What the program found in place of clocks, random numbers and the like, in the words of
+    `Determinism`."""
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -98,6 +102,7 @@ class Environment:
         packages: dict[str, str],
         level: str = "line",
         limits: dict[str, Any] | None = None,
+        fixed: dict[str, Any] | None = None,
     ) -> "Environment":
         """The environment of a run with this interpreter."""
         return cls(
@@ -110,4 +115,5 @@ class Environment:
             packages=packages,
             level=level,
             limits=limits or {},
+            fixed=fixed or {},
         )

@@ -2,20 +2,42 @@
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Checked", "Confinement", "Limits", "Result", "Sandbox", "run"]
+__all__ = [
+    "After",
+    "Cause",
+    "Checked",
+    "Confinement",
+    "Determinism",
+    "Limits",
+    "Piece",
+    "Repeats",
+    "Result",
+    "Sandbox",
+    "Session",
+    "SessionEnded",
+    "Snapshot",
+    "repeat",
+    "run",
+]
 
 if TYPE_CHECKING:
     from deskcheck.sandbox.checked import Checked
     from deskcheck.sandbox.confinement import Confinement
+    from deskcheck.sandbox.determinism import Determinism
     from deskcheck.sandbox.limits import Limits
+    from deskcheck.sandbox.repeats import Cause, Repeats, repeat
     from deskcheck.sandbox.sandbox import Result, Sandbox, run
+    from deskcheck.sandbox.session import After, Piece, Session, SessionEnded, Snapshot
 
 _HOMES = {
     "Checked": "deskcheck.sandbox.checked",
     "Confinement": "deskcheck.sandbox.confinement",
+    "Determinism": "deskcheck.sandbox.determinism",
     "Limits": "deskcheck.sandbox.limits",
+    **dict.fromkeys(("Cause", "Repeats", "repeat"), "deskcheck.sandbox.repeats"),
     "Result": "deskcheck.sandbox.sandbox",
     "Sandbox": "deskcheck.sandbox.sandbox",
+    **dict.fromkeys(("After", "Piece", "Session", "SessionEnded", "Snapshot"), "deskcheck.sandbox.session"),
     "run": "deskcheck.sandbox.sandbox",
 }
 

@@ -12,6 +12,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable
+from typing import Any
 
 globals()["__builtins__"] = dict(vars(builtins))
 
@@ -24,11 +25,20 @@ class Forged(Exception):
     """Bytes on the channel that the sender did not write."""
 
 
-def sender(descriptor: int, key: bytes) -> Callable[[bytes], None]:
-    """A function that sends one message. Raises OSError once the descriptor is gone."""
+def sender(
+    descriptor: int,
+    key: bytes,
+    *,
+    write: Callable[[int, memoryview], int] = os.write,
+    blake2b: Callable[..., Any] = hashlib.blake2b,
+    new_lock: Callable[[], Any] = threading.Lock,
+) -> Callable[[bytes], None]:
+    """A function that sends one message. Raises OSError once the descriptor is gone.
+
+    The others are bound here, before any program can replace them.
+    """
     number = 0
-    write, blake2b = os.write, hashlib.blake2b
-    lock = threading.Lock()
+    lock = new_lock()
 
     def send(payload: bytes) -> None:
         with lock:

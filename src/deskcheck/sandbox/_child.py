@@ -12,6 +12,7 @@ _package_root = __file__.rsplit("/", 3)[0]
 sys.path.insert(0, _package_root)
 
 import ast
+import functools
 import importlib.util
 import io
 import json
@@ -25,7 +26,7 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox import _calling, _server
+from deskcheck.sandbox import _calling, _determinism, _server, _session_child
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
@@ -59,6 +60,14 @@ def _limit(limits: dict[str, Any]) -> None:
         if ceiling != resource.RLIM_INFINITY:
             soft, hard = min(soft, ceiling), min(hard, ceiling)
         resource.setrlimit(which, (soft, hard))
+
+
+def _new_sender(job: dict[str, Any]) -> Callable[[int, bytes], Callable[[bytes], None]]:
+    """`sender`; where threads take turns only when they wait, one that gives none its turn."""
+    if not job["fixed"]["turns"]:
+        return sender
+    ways: dict[str, Any] = {"write": _determinism.write_in_turn, "blake2b": _determinism.hash_in_turn}
+    return functools.partial(sender, **ways)
 
 
 def _watched_stdout(tracer: Any) -> io.TextIOWrapper:
@@ -125,7 +134,7 @@ class _Run:
         self.job = job
         self.channel = fork.channel
         self.mirror = fork.mirror
-        self.send = sender(fork.channel, bytes.fromhex(job["key"]))
+        self.send = _new_sender(job)(fork.channel, bytes.fromhex(job["key"]))
         self.tracer: Any = None
         self.main: Any = types.ModuleType("__main__")
         self.sources: dict[str, str] = {}
@@ -338,6 +347,12 @@ def _exit_status(error: SystemExit) -> int | None:
 def main() -> None:
     fork = _server.serve(int(sys.argv[1]), sys.modules)
     job = _read_job(fork.channel)
+    if "session" in job:
+        _determinism.fix(job["fixed"])
+        _limit(job["limits"])
+        session = _session_child.Interpreter(fork.channel, job["session"], _describe)
+        session.serve(_session_child.receive, new_sender=_new_sender(job))
+        return
     run = _Run(job, fork)
 
     def forget() -> int | None:
@@ -349,6 +364,7 @@ def main() -> None:
         run.prepare()
         _server.leave_at_once(forget)
         _limit(job["limits"])
+        _determinism.fix(job["fixed"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(_describe(error)).encode())
         raise

@@ -26,15 +26,29 @@ from typing import Any, NoReturn
 from deskcheck.sandbox import _kernel as kernel
 from deskcheck.sandbox import _landlock as landlock
 from deskcheck.sandbox import _root, _scratch, _seccomp
+from deskcheck.sandbox._processes import (
+    ASKED,
+    CPU_TIME,
+    LOOK_S,
+    MEMORY,
+    NOTHING,
+    WALL_TIME,
+    children,
+    descendants,
+    filled,
+    used_s,
+    waited_s,
+)
+from deskcheck.sandbox._session_server import CallerGone, Keeper, Wishes
 
 REPORT = struct.Struct("!BiddQ")
 """What stopped it, wait status, user and system CPU seconds, peak resident KiB."""
-NOTHING, CPU_TIME, WALL_TIME, MEMORY, ASKED = range(5)
 WANTED = struct.Struct("!cdQ")
 """A wish for a program's process: its CPU seconds, and the bytes that all its processes may fill."""
 LATER = struct.Struct("!cd")
 """An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
-KILL, TOO_LATE, RUN = b"k", b"w", b"r"
+KILL, TOO_LATE, RUN, SESSION = b"k", b"w", b"r", b"s"
+_REQUEST_BYTES = 1024
 _CHANNEL_AT_LEAST = 2048
 """Programs close the descriptors they know of, up to 1023 by habit; the channel lies above."""
 _SYSTEM = (
@@ -50,9 +64,6 @@ _SYSTEM = (
 )
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_LOOK_S = 0.1
-"""Between looks at what a program's processes use together. Most programs end before the first."""
 _FAST_ENOUGH_S = 5.0
 """After so long with processes that cannot be ended, the server gives up and says so."""
 
@@ -179,12 +190,11 @@ class _Server:
     def serve(self) -> Fork:
         self.connection.send(json.dumps({"ready": self.facts}).encode())
         while True:
-            request, descriptors, _, _ = socket.recv_fds(self.connection, 64, 4)
+            request, descriptors, _, _ = socket.recv_fds(self.connection, _REQUEST_BYTES, 4)
             if not request:
                 self._leave(None)
-            if request[:1] != RUN:
+            if request[:1] not in (RUN, SESSION):
                 continue  # about what had ended already
-            _, cpu_s, memory_bytes = WANTED.unpack(request)
             os.mkdir(self.program_folder, 0o700)
             if self.setup.uid is not None:
                 os.chown(self.program_folder, self.setup.uid, self.setup.uid)
@@ -193,9 +203,25 @@ class _Server:
                 return self._become_a_program(descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
-            report = self._watch(pid, cpu_s, memory_bytes)
+            if request[:1] == SESSION:
+                report = self._keep(pid, json.loads(request[1:]))
+            else:
+                _, cpu_s, memory_bytes = WANTED.unpack(request)
+                report = self._watch(pid, cpu_s, memory_bytes)
             self._empty()
             self.connection.send(report)
+
+    def _keep(self, pid: int, asked: dict[str, Any]) -> bytes:
+        """Be there for a session until its caller ends it; then leave nothing of it."""
+        keeper = Keeper(
+            self.connection, pid, self.program_folder, self.channel_at, self.setup.uid, Wishes(**asked)
+        )
+        try:
+            keeper.keep()
+        except CallerGone:
+            self._leave(None)
+        self._kill_all(None)
+        return REPORT.pack(NOTHING, 0, 0.0, 0.0, 0)
 
     def _watch(self, pid: int, cpu_s: float, memory_bytes: int) -> bytes:
         """Wait for a program's end, or bring it about; then end what it started and left running."""
@@ -207,7 +233,7 @@ class _Server:
         stopped, left, granted = NOTHING, cpu_s, 0.0
         while True:
             ready = {
-                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / processors), _LOOK_S))
+                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / processors), LOOK_S))
             }
             if handle in ready:
                 break
@@ -215,17 +241,17 @@ class _Server:
                 request = self.connection.recv(64)
                 if not request:  # the caller is gone
                     self._leave(pid)
-                waited = _waited_s(pid) if request == TOO_LATE else 0.0
+                waited = waited_s(pid) if request == TOO_LATE else 0.0
                 if waited > granted + 0.01:
                     self.connection.send(LATER.pack(b"L", waited - granted))
                     granted = waited
                 elif stopped == NOTHING:
                     stopped = WALL_TIME if request == TOO_LATE else ASKED
             elif stopped == NOTHING:
-                left = cpu_s - self._used_s(pid)
+                left = cpu_s - used_s(pid)
                 if left <= 0:
                     stopped = CPU_TIME
-                elif _filled(_descendants(os.getpid())) > memory_bytes:
+                elif filled(descendants(os.getpid())) > memory_bytes:
                     stopped = MEMORY
             if stopped != NOTHING:
                 os.kill(pid, signal.SIGKILL)
@@ -234,15 +260,6 @@ class _Server:
         _, status, usage = os.wait4(pid, 0)
         self._kill_all(pid)
         return REPORT.pack(stopped, status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss)
-
-    def _used_s(self, pid: int) -> float:
-        """CPU time of a program with every process that it started, the ended ones too that it waited for."""
-        used = time.clock_gettime(~pid << 3 | 2)  # clock_getcpuclockid(3): of another process
-        ticks = 0
-        for each in _descendants(os.getpid()):
-            own, waited_for = _ticks(each)
-            ticks += waited_for + (own if each != pid else 0)
-        return used + ticks / _TICKS_PER_S
 
     def _leave(self, group: int | None) -> NoReturn:
         self._kill_all(group)
@@ -261,7 +278,7 @@ class _Server:
             else:
                 if group is not None:
                     _signal(os.killpg, group)
-                for child in _children(os.getpid()):
+                for child in children(os.getpid()):
                     _signal(os.kill, child)
             try:
                 while os.waitpid(-1, os.WNOHANG)[0]:
@@ -336,56 +353,6 @@ def _signal(send: Any, target: int) -> None:
         send(target, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         return
-
-
-def _children(pid: int) -> list[int]:
-    """Children of a process. Ours are also those that lost their parents (PR_SET_CHILD_SUBREAPER)."""
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as stream:
-            return [int(child) for child in stream.read().split()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-
-
-def _descendants(pid: int) -> list[int]:
-    found = _children(pid)
-    for child in found:
-        found += _children(child)
-    return found
-
-
-def _ticks(pid: int) -> tuple[int, int]:
-    """CPU time of a process, and of the children that it waited for (proc(5), /proc/pid/stat)."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stream:
-            fields = stream.read().rpartition(b")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0, 0
-    user, system, children_user, children_system = map(int, fields[11:15])
-    return user + system, children_user + children_system
-
-
-def _filled(pids: list[int]) -> int:
-    """Bytes of memory that several processes fill; 0 for one alone, which its own limit bounds."""
-    if len(pids) < 2:
-        return 0
-    total = 0
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/smaps_rollup") as stream:  # what they share counts once
-                total += next(1024 * int(line.split()[1]) for line in stream if line.startswith("Pss:"))
-        except (OSError, StopIteration):
-            continue  # it has ended
-    return total
-
-
-def _waited_s(pid: int) -> float:
-    """How long a program was ready to run and had no processor: its wall time is not its fault then."""
-    try:
-        with open(f"/proc/{pid}/schedstat") as stream:
-            return int(stream.read().split()[1]) / 1e9
-    except (OSError, IndexError):
-        return 0.0  # the kernel does not count that
 
 
 def _reachable(paths: Iterable[str]) -> bool:

@@ -24,8 +24,9 @@ from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox import _server
+from deskcheck.sandbox import _processes
 from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
+from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.server import Report, Server, ServerLost
 from deskcheck.tracer.limits import Level, TraceLimits
@@ -67,10 +68,12 @@ class Run:
         level: Level = Level.LINE,
         trace_limits: TraceLimits | None = None,
         calls: tuple[str, ...] = (),
+        fixed: Determinism | None = None,
         answers: bool = False,
     ) -> None:
         """calls: functions of another program that this one may call. answers: whether, once its code has
-        run, the program waits for calls from another. `forward` takes what it says to that other."""
+        run, the program waits for calls from another. `forward` takes what it says to that other. fixed: what
+        the program finds in place of what differs between runs."""
         self.forward: Callable[[bytes], None] = lambda message: None
         self.program = program
         self.server = server
@@ -93,6 +96,7 @@ class Run:
             "trace_limits": asdict(trace_limits or TraceLimits()),
             "level": level.value,
             "key": key.hex(),
+            "fixed": (fixed or Determinism()).to_dict(),
             "calls": calls,
             "answers": answers,
         }
@@ -254,14 +258,14 @@ class Run:
         return Ending(
             outcome=outcome,
             detail=detail,
-            stdout=_text(self.stdout, self.limits.output_bytes),
-            stderr=_text(self.stderr, self.limits.output_bytes),
+            stdout=text(self.stdout, self.limits.output_bytes),
+            stderr=text(self.stderr, self.limits.output_bytes),
             exit_status=report.status,
             cpu_s=round(report.cpu_s, 6),
             wall_s=round(wall_s, 6),
             cut=cut,
             sources=end.get("sources", {}),
-            packages=_versions(end.get("imported", ())),
+            packages=versions(end.get("imported", ())),
             **facts,
         )
 
@@ -270,13 +274,9 @@ class Run:
         status = report.status
         if self.stopped is not None:
             return self.stopped
-        out_of_cpu = status == -signal.SIGKILL and report.cpu_s >= self.limits.cpu_s * 0.95
-        if report.stopped == _server.CPU_TIME or status == -signal.SIGXCPU or out_of_cpu:
-            return Outcome.TIMED_OUT, f"more than {self.limits.cpu_s:g} s of CPU time"
-        if report.stopped == _server.MEMORY:
-            return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes in all its processes"
-        if report.stopped == _server.WALL_TIME:
-            return Outcome.TIMED_OUT, f"more than {self.limits.wall_s:g} s of wall time"
+        by_limit = limit_met(report, self.limits)
+        if by_limit is not None:
+            return by_limit
         if self.failed is not None:
             return Outcome.HARNESS_ERROR, f"before the program began: {self.failed['detail']}"
         if self.end is not None:
@@ -284,11 +284,23 @@ class Run:
                 return Outcome.HARNESS_ERROR, f"the tracer failed: {self.end['failure']}"
             return Outcome(self.end["outcome"]), self.end.get("detail", "")
         if status < 0:
-            return Outcome.KILLED, _signal_name(-status)
+            return Outcome.KILLED, signal_name(-status)
         if not self.ready:
-            tail = _text(self.stderr, 2000).strip()
+            tail = text(self.stderr, 2000).strip()
             raise SandboxError(f"the process ended with status {status} before the program began: {tail}")
         return Outcome.EXITED, f"status {status}, without a word"
+
+
+def limit_met(report: Report, limits: Limits) -> tuple[Outcome, str] | None:
+    """The outcome and its detail where one of the limits that the server watches ended a process."""
+    killed = report.status == -signal.SIGKILL and report.cpu_s >= limits.cpu_s * 0.95
+    if report.stopped == _processes.CPU_TIME or report.status == -signal.SIGXCPU or killed:
+        return Outcome.TIMED_OUT, f"more than {limits.cpu_s:g} s of CPU time"
+    if report.stopped == _processes.MEMORY:
+        return Outcome.OUT_OF_MEMORY, f"more than {limits.memory_bytes} bytes in all its processes"
+    if report.stopped == _processes.WALL_TIME:
+        return Outcome.TIMED_OUT, f"more than {limits.wall_s:g} s of wall time"
+    return None
 
 
 def follow(run: Run, cancelled: Callable[[], bool]) -> Ending:
@@ -319,14 +331,14 @@ def follow(run: Run, cancelled: Callable[[], bool]) -> Ending:
         run.close()
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:  # a real-time signal
         return f"signal {number}"
 
 
-def _text(data: bytearray, limit: int) -> str:
+def text(data: bytearray, limit: int) -> str:
     return bytes(data[:limit]).decode("utf-8", "replace")
 
 
@@ -335,7 +347,7 @@ def _distributions() -> dict[str, list[str]]:
     return dict(metadata.packages_distributions())
 
 
-def _versions(imported: Any) -> dict[str, str]:
+def versions(imported: Any) -> dict[str, str]:
     """Versions of the distributions that the imported top-level modules belong to."""
     foreign = [n for n in imported if n not in sys.stdlib_module_names and n not in ("__main__", "deskcheck")]
     if not foreign:

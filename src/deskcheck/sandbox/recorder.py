@@ -5,7 +5,7 @@ import json
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,9 @@ from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox.compare import difference
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.repeats import Cause, causes, in_words, save, saved
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 
@@ -30,15 +32,17 @@ HASH_SEEDS = (0, 1)
 class Summary:
     """What `record_all` did.
 
-    recorded: new recordings. skipped: programs that the folder already held. by_outcome: how many
-    of the new recordings ended how. not_repeatable: program id -> where two runs differ.
-    problems: program id -> how our own machinery failed on it.
+    recorded: new recordings. skipped: programs that the folder already held. by_outcome: how many of the new
+    recordings ended how. not_repeatable: program id -> where two runs differ. causes: of how many of those
+    what was found to be a cause (`repeats.Cause`). problems: program id -> how our own machinery failed on
+    it.
     """
 
     recorded: int = 0
     skipped: int = 0
     by_outcome: Counter[str] = field(default_factory=Counter)
     not_repeatable: dict[str, str] = field(default_factory=dict)
+    causes: Counter[str] = field(default_factory=Counter)
     problems: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
 
@@ -52,14 +56,17 @@ def record_all(
     trace_limits: TraceLimits | None = None,
     level: Level = Level.LINE,
     repeat: bool = True,
+    runs: int = 2,
+    fixed: Determinism | None = None,
     confinement: Confinement | str = Confinement.STRICT,
     progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
 ) -> Summary:
     """Record every program that the folder does not hold yet.
 
-    Programs are taken from the iterable as workers get free. `progress` is called in this thread
-    after each program, with None for one that was skipped. With `repeat`, each program runs a second
-    time under another hash seed, and a recording that differs says where.
+    Programs are taken from the iterable as workers get free. `progress` is called in this thread after each
+    program, with None for one that was skipped. With `repeat`, each program runs a second time under another
+    hash seed, and a recording that differs says where, and by further runs why (`repeats.causes`). `fixed`:
+    what the programs find in place of what differs between runs.
 
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
@@ -68,22 +75,28 @@ def record_all(
     limits, trace_limits = limits or Limits(), trace_limits or TraceLimits()
     seen: set[str] = set()
     stopping = threading.Event()
-    place = Sandbox(confinement, workers=workers, limits=limits)
+    place = Sandbox(confinement, workers=workers, limits=limits, fixed=fixed)
+    explain = functools.partial(
+        causes, fixed=fixed, limits=limits, trace_limits=trace_limits, level=level, confinement=confinement
+    )
+    if runs < 2:
+        raise ValueError(f"runs={runs} must be at least two; for one that is not compared, repeat=False")
     watch = functools.partial(
         place.run_one, trace_limits=trace_limits, level=level, cancelled=stopping.is_set
     )
     with place, Writer(folder) as writer, ThreadPoolExecutor(workers, "deskcheck-record") as pool:
-        pending: dict[Future[tuple[Ending, str | None]], Program] = {}
+        pending: dict[Future[tuple[Ending, str | None, dict[Cause, str]]], Program] = {}
 
         def collect(block: bool) -> None:
             done, _ = wait(pending, None if block else 0, FIRST_COMPLETED) if pending else (set(), None)
             for future in done:
                 program = pending.pop(future)
-                ending, where = future.result()
+                ending, where, why = future.result()
                 summary.recorded += 1
                 summary.by_outcome[ending.outcome.value] += 1
                 if where is not None:
                     summary.not_repeatable[program.id] = where
+                    summary.causes.update(cause.value for cause in why)
                 if ending.outcome is Outcome.HARNESS_ERROR:
                     summary.problems[program.id] = ending.detail
                 progress(program, ending)
@@ -99,8 +112,11 @@ def record_all(
                     continue
                 while len(pending) >= 2 * workers:
                     collect(block=True)
+                about = {"level": level, "limits": trace_limits.leaving_out, "fixed": place.fixed.said}
                 pending[
-                    pool.submit(_record, program, writer, watch, level, trace_limits.leaving_out, repeat)
+                    pool.submit(
+                        _record, program, writer, watch, explain if repeat else None, range(1, runs), about
+                    )
                 ] = program
                 collect(block=False)
             while pending:
@@ -122,55 +138,53 @@ def _record(
     program: Program,
     writer: Writer,
     watch: Callable[..., Ending],
-    level: Level,
-    leaving_out: dict[str, Any],
-    repeat: bool,
-) -> tuple[Ending, str | None]:
-    """Record one program; return its ending and, if it is not repeatable, where two runs differ."""
+    explain: Callable[[Program], dict[Cause, str]] | None,
+    seeds: Iterable[int],
+    about: dict[str, Any],
+) -> tuple[Ending, str | None, dict[Cause, str]]:
+    """Record one program; return its ending and, if it is not repeatable, where two runs differ and why.
+
+    explain: finds out why; None for one run that nothing is compared with. seeds: for hashes, of the other
+    runs.
+    """
     with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
 
         def keep(block: bytes) -> None:
             spool.write(block)
-            if repeat:
-                _save(block, first)
+            if explain is not None:
+                save(block, first)
 
         ending = watch(program, hash_seed=HASH_SEEDS[0], sink=keep)
-        where = None
-        tried = repeat and ending.outcome is not Outcome.HARNESS_ERROR
-        if tried:
-            where = _second_run(program, watch, ending, first)
+        where, why = None, {}
+        tried = False
+        if explain is not None and ending.outcome is not Outcome.HARNESS_ERROR:
+            tried = True
+            for seed in seeds:
+                where = where or _another_run(program, watch, ending, first, seed)
+            if where is not None:
+                why = explain(program)
+                where = in_words(where, why)
         spool.finish(
             ending,
             Environment.here(
                 tracer=tracer_class().name,
                 hash_seed=HASH_SEEDS[0],
                 packages=ending.packages,
-                level=level,
-                limits=leaving_out,
+                **about,
             ),
             repeatable=where is None if tried else None,
             difference=where,
         )
-    return ending, where
+    return ending, where, why
 
 
-def _save(block: bytes, stream: IO[bytes]) -> None:
-    stream.write(len(block).to_bytes(4, "big") + block)
-
-
-def _saved(stream: IO[bytes]) -> Iterator[bytes]:
-    stream.seek(0)
-    while size := stream.read(4):
-        yield stream.read(int.from_bytes(size, "big"))
-
-
-def _second_run(
-    program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[bytes]
+def _another_run(
+    program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[bytes], seed: int
 ) -> str | None:
     with tempfile.TemporaryFile() as second:
-        again = watch(program, hash_seed=HASH_SEEDS[1], sink=functools.partial(_save, stream=second))
+        again = watch(program, hash_seed=seed, sink=functools.partial(save, stream=second))
         return difference(
-            (ending, functools.partial(_saved, first)), (again, functools.partial(_saved, second))
+            (ending, functools.partial(saved, first)), (again, functools.partial(saved, second))
         )
 
 
@@ -182,6 +196,7 @@ def dumps(summary: Summary) -> str:
             "skipped": summary.skipped,
             "by_outcome": dict(summary.by_outcome),
             "not_repeatable": summary.not_repeatable,
+            "causes": dict(summary.causes),
             "problems": summary.problems,
             "files": summary.files,
         }

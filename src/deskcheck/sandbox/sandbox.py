@@ -14,9 +14,11 @@ from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox.checked import Checked, mark
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Run, Sink, follow
 from deskcheck.sandbox.server import Profile, Server, ServerLost
+from deskcheck.sandbox.session import Session
 from deskcheck.tracer.limits import Level, TraceLimits
 
 _AHEAD = 8
@@ -44,7 +46,8 @@ class Sandbox:
     level: see `Confinement`. workers: programs that run at once. modules: imported before any program
     runs; a program that imports them pays nothing. limits: bounds on each run. python: the interpreter, by
     default this one. readable: files and folders that programs may read, beside the interpreter's own and
-    those that a program names itself (`Program.path`). hash_seed: PYTHONHASHSEED of the programs.
+    those that a program names itself (`Program.path`). hash_seed: PYTHONHASHSEED of the programs. fixed: what
+    they find in place of clocks, random numbers and the like.
     tries: runs of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
 
     Raises SandboxError on entry where the kernel does not give what the level needs; the message names
@@ -61,6 +64,7 @@ class Sandbox:
         python: str | None = None,
         readable: tuple[str, ...] = (),
         hash_seed: int = 0,
+        fixed: Determinism | None = None,
         tries: int = 3,
     ) -> None:
         if workers < 1 or tries < 1:
@@ -72,9 +76,11 @@ class Sandbox:
         self.python = python
         self.readable = tuple(readable)
         self.hash_seed = hash_seed
+        self.fixed = fixed or Determinism()
         self.tries = tries
         self._lock = threading.Lock()
         self._idle: list[Server] = []
+        self._sessions: list[Session] = []
         self._closed = threading.Event()
 
     def __enter__(self) -> "Sandbox":
@@ -98,6 +104,9 @@ class Sandbox:
         self._closed.set()
         with self._lock:
             servers, self._idle = self._idle, []
+            sessions = [*self._sessions]
+        for session in sessions:
+            session.close()
         for server in servers:
             server.close()
 
@@ -117,14 +126,16 @@ class Sandbox:
         trace_limits: TraceLimits | None = None,
         level: Level = Level.LINE,
         hash_seed: int | None = None,
+        fixed: Determinism | None = None,
         sink: Sink | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Ending:
         """Run one program and say how it ended. Threads may call this together.
 
-        With a sink, it is traced and the blocks of events go there. limits, hash_seed: instead of the
-        sandbox's own. level: what is traced, lines or instructions too. cancelled: asked some twenty times a
-        second; once it says so, the program is killed and Cancelled is raised.
+        With a sink, it is traced and the blocks of events go there. limits, hash_seed, fixed: instead of the
+        sandbox's own; addresses are fixed for a sandbox as a whole. level: what is traced, lines or
+        instructions too. cancelled: asked some twenty times a second; once it says so, the program is killed
+        and Cancelled is raised.
         """
         profile = self._profile(program, self.hash_seed if hash_seed is None else hash_seed)
         delivered = False
@@ -146,6 +157,7 @@ class Sandbox:
                         sink=None if sink is None else given,
                         level=level,
                         trace_limits=trace_limits,
+                        fixed=fixed or self.fixed,
                     )
                     ending = follow(run, lambda: self._closed.is_set() or cancelled())
             except ServerLost as error:
@@ -177,7 +189,9 @@ class Sandbox:
                 try:
                     servers.append(self._take(profile))
                     servers.append(self._take(self._profile(None, self.hash_seed)))
-                    answering = Run(checked.program, servers[0], limits=bounds, answers=True)
+                    answering = Run(
+                        checked.program, servers[0], limits=bounds, fixed=self.fixed, answers=True
+                    )
                     stack.callback(answering.close)
                     # It mostly waits for the program, whose own limits decide how long.
                     patient = replace(bounds, wall_s=10 * bounds.wall_s)
@@ -194,6 +208,46 @@ class Sandbox:
                 failure = ending.detail
         return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
 
+    def session(
+        self,
+        *,
+        limits: Limits | None = None,
+        cpu_s: float = 600.0,
+        wall_s: float = 3600.0,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Session:
+        """A living interpreter that runs pieces of code in turn (`session.Session`); close it, or use `with`.
+
+        limits: of each piece, by default the sandbox's; `memory_bytes` is for the whole session with its
+        snapshots. cpu_s, wall_s: of all pieces together; time between pieces does not count. cancelled: asked
+        while a piece runs; once it says so the session is ended and Cancelled raised.
+
+        A session takes a server for itself. Raises SandboxError where it cannot begin.
+        """
+        bounds = limits or self.limits
+        server = self._take(self._profile(None, self.hash_seed))
+        session = Session(
+            self,
+            server,
+            limits=bounds,
+            total=replace(bounds, cpu_s=cpu_s, wall_s=wall_s),
+            fixed=self.fixed,
+            cancelled=lambda: self._closed.is_set() or cancelled(),
+        )
+        with self._lock:
+            self._sessions.append(session)
+        return session
+
+    def _let_go_of(self, session: Session, server: Server, *, clean: bool) -> None:
+        """Take back the server of a session that has ended."""
+        with self._lock:
+            if session in self._sessions:
+                self._sessions.remove(session)
+        if clean:
+            self._give(server)
+        else:
+            server.close()
+
     def _let_go(self, servers: list[Server]) -> None:
         """End servers whose programs did not come to their end."""
         for server in servers:
@@ -209,6 +263,7 @@ class Sandbox:
             python=self.python,
             modules=self.modules,
             readable=tuple(sorted(readable)),
+            fixed_addresses=bool(self.fixed.addresses),
         )
 
     @contextmanager
@@ -319,7 +374,7 @@ class _Stream:
             self._again(number, program, attempts, str(error))
             return
         try:
-            run = Run(program, server, limits=sandbox.limits)
+            run = Run(program, server, limits=sandbox.limits, fixed=sandbox.fixed)
         except ServerLost as error:
             server.close()
             self._again(number, program, attempts, str(error))

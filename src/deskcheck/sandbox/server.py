@@ -1,5 +1,6 @@
 """The caller's side of a fork server: starts it, has it start programs, ends it."""
 
+import functools
 import json
 import os
 import shutil
@@ -19,8 +20,21 @@ from deskcheck.sandbox.confinement import Confinement
 _CHILD = Path(__file__).with_name("_child.py")
 _START_S = 120.0
 """For a busy machine and a large profile."""
+_END_S = 10.0
+_ANSWER_BYTES = 1 << 18
+"""Of one answer: the names of changed files make it long."""
 _OWN_UIDS = 0x7D000000
 """Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root."""
+
+_ADDR_NO_RANDOMIZE = 0x0040000
+_LAY_OUT_PLAINLY = f"""
+import ctypes, os, sys
+if ctypes.CDLL(None, use_errno=True).personality({_ADDR_NO_RANDOMIZE}) < 0:
+    sys.exit("addresses cannot be fixed here: personality: " + os.strerror(ctypes.get_errno()))
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+_LAID_OUT_PLAINLY = ("-I", "-S", "-c", _LAY_OUT_PLAINLY)
+"""A process is laid out when its program starts: the kernel is asked by one, which then becomes another."""
 
 STDLIB = tuple(
     """
@@ -38,6 +52,7 @@ class Profile:
 
     python: the interpreter; None is this one. modules: imported beside `STDLIB`. readable: what programs
     may read beside the interpreter. scratch_bytes: what they may write in all, where that can be bounded.
+    fixed_addresses: whether the kernel lays out the process without randomisation.
     """
 
     level: Confinement
@@ -46,6 +61,7 @@ class Profile:
     modules: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     scratch_bytes: int = 256 << 20
+    fixed_addresses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +94,10 @@ class Server:
         try:
             with theirs:
                 self.process = subprocess.Popen(
-                    [python, "-s", "-P", str(_CHILD), str(theirs.fileno())],
+                    [
+                        *([python, *_LAID_OUT_PLAINLY, python] if profile.fixed_addresses else [python]),
+                        *("-s", "-P", str(_CHILD), str(theirs.fileno())),
+                    ],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
@@ -156,6 +175,42 @@ class Server:
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
 
+    def begin_session(self, wishes: dict[str, Any], descriptors: list[int]) -> None:
+        """Start a session's process. `wishes`: as in `_session_server`."""
+        try:
+            socket.send_fds(self.connection, [_server.SESSION + json.dumps(wishes).encode()], descriptors)
+        except OSError as error:
+            raise ServerLost(f"the fork server is gone: {error}") from error
+
+    def tell(self, what: dict[str, Any]) -> None:
+        """Ask something for a session."""
+        self._ask(json.dumps(what).encode())
+
+    def answer(self, timeout_s: float | None) -> dict[str, Any]:
+        """What a session's server answers. Raises ServerLost."""
+        self.connection.settimeout(timeout_s)
+        try:
+            data = self.connection.recv(_ANSWER_BYTES)
+        except OSError as error:
+            raise ServerLost(f"the fork server is gone: {error}") from error
+        finally:
+            self.connection.settimeout(None)
+        if not data:
+            raise ServerLost("the fork server ended while a session ran")
+        answer: dict[str, Any] = json.loads(data)
+        return answer
+
+    def end_session(self) -> bool:
+        """End a session in which nothing runs; whether the server can be used again."""
+        self.tell({"do": "end"})
+        self.connection.settimeout(_END_S)
+        try:
+            return len(self.connection.recv(64)) == _server.REPORT.size
+        except OSError:
+            return False
+        finally:
+            self.connection.settimeout(None)
+
     def kill(self) -> None:
         """Have the program that runs killed; the report still comes."""
         self._ask(_server.KILL)
@@ -199,6 +254,19 @@ class Server:
             if stream is not None:
                 stream.close()
         shutil.rmtree(self.folder, ignore_errors=True)  # as a rule the server has removed it
+
+
+@functools.cache
+def can_fix_addresses() -> bool:
+    """Whether the kernel, or what this runs in, lets a process ask for a layout without randomisation."""
+    ran = subprocess.run(
+        [sys.executable, *_LAID_OUT_PLAINLY, sys.executable, "-I", "-S", "-c", "pass"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_START_S,
+        check=False,
+    )
+    return ran.returncode == 0
 
 
 def _environment(scratch: str, hash_seed: int) -> dict[str, str]:

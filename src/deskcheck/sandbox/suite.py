@@ -114,7 +114,7 @@ class Observed:
     left_out: Counter[str] = field(default_factory=Counter)
     functions: Counter[str] = field(default_factory=Counter)
     packages: dict[str, str] = field(default_factory=dict)
-    interpreter: dict[str, str] = field(default_factory=dict)
+    interpreter: dict[str, Any] = field(default_factory=dict)
     replaced: int = 0
     collected: int = 0
 

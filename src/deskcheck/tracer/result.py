@@ -1,6 +1,6 @@
 """One value, taken as the tracer takes it, outside of any trace."""
 
-import json
+from json import loads
 from typing import Any
 
 from deskcheck.recording.value import Content, Encoded, decode, render
@@ -16,9 +16,9 @@ def snapshot(obj: Any, limits: TraceLimits = WHOLE) -> tuple[Encoded, dict[int, 
     snapshotter = Snapshotter(limits, {"__main__"}, lambda frame: None)
     snapshotter.begin()
     (text,), _ = snapshotter.roots([obj])
-    objects = {number: json.loads(content) for number, content in snapshotter.finish().items()}
+    objects = {number: loads(content) for number, content in snapshotter.finish().items()}
     snapshotter.clear()
-    return json.loads(text), objects
+    return loads(text), objects
 
 
 def exception_text(error: BaseException) -> str:

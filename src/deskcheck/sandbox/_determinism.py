@@ -1,0 +1,210 @@
+"""Gives a program a clock, random numbers and turns of threads that are the same in every run.
+
+Standard library only: done in the program's process, before its first line.
+
+What it does not do: clocks that C code reads for itself (`numpy.datetime64("now")`, the times of files,
+timeouts of locks) stay as they are, and so do random numbers that C code asks of the kernel.
+"""
+
+import ctypes
+import gc
+import os
+import sys
+import threading
+import types
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any
+
+_MONOTONIC_NS = 1000 * 10**9
+"""Where the clocks without an epoch begin, which count from the start of a machine."""
+_NEVER_S = 4000.0
+"""Between forced turns of threads: more than a run may take, and within what the interpreter can store."""
+_ALWAYS_S = 1e-5
+
+
+_libc_write = ctypes.PyDLL(None, use_errno=True).write
+_libc_write.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t)
+_libc_write.restype = ctypes.c_ssize_t
+
+
+class _Builtin:
+    """Stands for a function of C: no method where it is put into a class, and named as that is."""
+
+    __slots__ = ("__name__", "call")
+
+    def __init__(self, name: str, call: Callable[..., Any]) -> None:
+        self.__name__ = name
+        self.call = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<built-in function {self.__name__}>"
+
+
+def fix(wanted: dict[str, Any]) -> None:
+    """Do as `determinism.Determinism` says; its fields are the keys."""
+    if wanted["clock"] is not None:
+        whole, part = divmod(wanted["clock"], 1.0)
+        _fix_clock(int(whole) * 10**9 + round(part * 1e9), round(wanted["tick_s"] * 1e9))
+    if wanted["random_seed"] is not None:
+        _fix_random(wanted["random_seed"])
+    if wanted["turns"] is not None:
+        if wanted["turns"]:
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        sys.setswitchinterval(_NEVER_S if wanted["turns"] else _ALWAYS_S)
+
+
+def write_in_turn(descriptor: int, data: memoryview) -> int:
+    """`os.write` that keeps the interpreter's lock: what a tracer hands over gives no other thread its
+    turn."""
+    count = int(_libc_write(descriptor, bytes(data), len(data)))
+    if count < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return count
+
+
+def hash_in_turn(data: bytes, *, key: bytes, digest_size: int) -> Any:
+    """`blake2b` that keeps the lock too: of 2048 bytes and more it lets go (Modules/hashlib.h)."""
+    state = blake2b(key=key, digest_size=digest_size)
+    for start in range(0, len(data), 2047):
+        state.update(data[start : start + 2047])
+    return state
+
+
+def _fix_clock(start_ns: int, tick_ns: int) -> None:
+    """Every clock of `time` and `datetime` reads one time that advances by a tick at each reading, and by
+    what is slept: they stay consistent with one another."""
+    import datetime
+    import time
+
+    lock = threading.Lock()
+    passed_ns = 0
+
+    def passed() -> int:
+        nonlocal passed_ns
+        with lock:
+            now = passed_ns
+            passed_ns += tick_ns
+        return now
+
+    def seconds() -> float:
+        return (start_ns + passed()) / 10**9
+
+    real_sleep = time.sleep
+
+    def sleep(seconds: float, /) -> None:
+        nonlocal passed_ns
+        real_sleep(seconds)
+        with lock:
+            passed_ns += round(seconds * 1e9)
+
+    def of_wall(name: str) -> Callable[..., Any]:
+        real = getattr(time, name)
+        return lambda when=None, /: real(seconds() if when is None else when)
+
+    real_strftime, real_asctime = time.strftime, time.asctime
+    real_localtime = time.localtime
+
+    def strftime(form: str, when: Any = None, /) -> str:
+        return real_strftime(form, real_localtime(seconds()) if when is None else when)
+
+    def asctime(when: Any = None, /) -> str:
+        return real_asctime(real_localtime(seconds()) if when is None else when)
+
+    def clock_gettime_ns(clock: int, /) -> int:
+        wall = clock in (time.CLOCK_REALTIME, getattr(time, "CLOCK_TAI", -1))
+        return passed() + (start_ns if wall else _MONOTONIC_NS)
+
+    functions: dict[str, Callable[..., Any]] = {
+        "time": seconds,
+        "time_ns": lambda: start_ns + passed(),
+        "clock_gettime_ns": clock_gettime_ns,
+        "clock_gettime": lambda clock, /: clock_gettime_ns(clock) / 10**9,
+        "sleep": sleep,
+        "strftime": strftime,
+        "asctime": asctime,
+        **{name: of_wall(name) for name in ("localtime", "gmtime", "ctime")},
+    }
+    for name, base in (
+        ("monotonic", _MONOTONIC_NS),
+        ("perf_counter", _MONOTONIC_NS),
+        ("process_time", 0),
+        ("thread_time", 0),
+    ):
+        functions[name] = lambda base=base: (base + passed()) / 10**9
+        functions[name + "_ns"] = lambda base=base: base + passed()
+    for name, function in functions.items():
+        setattr(time, name, _Builtin(name, function))
+
+    def now(cls: Any, tz: datetime.tzinfo | None = None) -> Any:
+        """Returns new datetime object representing current time local to tz."""
+        return cls.fromtimestamp(seconds(), tz)
+
+    def utcnow(cls: Any) -> Any:
+        """Return a new datetime representing UTC day and time."""
+        if sys.version_info >= (3, 12):
+            import warnings
+
+            warnings.warn(_UTCNOW, DeprecationWarning, stacklevel=2)
+        return cls.fromtimestamp(seconds(), datetime.UTC).replace(tzinfo=None)
+
+    # `today` asks `time.time` itself. The class stays what it is: programs compare with it and derive from
+    # it.
+    _set_in_type(datetime.datetime, {"now": classmethod(now), "utcnow": classmethod(utcnow)})
+
+
+_UTCNOW = (
+    "datetime.datetime.utcnow() is deprecated and scheduled for removal in a future version. "
+    "Use timezone-aware objects to represent datetimes in UTC: datetime.datetime.now(datetime.UTC)."
+)
+
+
+def _set_in_type(kind: type, attributes: dict[str, Any]) -> None:
+    """Set attributes of a type of C, whose `__dict__` cannot be written to by the front door."""
+    (names,) = (each for each in gc.get_referents(kind.__dict__) if type(each) is dict)
+    names.update(attributes)
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+
+
+def _fix_random(seed: int) -> None:
+    """`os.urandom` is a stream that follows from the seed; whatever draws a seed of its own draws it from
+    there."""
+    import random
+
+    lock = threading.Lock()
+    key = seed.to_bytes(16, "big", signed=True)
+    drawn = 0
+
+    def urandom(size: int, /) -> bytes:
+        nonlocal drawn
+        if size < 0:
+            raise ValueError("negative argument not allowed")
+        found = b""
+        while len(found) < size:
+            with lock:
+                number, drawn = drawn, drawn + 1
+            found += blake2b(number.to_bytes(8, "big"), key=key).digest()
+        return found[:size]
+
+    fixed = _Builtin("urandom", urandom)
+    os.urandom = fixed
+    os.getrandom = _Builtin("getrandom", lambda size, flags=0, /: urandom(size))
+    random.__dict__["_urandom"] = fixed  # `SystemRandom`, and through it `secrets` and numpy
+    real_seed = random.Random.seed
+
+    def seed_(self: random.Random, a: Any = None, version: int = 2) -> None:
+        """Initialize internal state from a seed."""
+        real_seed(self, int.from_bytes(urandom(32), "big") if a is None else a, version)
+
+    seed_.__name__, seed_.__qualname__, seed_.__module__ = "seed", "Random.seed", "random"
+    random.Random.seed = seed_  # type: ignore[method-assign]
+    shared: random.Random = random.__dict__["_inst"]
+    random.seed = shared.seed
+    shared.seed(seed)
+    numpy_random: types.ModuleType | None = sys.modules.get("numpy.random")
+    if numpy_random is not None:  # imported with the server, it has drawn its seed
+        numpy_random.seed(seed % (1 << 32))

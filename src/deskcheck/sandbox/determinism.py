@@ -1,0 +1,42 @@
+"""What a program is given in place of what differs from run to run."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Determinism:
+    """Sources of difference that are fixed; None leaves one as it is.
+
+    clock: seconds since 1970 from which all clocks of `time` and `datetime` start, consistent with one
+    another. Each reading advances them by tick_s, so that a loop that waits for a time ends; 0 freezes them.
+    A sleep takes its time and advances them by it. random_seed: of `random`, `os.urandom`, `secrets`, `uuid4`
+    and numpy. turns: whether threads take turns only where one waits; False has them take turns all the time.
+    addresses: whether objects lie where they lay in the last run of a fresh server: the kernel's
+    randomisation of addresses is off; it must allow that (`personality(2)`). The hash seed is an option of
+    the sandbox's own.
+
+    C code that reads the clock or asks the kernel for random numbers by itself is not reached.
+
+    Raises ValueError for a negative clock or tick.
+    """
+
+    clock: float | None = None
+    tick_s: float = 0.001
+    random_seed: int | None = None
+    turns: bool | None = None
+    addresses: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.tick_s < 0 or (self.clock is not None and self.clock < 0):
+            raise ValueError(f"clock={self.clock} and tick_s={self.tick_s} must not be negative")
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """Those that are fixed, as a recording tells them."""
+        clock = {"clock": self.clock, "tick_s": self.tick_s} if self.clock is not None else {}
+        rest = {"random_seed": self.random_seed, "turns": self.turns, "addresses": self.addresses}
+        return clock | {name: value for name, value in rest.items() if value is not None}
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)

@@ -445,6 +445,7 @@ class _Recording:
             "bytes": f"events of more than {CALL_BYTES >> 20} MiB",
             "time": f"more than {CALL_S:g} s under the tracer",
             "recursion": "near the recursion limit",
+            "subinterpreters": "in a process with subinterpreters",
             "failure": "the tracer failed",
         }
         cut = self.tracer.cut

@@ -49,7 +49,8 @@ class Guest(ABC):
         self.limits = limits or TraceLimits()
         self.level = level
         self.cut: str | None = None
-        """Why events are missing, once they are: ``events``, ``recursion``, ``untraced``."""
+        """Why events are missing, once they are: ``events``, ``recursion``, ``untraced``,
+        ``subinterpreters``."""
         self.failure: BaseException | None = None
         """An error of the tracer's own; the events up to it are true."""
         self.is_on = False

@@ -13,10 +13,12 @@ At `Level.INSTRUCTION` there is an `instruction` event before each instruction b
 the same, and nothing that decides about them looks at the level.
 
 It does not follow C code, and near the recursion limit it loses
-tracing (the interpreter switches a trace function off that cannot be called); a trace says so.
+tracing (the interpreter switches a trace function off that cannot be called); a trace says so. It ends
+where the process has another interpreter besides the main one, and says so too.
 """
 
 import builtins
+import ctypes
 import threading
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -85,6 +87,10 @@ _C_NAMES = {
 
 _LOOKED_FOR = ITERATOR_TYPES | {id(kind) for kind in (type, *_C_CALLABLES)}
 """Addresses of the types of operands that are looked at: what calls back, and what it is called for."""
+
+
+_newest_interpreter: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Head", ctypes.pythonapi))
+_MAIN_INTERPRETER = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Main", ctypes.pythonapi))()
 
 
 class _Frame:
@@ -541,6 +547,9 @@ class _Thread:
             return
         if self.index >= self.tracer.limits.events:
             self.tracer.give_up("events")
+            return
+        if _newest_interpreter() != _MAIN_INTERPRETER:
+            self.tracer.give_up("subinterpreters")
             return
         snapshots = self.snapshots
         # Before anything is numbered: what the last frame took with it may lie where a new object does.

@@ -421,6 +421,7 @@ static Buf died;
 static void
 note_death(PyObject *o)
 {
+    if (has_subinterpreters() && PyInterpreterState_Get() != PyInterpreterState_Main()) return;  /* it may have a lock of its own */
     if (registered.used && map_get(&registered, (uint64_t)o)) {
         map_del(&registered, (uint64_t)o);
         buf_put(&died, (char *)&o, sizeof o);
@@ -2861,6 +2862,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     Core *core = t->core;
     if (core->repetitions && repeats(t, kind, r, frame, line)) return 0;
     if (t->index >= core->events) return give_up(t, "events");
+    if (has_subinterpreters()) return give_up(t, "subinterpreters");
     if (line < 0) line = r->line ? r->line : r->info->first_line;  /* an instruction without a line */
     t->ngone = 0;
     if (t->dirty) { t->dirty = false; forget(t); }

@@ -41,7 +41,6 @@ from deskcheck.sandbox.recorder import HASH_SEEDS, Summary
 from deskcheck.sandbox.sandbox import run as run_in_sandbox
 from deskcheck.sandbox.suite import Blocks, Call, Observed, Suite, observe
 from deskcheck.tracer.limits import TraceLimits
-from deskcheck.tracer.reference import ReferenceTracer
 
 PREFIX = "pytest:"
 OUTPUT = "pytest-output.txt"
@@ -426,7 +425,6 @@ class _Recorder:
                     **observed.interpreter,
                     hash_seed=HASH_SEEDS[0],
                     deskcheck=__version__,
-                    tracer=ReferenceTracer.name,
                     packages=observed.packages,
                     limits=self.trace_limits.leaving_out,
                 ),

@@ -27,10 +27,10 @@ from deskcheck.recording import block
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.trace import Kind
 from deskcheck.recording.value import Value, decode, render
+from deskcheck.tracer import tracer_class
 from deskcheck.tracer._frames import FrameView
 from deskcheck.tracer._snapshot import Snapshotter, know_enum
 from deskcheck.tracer.limits import TraceLimits
-from deskcheck.tracer.reference import ReferenceTracer
 from deskcheck.tracer.result import exception_text, snapshot
 
 ARGUMENT_CHARS = 2000
@@ -252,6 +252,8 @@ class Observer:
         function.calls += 1
         if self._recording is not None and not self._recording.is_over():
             self.left_out["inside a recorded call"] += 1
+        elif _gettrace() is not None:
+            self.left_out["under a trace function of the test's own"] += 1
         elif self.wanted is not None:
             if (self.test, function.module, code.co_qualname, self.counts[id(code)]) in self.wanted:
                 arguments = self._arguments(frame, function)
@@ -404,8 +406,7 @@ class _Recording:
         self.written: list[str] = []
         self.left = CALL_BYTES
         self.until = time.monotonic() + CALL_S
-        self.tracer = ReferenceTracer(scope, self._keep, modules=modules, limits=observer.limits)
-        self.inner: Any = None
+        self.tracer = tracer_class()(scope, self._keep, modules=modules, limits=observer.limits)
         self.error: dict[str, Any] = {}
 
     def _keep(self, events: bytes) -> None:
@@ -416,18 +417,12 @@ class _Recording:
 
     def start(self, frame: FrameType) -> None:
         """Trace from this frame on, which has not run anything yet."""
-        self.tracer.start()
-        function = _gettrace()
-        if function is None:
+        self.tracer.start(frame, self._told)
+        if _gettrace() is None:
             self.give_up("the tracer could not be started")
-            return
-        self.inner = function(frame, "call", None)
-        frame.f_trace = self.local
 
-    def local(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """The local trace function of the call's own frame: the tracer's, and a look at its end."""
-        if self.inner is not None:
-            self.inner = self.inner(frame, event, arg)
+    def _told(self, event: str, arg: Any) -> None:
+        """An exception comes up in the call's own frame, or the frame is left."""
         try:
             if event == "exception":
                 self.error = _described(arg[1])
@@ -435,7 +430,6 @@ class _Recording:
                 self._end(arg)
         except Exception as error:  # ours must not become the program's
             self.give_up(_ours(error))
-        return self.local
 
     def is_over(self) -> bool:
         """Whether it ended without our seeing it: the tracer had to give up."""
@@ -451,18 +445,19 @@ class _Recording:
             "bytes": f"events of more than {CALL_BYTES >> 20} MiB",
             "time": f"more than {CALL_S:g} s under the tracer",
             "recursion": "near the recursion limit",
+            "subinterpreters": "in a process with subinterpreters",
             "failure": "the tracer failed",
         }
         cut = self.tracer.cut
         self.observer.finished(None, [], why or reasons.get(cut or "", f"the trace was cut: {cut}"))
 
     def _end(self, returned: Any) -> None:
-        cut = self.tracer.cut
-        self.tracer.stop()
-        if cut is not None or self.tracer.failure is not None or not self.blocks:
+        self.tracer.stop()  # which hands over the last events
+        if self.tracer.cut is not None or not self.blocks:
             self.give_up("")
             return
-        *_, last = block.rows(self.blocks[-1])
+        from_the_end = (row for events in reversed(self.blocks) for row in reversed([*block.rows(events)]))
+        last = next(row for row in from_the_end if row.thread == 0)  # another thread may have come between
         if last.kind == Kind.UNWIND:
             self.facts |= self.error
         else:
@@ -598,7 +593,8 @@ class _MonitoringHook:
             return None if entered(getframe(1)) else disable
 
         self.function = function
-        self.tool = next((n for n in (4, 3) if monitoring.get_tool(n) is None), None)
+        # The native tracer's is 4: where it does not get that, it traces all code.
+        self.tool = next((n for n in (3, 4) if monitoring.get_tool(n) is None), None)
         if self.tool is not None:
             monitoring.use_tool_id(self.tool, "deskcheck")
             monitoring.register_callback(self.tool, monitoring.events.PY_START, function)

@@ -26,6 +26,7 @@ from typing import Any
 
 from deskcheck.sandbox._calls import Observer, Project
 from deskcheck.sandbox._channel import sender
+from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import TraceLimits
 
 _NAME = "_deskcheck_suite"
@@ -75,6 +76,7 @@ class _Plugin:
             "python": platform.python_version(),
             "implementation": sys.implementation.name,
             "platform": platform.platform(),
+            "tracer": tracer_class().name,
         }
         facts = {"tests": len(session.items), "packages": self._packages(), "interpreter": interpreter}
         self.send("collected", facts, [])

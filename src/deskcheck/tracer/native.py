@@ -7,7 +7,6 @@ out once for a code object or a type. Importing it raises ImportError where the 
 import builtins
 import datetime
 import sys
-import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Mapping
@@ -28,8 +27,9 @@ from deskcheck.tracer._frames import (
     _stack_effect,
     facts,
 )
+from deskcheck.tracer._guest import Guest, Local, Told
 from deskcheck.tracer._native import Core, setup
-from deskcheck.tracer._snapshot import Snapshotter, know_enum, qualified_name
+from deskcheck.tracer._snapshot import Snapshotter, qualified_name
 from deskcheck.tracer.limits import Level, TraceLimits
 from deskcheck.tracer.reference import (
     _ASKS_NEXT,
@@ -41,7 +41,6 @@ from deskcheck.tracer.reference import (
     _LOOP_ENDS,
     _RETURNS,
     _YIELDS,
-    Local,
     _c_name,
 )
 
@@ -101,8 +100,19 @@ def _place_text(position: tuple[int | None, ...]) -> str | None:
     return f',"at":[{line},{column},{end_line},{end_column}]'
 
 
+_code_facts: dict[int, dict[str, Any]] = {}
+"""By address of the code object, which `facts` keeps alive. A test suite has a tracer for each call."""
+
+
 def code_facts(code: CodeType) -> dict[str, Any]:
     """What the core needs to know of a code object; lists are by code unit (two bytes)."""
+    known = _code_facts.get(id(code))
+    if known is None:
+        known = _code_facts[id(code)] = _new_code_facts(code)
+    return known
+
+
+def _new_code_facts(code: CodeType) -> dict[str, Any]:
     about: CodeFacts = facts(code)
     units = len(code.co_code) // 2 + 1
     op, depth, tags, kept, caught, operands, comprehension, lines = ([0] * units for _ in range(8))
@@ -291,9 +301,8 @@ _INLINE = _snapshot._ids(
 _INLINE |= frozenset(_snapshot._C_REPR) | _snapshot._DESCRIPTORS
 
 
-class NativeTracer:
-    """Traces the calling thread, and threads started while it is on. As `ReferenceTracer`, which
-    says what the arguments are; but `emit` gets many events at a time: a block when it is full, the last
+class NativeTracer(Guest):
+    """As `ReferenceTracer`, but `emit` gets many events at a time: a block when it is full, the last
     one when the tracer is stopped."""
 
     name = "native"
@@ -308,14 +317,7 @@ class NativeTracer:
         level: Level = Level.LINE,
         block_bytes: int = _BLOCK_BYTES,
     ) -> None:
-        self.scope = dict(scope)
-        self.emit = emit
-        self.modules = set(modules)
-        self.limits = limits or TraceLimits()
-        self.level = level
-        self.cut: str | None = None
-        self.failure: BaseException | None = None
-        self.is_on = False
+        super().__init__(scope, emit, modules=modules, limits=limits, level=level)
         bounds = self.limits
         self._core = Core(
             self,
@@ -332,31 +334,15 @@ class NativeTracer:
             bounds.repetitions or 0,
             bool(bounds.only),
         )
-        self._lock = threading.Lock()
         self._threads = 0
         self._monitors = False
-        self._real = (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace)
-        self._before: Any = None
-        self._user = threading.local()
-        self._user_thread_function: Any = None
 
-    def start(self) -> None:
-        """Begin to trace. Frames that are already running are not recorded."""
-        know_enum()
-        self.is_on = True
-        self._before = sys.gettrace()
-        _, _, thread_settrace, _ = self._real
-        sys.settrace = self._user_settrace
-        sys.gettrace = self._user_gettrace
-        threading.settrace = self._user_thread_settrace  # type: ignore[assignment]  # the program's own
-        threading.gettrace = lambda: self._user_thread_function
-        thread_settrace(self._thread_started)
-        # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
-        # It is one that never runs: its events would find no function where an earlier traced thread runs on.
-        asks: Any = (_ for _ in ())
-        asks.gi_frame.f_trace_opcodes = True
+    def _attach(self) -> None:
         self._use_local_events()
-        self._attach()
+        self._attach_thread()
+
+    def _follow(self, frame: FrameType, told: Told) -> None:
+        self._core.follow(frame, told)
 
     def _use_local_events(self) -> None:
         """3.12+: trace the code in the scope alone, so that the rest runs at full speed."""
@@ -379,18 +365,14 @@ class NativeTracer:
             sys.monitoring.register_callback(_TOOL, sys.monitoring.events.PY_RESUME, None)
             sys.monitoring.free_tool_id(_TOOL)
 
-    def stop(self) -> None:
-        """Stop tracing, hand over what is left and put everything back. Safe to call twice."""
-        if not self.is_on:
-            return
-        self.is_on = False
-        (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace) = self._real
-        if self._core.is_on_here():
-            self._core.detach()
-            self._real[0](self.user_function or self._before)
-        else:
-            self.cut = self.cut or "untraced"
-        threading.settrace(self._user_thread_function)
+    def _is_on_here(self) -> bool:
+        return self._core.is_on_here()
+
+    def _give_back(self, function: Any) -> None:
+        self._core.detach()
+        super()._give_back(function)
+
+    def _close(self) -> None:
         self._core.stop()
         self._core.flush()
         self._core.clear()
@@ -402,22 +384,15 @@ class NativeTracer:
         self._core.mirror(descriptor, size)
 
     def forget_thread(self) -> None:
-        """In a forked child: record nothing more, and leave the parent's stream alone."""
-        self.emit = lambda block: None
-        self.is_on = False
         self._core.drop()
-        sys.settrace, sys.gettrace, threading.settrace, threading.gettrace = self._real
-        sys.settrace(None)
+        super().forget_thread()
 
     def wrote(self, text: str) -> None:
-        """Note that the program wrote to standard output: it goes with the next event."""
         if self.is_on:
             self._core.wrote(text)
 
     def give_up(self, why: str, failure: BaseException | None = None) -> None:
-        """Record nothing more; the program runs on."""
-        self.cut = self.cut or why
-        self.failure = self.failure or failure
+        super().give_up(why, failure)
         self._core.cut()
         self._core.flush()
         # From 3.12 on the interpreter calls NULL for a frame with opcode events whose trace function is gone
@@ -431,15 +406,14 @@ class NativeTracer:
         else:
             self.give_up("failure", error)
 
-    def _attach(self) -> None:
+    def _attach_thread(self) -> None:
         with self._lock:
             number, self._threads = self._threads, self._threads + 1
         fallback = _Fallback(self._core, self.limits, self.modules, self.scope)
         self._core.attach(fallback, number)
 
     def _thread_started(self, frame: FrameType, event: str, arg: Any) -> Local | None:
-        # Installed by threading for a new thread.
-        self._attach()
+        self._attach_thread()
         self._user.function = self._user_thread_function
         self._core.user(self.user_function is not None)
         self._core.widen(self.user_function is not None)
@@ -448,25 +422,14 @@ class NativeTracer:
 
     # -- the program's own trace function ------------------------------------------------------------
 
-    @property
-    def user_function(self) -> Any:
-        """The trace function that the program has set in this thread while ours was on."""
-        return getattr(self._user, "function", None)
-
     def _user_settrace(self, function: Any) -> None:
-        if self._core.is_on_here():
+        if self._is_on_here():
             self._user.function = function
             self._user.locals = {}
             self._core.user(function is not None)
             self._core.widen(function is not None)
         else:
             self._real[0](function)
-
-    def _user_gettrace(self) -> Any:
-        return self.user_function if self._core.is_on_here() else self._real[1]()
-
-    def _user_thread_settrace(self, function: Any) -> None:
-        self._user_thread_function = function
 
     def _user_event(self, frame: FrameType, event: str, arg: Any) -> None:
         known: dict[int, Any] = self._user.__dict__.setdefault("locals", {})

@@ -13,11 +13,12 @@ At `Level.INSTRUCTION` there is an `instruction` event before each instruction b
 the same, and nothing that decides about them looks at the level.
 
 It does not follow C code, and near the recursion limit it loses
-tracing (the interpreter switches a trace function off that cannot be called); a trace says so.
+tracing (the interpreter switches a trace function off that cannot be called); a trace says so. It ends
+where the process has another interpreter besides the main one, and says so too.
 """
 
 import builtins
-import sys
+import ctypes
 import threading
 import types
 from collections.abc import Callable, Iterable, Mapping
@@ -26,13 +27,13 @@ from typing import Any
 
 from deskcheck.recording.trace import Kind
 from deskcheck.tracer._frames import EMPTY, CodeFacts, FrameView, facts
+from deskcheck.tracer._guest import Guest, Local, Told
 from deskcheck.tracer._snapshot import (
     ITERATOR_TYPES,
     UNBOUND,
     Snapshotter,
     is_iterator,
     json_object,
-    know_enum,
     qualified_name,
     runs_in,
     text_of,
@@ -87,7 +88,9 @@ _C_NAMES = {
 _LOOKED_FOR = ITERATOR_TYPES | {id(kind) for kind in (type, *_C_CALLABLES)}
 """Addresses of the types of operands that are looked at: what calls back, and what it is called for."""
 
-Local = Callable[[FrameType, str, Any], Any]
+
+_newest_interpreter: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Head", ctypes.pythonapi))
+_MAIN_INTERPRETER = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Main", ctypes.pythonapi))()
 
 
 class _Frame:
@@ -141,17 +144,8 @@ class _Frame:
         """Whether it has been resumed unrecorded: so is all until it is left."""
 
 
-class ReferenceTracer:
-    """Traces the calling thread, and threads started while it is on, through `sys.settrace`.
-
-    scope: which code is recorded: `co_filename` -> the name that events give the file. emit: called
-    with each event as a block (`recording.block`) of its own. modules: names of
-    the modules that the scope belongs to, whose classes and functions are looked into. level: lines,
-    or instructions too.
-
-    While it is on, `sys.settrace` and `sys.gettrace` keep meaning the program's own trace function,
-    which is called beside ours.
-    """
+class ReferenceTracer(Guest):
+    """Traces through `sys.settrace`; `emit` gets a block for each event."""
 
     name = "reference"
 
@@ -164,23 +158,8 @@ class ReferenceTracer:
         limits: TraceLimits | None = None,
         level: Level = Level.LINE,
     ) -> None:
-        self.scope = dict(scope)
-        self.emit = emit
-        self.level = level
-        self.modules = set(modules)
-        self.limits = limits or TraceLimits()
-        self.cut: str | None = None
-        """Why events are missing, once they are: ``events``, ``recursion``, ``untraced``."""
-        self.failure: BaseException | None = None
-        """An error of the tracer's own; the events up to it are true."""
+        super().__init__(scope, emit, modules=modules, limits=limits, level=level)
         self._threads: dict[int, _Thread] = {}
-        self._lock = threading.Lock()
-        self.is_on = False
-        self._real = (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace)
-        self._before: Any = None
-        self._user = threading.local()
-        """`function`: the trace function that the program has set in this thread while ours was on."""
-        self._user_thread_function: Any = None
         self._files: dict[int, tuple[CodeType, str | None]] = {}
         """By address of a code object, which this keeps alive: the name of its file, if it is recorded."""
 
@@ -195,47 +174,28 @@ class ReferenceTracer:
             known = self._files[id(code)] = code, file if chosen else None
         return known[1]
 
-    def start(self) -> None:
-        """Begin to trace. Frames that are already running are not recorded."""
-        know_enum()
-        self.is_on = True
-        self._before = sys.gettrace()
-        settrace, _, thread_settrace, _ = self._real
-        sys.settrace = self._user_settrace
-        sys.gettrace = self._user_gettrace
-        threading.settrace = self._user_thread_settrace  # type: ignore[assignment]  # the program's own
-        threading.gettrace = lambda: self._user_thread_function
-        thread_settrace(self._thread_started)
-        if not hasattr(sys, "_deskcheck_opcodes"):
-            # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
-            sys._getframe().f_trace_opcodes = True
-        settrace(self._thread().on_call)
-
-    def stop(self) -> None:
-        """Stop tracing and put everything back. Safe to call twice."""
-        if not self.is_on:
-            return
-        self.is_on = False
-        (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace) = self._real
-        if self._is_on_here():
-            sys.settrace(self.user_function or self._before)
-        else:
-            self.cut = self.cut or "untraced"
-        threading.settrace(self._user_thread_function)
-        for thread in list(self._threads.values()):
-            thread.snapshots.clear()
-
-    def forget_thread(self) -> None:
-        """In a forked child: record nothing more, and leave the parent's stream alone."""
-        self.emit = lambda block: None
-        self.is_on = False
-        sys.settrace, sys.gettrace, threading.settrace, threading.gettrace = self._real
-        sys.settrace(None)
-
     def wrote(self, text: str) -> None:
-        """Note that the program wrote to standard output: it goes with the next event."""
         if self.is_on:
             self._thread().output.append(text)
+
+    def _attach(self) -> None:
+        self._real[0](self._thread().on_call)
+
+    def _follow(self, frame: FrameType, told: Told) -> None:
+        thread = self._thread()
+        thread.on_call(frame, "call", None)
+
+        def local(frame: FrameType, event: str, arg: Any) -> Local:
+            thread.on_event(frame, event, arg)
+            if event in ("exception", "return"):
+                told(event, arg)
+            return local
+
+        frame.f_trace = local
+
+    def _close(self) -> None:
+        for thread in list(self._threads.values()):
+            thread.snapshots.clear()
 
     def _thread(self) -> "_Thread":
         ident = threading.get_ident()
@@ -246,7 +206,7 @@ class ReferenceTracer:
         return thread
 
     def _thread_started(self, frame: FrameType, event: str, arg: Any) -> Local | None:
-        # Installed by threading for a new thread. A dead thread's ident may be used again.
+        # A dead thread's ident may be used again.
         ident = threading.get_ident()
         known = self._threads.get(ident)
         if known is None or known.active or known.index:
@@ -258,14 +218,8 @@ class ReferenceTracer:
         return known.on_call(frame, event, arg)
 
     def _is_on_here(self) -> bool:
-        """Whether what the interpreter calls in this thread is ours. An error in a trace function,
-        the program's too, makes it forget the function."""
         function = self._real[1]()
         return type(function) is types.MethodType and type(function.__self__) is _Thread
-
-    @property
-    def user_function(self) -> Any:
-        return getattr(self._user, "function", None)
 
     def _user_settrace(self, function: Any) -> None:
         if self._is_on_here():
@@ -275,20 +229,12 @@ class ReferenceTracer:
                 self._thread().untraced = True
             self._real[0](function)
 
-    def _user_gettrace(self) -> Any:
-        return self.user_function if self._is_on_here() else self._real[1]()
-
-    def _user_thread_settrace(self, function: Any) -> None:
-        self._user_thread_function = function
-
     def write(self, line: str) -> None:
         with self._lock:
             self.emit(line.encode("utf-8", "surrogatepass"))
 
     def give_up(self, why: str, failure: BaseException | None = None) -> None:
-        """Record nothing more; the program runs on."""
-        self.cut = self.cut or why
-        self.failure = self.failure or failure
+        super().give_up(why, failure)
         self._real[0](self.user_function)
 
 
@@ -601,6 +547,9 @@ class _Thread:
             return
         if self.index >= self.tracer.limits.events:
             self.tracer.give_up("events")
+            return
+        if _newest_interpreter() != _MAIN_INTERPRETER:
+            self.tracer.give_up("subinterpreters")
             return
         snapshots = self.snapshots
         # Before anything is numbered: what the last frame took with it may lie where a new object does.

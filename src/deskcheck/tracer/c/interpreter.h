@@ -71,6 +71,13 @@ generator_code(PyObject *o)
 #endif
 }
 
+/* Whether this process has more interpreters than one: the newest is the first of the list. */
+static inline bool
+has_subinterpreters(void)
+{
+    return _PyRuntime.interpreters.head != _PyRuntime.interpreters.main;
+}
+
 /* Whether the interpreter goes back from a frame straight to the one before, through no code in C. */
 static inline bool
 entered_from_python(IFrame *f)

@@ -173,6 +173,9 @@ typedef struct Core {
     struct { uint64_t block, size; char data[]; } *mirror;  /* shared with the watcher: what is not handed over yet */
     size_t mirror_room;
     PyObject *pending;           /* list of blocks */
+    void *followed;              /* address of a frame whose exceptions and end are told, or NULL */
+    PyObject *told;              /* is called then */
+    void *picked_by;             /* address of the profile function that was at work when it began, or NULL */
     PyObject *set_events, *set_local_events, *disable;  /* of sys.monitoring, where only code in the scope is traced; else NULL */
     bool wide;                   /* all code is traced nevertheless: the program has a trace function */
     uint8_t events_were[32];
@@ -189,6 +192,7 @@ static PyObject *S_name, *S_inline, *S_content, *S_place, *S_big, *S_type_facts,
    events. While a tracer is on, the types' tp_dealloc is ours, notes the death, and goes on. */
 
 enum { OWN_TOOL = 4 };        /* of sys.monitoring, on 3.12 and later */
+#define OWN_NAME "deskcheck"  /* of ours and of the observer of test suites there */
 
 enum { MAX_WATCHED = 32 };
 static struct { PyTypeObject *type; destructor original; bool on; } watched[MAX_WATCHED];
@@ -428,6 +432,7 @@ static Buf died;
 static void
 note_death(PyObject *o)
 {
+    if (has_subinterpreters() && PyInterpreterState_Get() != PyInterpreterState_Main()) return;  /* it may have a lock of its own */
     if (registered.used && map_get(&registered, (uint64_t)o)) {
         map_del(&registered, (uint64_t)o);
         buf_put(&died, (char *)&o, sizeof o);
@@ -2760,14 +2765,17 @@ give_up(Thread *t, const char *why)
     return 0;
 }
 
-/* Whether other code may run between two lines: of another thread, or of a trace function, profiler or monitor. */
+/* Whether other code may run between two lines: of another thread, or of a trace function, profiler or monitor. What picked the
+   frame that is followed (sandbox/_calls.py) only counts. */
 static bool
-observed(PyThreadState *ts)
+observed(const Core *core, PyThreadState *ts)
 {
-    if (ts->next || ts->prev || ts->c_profilefunc) return true;
+    if (ts->next || ts->prev || (ts->c_profilefunc && ts->c_profileobj != core->picked_by)) return true;
 #if PY_VERSION_HEX >= 0x030C0000
-    for (int tool = 0; tool < 6; tool++)
-        if (tool != OWN_TOOL && ts->interp->monitoring_tool_names[tool]) return true;
+    for (int tool = 0; tool < 6; tool++) {
+        PyObject *name = ts->interp->monitoring_tool_names[tool];
+        if (name && PyUnicode_CompareWithASCIIString(name, OWN_NAME) != 0) return true;
+    }
 #endif
     return false;
 }
@@ -2970,6 +2978,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     Core *core = t->core;
     if (core->repetitions && repeats(t, kind, r, frame, line)) return 0;
     if (t->index >= core->events) return give_up(t, "events");
+    if (has_subinterpreters()) return give_up(t, "subinterpreters");
     if (line < 0) line = r->line ? r->line : r->info->first_line;  /* an instruction without a line */
     Buf *texts[] = {&t->locals, &t->stack, &t->global_text, &t->objects_text, &t->caller, &t->value};
     View quiet;
@@ -3435,6 +3444,21 @@ report_failure(Core *core, Thread *t)
     PyErr_Clear();
 }
 
+static const char *const event_names[] = {"call", "exception", "line", "return", "", "", "", "opcode"};  /* of sys.settrace */
+
+/* Tell of an event of the frame that is followed. The tracer may be stopped then. */
+static int
+tell(Core *core, int what, PyObject *arg)
+{
+    if (what != PyTrace_EXCEPTION && what != PyTrace_RETURN) return 0;
+    PyObject *told = Py_NewRef(core->told);
+    if (what == PyTrace_RETURN) core->followed = NULL;
+    PyObject *done = QUIETLY(PyObject_CallFunction(told, "sO", event_names[what], arg ? arg : Py_None));
+    Py_DECREF(told);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
 /* What the interpreter calls. An error of ours ends the trace and leaves the program alone. */
 static int
 hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
@@ -3451,7 +3475,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             bool raised = raising(ts);
             if (raised) PyErr_Fetch(&type, &value, &traceback);
             Collector collector = collector_waits(ts);  /* or finalisers of the program would run inside of us */
-            t->alone = !observed(ts);
+            t->alone = !observed(core, ts);
             int *left = recursion_left(ts), had = *left;
             *left += 300;
             int failed = 0;
@@ -3460,6 +3484,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             if (!failed && info->in_scope) account(t, frame, info, what);
             if (!failed && info->in_scope)
                 failed = what == PyTrace_CALL ? on_call(t, frame) : on_event(t, frame, what, arg);
+            if (!failed && core->followed == frame) failed = tell(core, what, arg);
             *left = had;
             if (failed) {
                 report_failure(core, t);
@@ -3471,8 +3496,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
         }
     }
     if (user) {
-        static const char *const names[] = {"call", "exception", "line", "return", "", "", "", "opcode"};
-        PyObject *done = PyObject_CallMethod(core->tracer, "_user_event", "OsO", (PyObject *)frame, names[what], arg ? arg : Py_None);
+        PyObject *done = PyObject_CallMethod(core->tracer, "_user_event", "OsO", (PyObject *)frame, event_names[what], arg ? arg : Py_None);
         if (!done) {  /* the program's trace function has failed: the interpreter forgets it, and ours with it */
             PyObject *type, *value, *traceback;
             PyErr_Fetch(&type, &value, &traceback);
@@ -3610,6 +3634,8 @@ core_clear(Core *core, PyObject *unused)
         }
     map_free(&core->types);
     core->block_info = NULL;
+    core->followed = NULL;
+    Py_CLEAR(core->told);
     Py_RETURN_NONE;
 }
 
@@ -3658,6 +3684,18 @@ core_attach(Core *core, PyObject *args)
     Py_RETURN_NONE;
 }
 
+#if HAS_LOCAL_EVENTS
+/* Have the events of code in the scope that begins. Returns whether it had none so far; -1: an error is set. */
+static int
+begins_locally(Thread *t, PyCodeObject *code)
+{
+    Info *info = info_of(t, code);
+    if (!info) return -1;
+    if (!info->in_scope || info->local) return 0;
+    return trace_locally(t->core, info, true) < 0 ? -1 : 1;
+}
+#endif
+
 /* begins(code, offset): what sys.monitoring calls when code runs for the first time. It need not do so again. */
 static PyObject *
 core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
@@ -3666,19 +3704,15 @@ core_begins(Core *core, PyObject *const *args, Py_ssize_t n)
     Thread *t = current_thread(core);
     if (n < 2 || !t || !core->on || core->cut || core->wide || !PyCode_Check(args[0])) return Py_NewRef(core->disable);
     PyCodeObject *code = (PyCodeObject *)args[0];
-    int failed = 0;
     PyThreadState *ts = PyThreadState_Get();
     Collector collector = collector_waits(ts);
     go_in(core);
-    Info *info = info_of(t, code);
-    if (!info) failed = 1;
-    bool first = info && info->in_scope && !info->local;
-    if (first) failed = trace_locally(core, info, true) < 0;
-    first = first && !failed && core->on;
-    if (failed) report_failure(core, t);
+    int first = begins_locally(t, code);
+    if (first < 0) report_failure(core, t);
+    bool on = core->on;
     go_out(core);
     collector_goes_on(ts, collector);
-    if (first) {
+    if (first > 0 && on) {
         PyFrameObject *frame = PyEval_GetFrame();  /* which has begun before anybody looked */
         if (frame && frame_code(frame->f_frame) == code && hook((PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
     }
@@ -3792,6 +3826,23 @@ core_event(Core *core, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* follow(frame, told): record a frame that has begun and run nothing; told(event, argument) is called at its exceptions and its end. */
+static PyObject *
+core_follow(Core *core, PyObject *args)
+{
+    PyFrameObject *frame;
+    PyObject *told;
+    if (!PyArg_ParseTuple(args, "O!O", &PyFrame_Type, &frame, &told)) return NULL;
+    core->followed = frame;
+    Py_XSETREF(core->told, Py_NewRef(told));
+    core->picked_by = PyThreadState_Get()->c_profileobj;
+#if HAS_LOCAL_EVENTS
+    if (core->set_events && !core->wide && begins_locally(current_thread(core), frame_code(frame->f_frame)) < 0) return NULL;
+#endif
+    if (hook((PyObject *)core, frame, PyTrace_CALL, Py_None) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *
 core_wrote(Core *core, PyObject *text)
 {
@@ -3855,6 +3906,7 @@ static PyMethodDef core_methods[] = {
     {"clear", (PyCFunction)core_clear, METH_NOARGS, "forget everything that is known of the program"},
     {"user", (PyCFunction)core_user, METH_O, "whether the program has a trace function of its own in this thread"},
     {"event", (PyCFunction)core_event, METH_VARARGS, "event(frame): a frame begins"},
+    {"follow", (PyCFunction)core_follow, METH_VARARGS, "follow(frame, told): record a frame that has begun, and tell of its end"},
     {"wrote", (PyCFunction)core_wrote, METH_O, "wrote(text): the program wrote to standard output"},
     {"value", (PyCFunction)core_value, METH_O, "value(object): its encoded value, within an event"},
     {"frame_number", (PyCFunction)core_frame_number, METH_O, "frame_number(frame): its number, or None"},

@@ -1,0 +1,160 @@
+"""How a tracer comes and goes: it takes the place of the program's trace function and puts everything back.
+
+What both tracers share: while one is on, `sys.settrace` and `sys.gettrace` keep meaning the program's own
+trace function, which is called beside ours. What an event is, and what is recorded of it, is theirs.
+"""
+
+import builtins
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from types import FrameType
+from typing import Any
+
+from deskcheck.tracer._snapshot import know_enum
+from deskcheck.tracer.limits import Level, TraceLimits
+
+# A program may replace builtins; functions defined from here on keep the real ones.
+globals()["__builtins__"] = dict(vars(builtins))
+
+Local = Callable[[FrameType, str, Any], Any]
+Told = Callable[[str, Any], None]
+"""What is called at some events, with their name and argument as `sys.settrace` has them."""
+
+
+class Guest(ABC):
+    """Traces the calling thread, and threads started while it is on.
+
+    scope: which code is recorded: `co_filename` -> the name that events give the file. emit: called
+    with events as blocks (`recording.block`). modules: names of
+    the modules that the scope belongs to, whose classes and functions are looked into. level: lines,
+    or instructions too.
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        scope: Mapping[str, str],
+        emit: Callable[[bytes], None],
+        *,
+        modules: Iterable[str] = ("__main__",),
+        limits: TraceLimits | None = None,
+        level: Level = Level.LINE,
+    ) -> None:
+        self.scope = dict(scope)
+        self.emit = emit
+        self.modules = set(modules)
+        self.limits = limits or TraceLimits()
+        self.level = level
+        self.cut: str | None = None
+        """Why events are missing, once they are: ``events``, ``recursion``, ``untraced``,
+        ``subinterpreters``."""
+        self.failure: BaseException | None = None
+        """An error of the tracer's own; the events up to it are true."""
+        self.is_on = False
+        self._lock = threading.Lock()
+        self._real = (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace)
+        self._before: Any = None
+        self._user = threading.local()
+        """`function`: the trace function that the program has set in this thread while ours was on."""
+        self._user_thread_function: Any = None
+
+    def start(self, frame: FrameType | None = None, told: Told = lambda event, arg: None) -> None:
+        """Begin to trace.
+
+        Frames that are already running are not recorded, but for `frame`: one of this thread that has begun
+        and run nothing yet is recorded from its `call` on, and `told` is called at each ``exception`` and
+        ``return`` of it, once that is recorded. It may stop the tracer.
+        """
+        know_enum()
+        self.is_on = True
+        self._before = sys.gettrace()
+        _, _, thread_settrace, _ = self._real
+        sys.settrace = self._user_settrace
+        sys.gettrace = self._user_gettrace
+        threading.settrace = self._user_thread_settrace  # type: ignore[assignment]  # the program's own
+        threading.gettrace = lambda: self._user_thread_function
+        thread_settrace(self._thread_started)
+        # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
+        # It is one that never runs: its events would find no function where an earlier traced thread runs on.
+        asks: Any = (_ for _ in ())
+        asks.gi_frame.f_trace_opcodes = True
+        self._attach()
+        if frame is not None:
+            self._follow(frame, told)
+
+    def stop(self) -> None:
+        """Stop tracing, hand over what is left and put everything back. Safe to call twice."""
+        if not self.is_on:
+            return
+        self.is_on = False
+        self._put_back()
+        if self._is_on_here():
+            self._give_back(self.user_function or self._before)
+        else:
+            self.cut = self.cut or "untraced"
+        threading.settrace(self._user_thread_function)
+        self._close()
+
+    def forget_thread(self) -> None:
+        """In a forked child: record nothing more, and leave the parent's stream alone."""
+        self.emit = lambda block: None
+        self.is_on = False
+        self._put_back()
+        sys.settrace(None)
+
+    def give_up(self, why: str, failure: BaseException | None = None) -> None:
+        """Record nothing more; the program runs on."""
+        self.cut = self.cut or why
+        self.failure = self.failure or failure
+
+    @abstractmethod
+    def wrote(self, text: str) -> None:
+        """Note that the program wrote to standard output: it goes with the next event."""
+
+    def _put_back(self) -> None:
+        (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace) = self._real
+
+    # -- the interpreter's trace function: how each tracer has its own --------------------------------
+
+    @abstractmethod
+    def _attach(self) -> None:
+        """Trace the calling thread."""
+
+    @abstractmethod
+    def _follow(self, frame: FrameType, told: Told) -> None: ...
+
+    @abstractmethod
+    def _is_on_here(self) -> bool:
+        """Whether what the interpreter calls in this thread is ours. An error in a trace function,
+        the program's too, makes it forget the function."""
+
+    def _give_back(self, function: Any) -> None:
+        """Have the interpreter call this trace function in the calling thread instead of ours."""
+        self._real[0](function)
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Called when everything is back in its place."""
+
+    @abstractmethod
+    def _thread_started(self, frame: FrameType, event: str, arg: Any) -> Local | None:
+        """Installed by threading for a new thread."""
+
+    # -- the program's own ----------------------------------------------------------------------------
+
+    @property
+    def user_function(self) -> Any:
+        """The trace function that the program has set in this thread while ours was on."""
+        return getattr(self._user, "function", None)
+
+    @abstractmethod
+    def _user_settrace(self, function: Any) -> None: ...
+
+    def _user_gettrace(self) -> Any:
+        return self.user_function if self._is_on_here() else self._real[1]()
+
+    def _user_thread_settrace(self, function: Any) -> None:
+        self._user_thread_function = function

@@ -12,12 +12,14 @@ import fcntl
 import gc
 import json
 import os
+import random
 import resource
 import select
 import signal
 import socket
 import struct
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -50,6 +52,7 @@ _SYSTEM = (
 )
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+_PROCESSORS = os.cpu_count() or 1
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _LOOK_S = 0.1
 """Between looks at what a program's processes use together. Most programs end before the first."""
@@ -139,6 +142,7 @@ class _Server:
             owner_changes = self.alone or setup.uid is not None
             _seccomp.attach(_seccomp.program(owner_changes=owner_changes))
         gc.collect()
+        self.fork = kernel.fork if _nothing_after_fork() else os.fork
         gc.freeze()
 
     def _interpreter(self) -> list[str]:
@@ -188,8 +192,11 @@ class _Server:
             os.mkdir(self.program_folder, 0o700)
             if self.setup.uid is not None:
                 os.chown(self.program_folder, self.setup.uid, self.setup.uid)
-            pid = os.fork()
+            pid = self.fork()
             if pid == 0:
+                if self.fork is not os.fork:
+                    random.seed()
+                    threading.main_thread()._native_id = os.getpid()  # type: ignore[attr-defined]
                 return self._become_a_program(descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -203,11 +210,10 @@ class _Server:
         poll = select.poll()
         poll.register(handle, select.POLLIN)
         poll.register(self.connection, select.POLLIN)
-        processors = os.cpu_count() or 1
         stopped, left, granted = NOTHING, cpu_s, 0.0
         while True:
             ready = {
-                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / processors), _LOOK_S))
+                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / _PROCESSORS), _LOOK_S))
             }
             if handle in ready:
                 break
@@ -255,6 +261,12 @@ class _Server:
         """End every process that a program left. Nothing of it runs when this returns."""
         until = time.monotonic() + _FAST_ENOUGH_S
         while True:
+            # First this: as a rule a program leaves nothing, and what lost its parent is our child.
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                return
             if self.alone:
                 # We are the first process of the namespace: this reaches every other one, at once.
                 _signal(os.kill, -1)
@@ -263,11 +275,6 @@ class _Server:
                     _signal(os.killpg, group)
                 for child in _children(os.getpid()):
                     _signal(os.kill, child)
-            try:
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            except ChildProcessError:
-                return
             if time.monotonic() > until:
                 os._exit(3)
             time.sleep(0.0005)
@@ -324,6 +331,15 @@ class _Server:
         return Fork(kept[0], kept[1] if rest else None, self.ours)
 
 
+def _nothing_after_fork() -> bool:
+    """Whether nobody but `random` and `threading` has something to do in a forked child: seed itself, and
+    forget other threads, of which there are none."""
+    known = [threading._after_fork, random._inst.seed]  # type: ignore[attr-defined]
+    # The interpreter's own list of them has no name in Python.
+    lists = [each for each in gc.get_referrers(known[0]) if type(each) is list and each is not known]
+    return threading.active_count() == 1 and len(lists) == 1 and all(hook in known for hook in lists[0])
+
+
 def _remove(folder: str) -> None:
     try:
         os.rmdir(folder)
@@ -341,10 +357,18 @@ def _signal(send: Any, target: int) -> None:
 def _children(pid: int) -> list[int]:
     """Children of a process. Ours are also those that lost their parents (PR_SET_CHILD_SUBREAPER)."""
     try:
-        with open(f"/proc/{pid}/task/{pid}/children") as stream:
-            return [int(child) for child in stream.read().split()]
+        at = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, ProcessLookupError):
         return []
+    try:
+        text = b""
+        while chunk := os.read(at, 1 << 16):
+            text += chunk
+    except ProcessLookupError:
+        return []
+    finally:
+        os.close(at)
+    return [int(child) for child in text.split()]
 
 
 def _descendants(pid: int) -> list[int]:

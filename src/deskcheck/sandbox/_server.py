@@ -65,6 +65,7 @@ class Setup:
     """What the caller wants of the server. scratch: the folder under which programs may write.
 
     uid: what programs run as, where that is not the caller's own. profile: modules to import.
+    grouped: whether a control group bounds the memory of all processes.
     """
 
     level: str
@@ -73,6 +74,7 @@ class Setup:
     readable: list[str]
     profile: list[str]
     uid: int | None
+    grouped: bool
 
 
 @dataclass
@@ -299,6 +301,8 @@ class _Server:
         """Give up everything that is the server's."""
         stdout, stderr, channel, *rest = descriptors
         os.setsid()
+        if self.setup.grouped:
+            _be_killed_first()
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
         kept = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, self.channel_at) for each in (channel, *rest)]
@@ -338,6 +342,16 @@ def _nothing_after_fork() -> bool:
     # The interpreter's own list of them has no name in Python.
     lists = [each for each in gc.get_referrers(known[0]) if type(each) is list and each is not known]
     return threading.active_count() == 1 and len(lists) == 1 and all(hook in known for hook in lists[0])
+
+
+def _be_killed_first() -> None:
+    """Where memory is over that a control group has, the kernel shall not choose the server."""
+    try:
+        at = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return  # a container that hides /proc
+    os.write(at, b"1000")
+    os.close(at)
 
 
 def _remove(folder: str) -> None:

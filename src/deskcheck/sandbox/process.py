@@ -117,7 +117,7 @@ class Run:
         os.set_blocking(out, False)
         os.set_blocking(err, False)
         try:
-            server.begin(limits.cpu_s, limits.memory_bytes, given)
+            server.begin(limits, given)
             theirs.close()
             self._hand_over(marshal.dumps(job, 4))
         except BaseException:
@@ -280,6 +280,8 @@ class Run:
             return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes in all its processes"
         if report.stopped == _server.WALL_TIME:
             return Outcome.TIMED_OUT, f"more than {self.limits.wall_s:g} s of wall time"
+        if status == -signal.SIGKILL and self.server.out_of_memory():
+            return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes, by the kernel's count"
         if self.failed is not None:
             return Outcome.HARNESS_ERROR, f"before the program began: {self.failed['detail']}"
         if self.end is not None:

@@ -504,7 +504,7 @@ def compared(options: argparse.Namespace) -> str:
     for path in (options.peers, options.code_eval):
         command = command.replace(path, "...") if path else command
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
-    how = f"{len(sources)} programs, {WORKERS} at a time, median of {options.reps} repetitions, seed {options.seed}"
+    how = f"{len(sources)} programs, {WORKERS} at a time, median of {options.reps}, seed {options.seed}"
     return "\n\n".join(
         [
             f"Run {datetime.date.today()} by `{command}`: {how}.",

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -114,3 +115,105 @@ def test_the_caller_is_killed(level: str, nothing_left: None) -> None:
         assert len(lines) >= wait_for
         for n, line in enumerate(lines):
             assert line == f"{n} returned {n * n}\n"
+
+
+MIXED = """
+import sys
+from deskcheck.recording.program import Program
+from deskcheck.sandbox import Sandbox
+
+level, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+code = "import time; time.sleep(0.005); print({n} * {n})"
+programs = (Program(id=str(n), code=code.format(n=n)) for n in range(first, last))
+with Sandbox(level=level, workers=2, tries=60) as sandbox:
+    print("ready", flush=True)
+    for result in sandbox.run(programs):
+        print(result.program.id, result.ending.outcome, result.ending.stdout.strip(), flush=True)
+"""
+_KILLS = 100
+_LAST = 1_000_000
+
+
+def below(pid: int) -> dict[int, int]:
+    """Processes below one, each with how deep it lies."""
+    found = {pid: 0}
+    while more := {
+        each: found[parent] + 1
+        for each in processes()
+        if each not in found and (parent := parent_of(each)) in found
+    }:
+        found |= more
+    del found[pid]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_everybody_is_killed(level: str, tmp_path: Path, nothing_left: None) -> None:
+    """100 kills of servers, programs, callers and callers with their servers: results that were given out go on
+    without a gap, each right or its program's own kill, and no process and no file is left."""
+    choose = random.Random(13)
+    tmp_path.chmod(0o755)
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    # One server deep at standard; at strict the outer part of a server, which waits, lies between.
+    program_depth = 2 if level == "standard" else 3
+    lines: list[str] = []
+    kills: Counter[str] = Counter()
+    workers_killed = 0
+    while kills.total() < _KILLS:
+        with subprocess.Popen(
+            [sys.executable, "-c", MIXED, level, str(len(lines)), str(_LAST)],
+            stdout=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            text=True,
+            env=environment,
+        ) as caller:
+            assert caller.stdout is not None
+            taken: list[str] = []
+            reader = threading.Thread(target=lambda out=caller.stdout, to=taken: to.extend(out))
+            reader.start()
+            # Most callers get to their programs; some are killed while their servers still start.
+            patient = choose.random() < 0.9
+            while patient and len(taken) < 2 and caller.poll() is None:
+                time.sleep(0.05)
+            alive = True
+            while alive and kills.total() < _KILLS:
+                time.sleep(choose.uniform(0.0, 0.3))
+                assert caller.poll() is None, "the caller ended by itself"
+                tree = below(caller.pid)
+                servers = [pid for pid, depth in tree.items() if depth < program_depth]
+                programs = [pid for pid, depth in tree.items() if depth == program_depth]
+                (victim,) = choose.choices(
+                    ["server", "program", "caller", "caller and servers"], weights=[4, 4, 1, 1]
+                )
+                whom = {
+                    "server": servers and [choose.choice(servers)],
+                    "program": programs and [choose.choice(programs)],
+                    "caller": [caller.pid],
+                    "caller and servers": [*servers, caller.pid],
+                }[victim]
+                for pid in whom:
+                    try:
+                        os.kill(pid, signal.SIGKILL)
+                    except ProcessLookupError:
+                        continue  # it has ended meanwhile
+                kills[victim] += bool(whom)
+                alive = "caller" not in victim
+            caller.kill()
+            reader.join()
+        lines += [line for line in taken if line != "ready\n"]
+    for n, line in enumerate(lines):
+        if line == f"{n} killed\n" or line.startswith(f"{n} killed "):
+            workers_killed += 1
+        else:
+            assert line == f"{n} returned {n * n}\n"
+    assert workers_killed <= kills["program"]
+    assert min(kills[victim] for victim in ("server", "program", "caller", "caller and servers")) > 0, kills
+    code = (
+        "import sys; from deskcheck.sandbox import Sandbox\nwith Sandbox(level=sys.argv[1], workers=1): pass"
+    )
+    end = time.monotonic() + _GONE_S
+    while list(tmp_path.iterdir()) and time.monotonic() < end:  # servers that were left may still be ending
+        subprocess.run([sys.executable, "-c", code, level], env=environment, check=True)
+    assert list(tmp_path.iterdir()) == []

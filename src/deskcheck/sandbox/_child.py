@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
-from deskcheck.recording.program import Mode, Program
+from deskcheck.recording.program import Mode
 from deskcheck.recording.value import decode, render
 from deskcheck.sandbox import _calling, _determinism, _server, _session_child
 from deskcheck.sandbox._channel import sender
@@ -129,7 +129,8 @@ class _Run:
     """One run of a program in this process."""
 
     def __init__(self, job: dict[str, Any], fork: _server.Fork) -> None:
-        self.program = Program(**{**job["program"], "mode": Mode(job["program"]["mode"])})
+        # Not a Program: the fewer objects a fork makes and touches, the fewer pages are copied for it.
+        self.program: Any = types.SimpleNamespace(**job["program"])
         self.record: bool = job["record"]
         self.job = job
         self.channel = fork.channel
@@ -228,10 +229,10 @@ class _Run:
         program = self.program
         if program.module is not None:
             self._import_module(program.module)
-        if program.mode is Mode.SESSION:
+        if program.mode == Mode.SESSION:
             return self._session()
         code = compile(program.code, program.filename, "exec", dont_inherit=True)
-        if program.mode is Mode.MODULE:
+        if program.mode == Mode.MODULE:
             for name in self.job["calls"]:
                 self.main.__dict__[name] = _calling.proxy(name, self.channel, self.send)
             self._start()
@@ -387,7 +388,7 @@ def main() -> None:
         _hide_ourselves()
         raise
     facts: dict[str, Any] = {}
-    if run.program.mode is Mode.CALL:
+    if run.program.mode == Mode.CALL:
         encoded, objects = snapshot(result)
         value = decode(encoded, objects)
         facts = {"result": render(value), "result_builtin": value.builtin}

@@ -68,6 +68,19 @@ def prctl(option: int, *arguments: object) -> int:
     return _checked(_libc.prctl(ctypes.c_int(option), *padded), f"prctl {option}")
 
 
+_fork = ctypes.PyDLL(None, use_errno=True).fork  # holds the interpreter's lock, as os.fork does
+
+
+def fork() -> int:
+    """fork(2) alone: os.fork without what the interpreter does after it.
+
+    In the child that takes locks apart that other threads may have held, and runs the functions of
+    `os.register_at_fork`: 150 pages copied, more than most programs use. To be called where there is one
+    thread, and whoever calls does what those functions are for.
+    """
+    return _checked(_fork(), "fork")
+
+
 def unshare(flags: int) -> None:
     _checked(_libc.unshare(ctypes.c_int(flags)), "unshare")
 

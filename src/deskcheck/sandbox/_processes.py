@@ -16,10 +16,18 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 def children(pid: int) -> list[int]:
     """Children of a process. Ours are also those that lost their parents (PR_SET_CHILD_SUBREAPER)."""
     try:
-        with open(f"/proc/{pid}/task/{pid}/children") as stream:
-            return [int(child) for child in stream.read().split()]
+        at = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, ProcessLookupError):
         return []
+    try:
+        text = b""
+        while chunk := os.read(at, 1 << 16):
+            text += chunk
+    except ProcessLookupError:
+        return []
+    finally:
+        os.close(at)
+    return [int(child) for child in text.split()]
 
 
 def descendants(pid: int) -> list[int]:

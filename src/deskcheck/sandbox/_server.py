@@ -12,12 +12,14 @@ import fcntl
 import gc
 import json
 import os
+import random
 import resource
 import select
 import signal
 import socket
 import struct
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -64,6 +66,7 @@ _SYSTEM = (
 )
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+_PROCESSORS = os.cpu_count() or 1
 _FAST_ENOUGH_S = 5.0
 """After so long with processes that cannot be ended, the server gives up and says so."""
 
@@ -73,6 +76,7 @@ class Setup:
     """What the caller wants of the server. scratch: the folder under which programs may write.
 
     uid: what programs run as, where that is not the caller's own. profile: modules to import.
+    grouped: whether a control group bounds the memory of all processes.
     """
 
     level: str
@@ -81,6 +85,7 @@ class Setup:
     readable: list[str]
     profile: list[str]
     uid: int | None
+    grouped: bool
 
 
 @dataclass
@@ -150,6 +155,7 @@ class _Server:
             owner_changes = self.alone or setup.uid is not None
             _seccomp.attach(_seccomp.program(owner_changes=owner_changes))
         gc.collect()
+        self.fork = kernel.fork if _nothing_after_fork() else os.fork
         gc.freeze()
 
     def _interpreter(self) -> list[str]:
@@ -198,8 +204,11 @@ class _Server:
             os.mkdir(self.program_folder, 0o700)
             if self.setup.uid is not None:
                 os.chown(self.program_folder, self.setup.uid, self.setup.uid)
-            pid = os.fork()
+            pid = self.fork()
             if pid == 0:
+                if self.fork is not os.fork:
+                    random.seed()
+                    threading.main_thread()._native_id = os.getpid()  # type: ignore[attr-defined]
                 return self._become_a_program(descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -229,11 +238,10 @@ class _Server:
         poll = select.poll()
         poll.register(handle, select.POLLIN)
         poll.register(self.connection, select.POLLIN)
-        processors = os.cpu_count() or 1
         stopped, left, granted = NOTHING, cpu_s, 0.0
         while True:
             ready = {
-                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / processors), LOOK_S))
+                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / _PROCESSORS), LOOK_S))
             }
             if handle in ready:
                 break
@@ -272,6 +280,12 @@ class _Server:
         """End every process that a program left. Nothing of it runs when this returns."""
         until = time.monotonic() + _FAST_ENOUGH_S
         while True:
+            # First this: as a rule a program leaves nothing, and what lost its parent is our child.
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                return
             if self.alone:
                 # We are the first process of the namespace: this reaches every other one, at once.
                 _signal(os.kill, -1)
@@ -280,11 +294,6 @@ class _Server:
                     _signal(os.killpg, group)
                 for child in children(os.getpid()):
                     _signal(os.kill, child)
-            try:
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
-            except ChildProcessError:
-                return
             if time.monotonic() > until:
                 os._exit(3)
             time.sleep(0.0005)
@@ -309,6 +318,8 @@ class _Server:
         """Give up everything that is the server's."""
         stdout, stderr, channel, *rest = descriptors
         os.setsid()
+        if self.setup.grouped:
+            _be_killed_first()
         os.dup2(stdout, 1)
         os.dup2(stderr, 2)
         kept = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, self.channel_at) for each in (channel, *rest)]
@@ -339,6 +350,25 @@ class _Server:
             first = each + 1
         kernel.close_range(first, 0xFFFFFFFF)
         return Fork(kept[0], kept[1] if rest else None, self.ours)
+
+
+def _nothing_after_fork() -> bool:
+    """Whether nobody but `random` and `threading` has something to do in a forked child: seed itself, and
+    forget other threads, of which there are none."""
+    known = [threading._after_fork, random._inst.seed]  # type: ignore[attr-defined]
+    # The interpreter's own list of them has no name in Python.
+    lists = [each for each in gc.get_referrers(known[0]) if type(each) is list and each is not known]
+    return threading.active_count() == 1 and len(lists) == 1 and all(hook in known for hook in lists[0])
+
+
+def _be_killed_first() -> None:
+    """Where memory is over that a control group has, the kernel shall not choose the server."""
+    try:
+        at = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return  # a container that hides /proc
+    os.write(at, b"1000")
+    os.close(at)
 
 
 def _remove(folder: str) -> None:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 
 from deskcheck.recording.errors import SandboxError
-from deskcheck.sandbox import _kernel, _landlock, _seccomp
+from deskcheck.sandbox import _cgroup, _kernel, _landlock, _seccomp
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.server import Profile, Server
 
@@ -57,11 +57,26 @@ def layers() -> list[Layer]:
             "programs read and write whatever the user may",
             _CONFINED,
         ),
+        _control_groups(),
         *(
             _tried(f"{name} namespace", _UNSHARE.format(flags=flags), "can be made", missing, _STRICT)
             for name, flags, missing in _NAMESPACES
         ),
     ]
+
+
+def _control_groups() -> Layer:
+    try:
+        version, _ = _cgroup.parents()
+    except _cgroup.Unavailable as error:
+        there, found = False, str(error)
+    else:
+        there, found = True, f"memory and pids, version {version}"
+    missing = (
+        "rlimits bound each process; what a program's processes use together is bounded only as fast as the "
+        "server looks, ten times a second"
+    )
+    return Layer("control groups", there, found, missing, _ALL)
 
 
 _UNSHARE = """

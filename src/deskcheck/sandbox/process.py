@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib import metadata
 from typing import Any
 
@@ -40,6 +40,9 @@ _MESSAGE_BYTES = 16 << 20
 """Arguments or result of one call from a check."""
 _JOB_S = 60.0
 """For a program's process to take its job. It does that before anything else."""
+
+_PROGRAM = tuple(each.name for each in fields(Program))
+_NO_TRACE_LIMITS = TraceLimits()
 
 Sink = Callable[[bytes], None]
 """Takes events as the tracer writes them: a block (`recording.block`)."""
@@ -90,10 +93,10 @@ class Run:
         key = secrets.token_bytes(KEY_BYTES)
         self.receiver = Receiver(key)
         job = {
-            "program": program.to_dict(),
+            "program": {**{name: getattr(program, name) for name in _PROGRAM}, "mode": program.mode.value},
             "record": sink is not None,
-            "limits": limits.to_dict(),
-            "trace_limits": asdict(trace_limits or TraceLimits()),
+            "limits": _as_dict(limits),
+            "trace_limits": _as_dict(trace_limits or _NO_TRACE_LIMITS),
             "level": level.value,
             "key": key.hex(),
             "fixed": (fixed or Determinism()).to_dict(),
@@ -118,7 +121,7 @@ class Run:
         os.set_blocking(out, False)
         os.set_blocking(err, False)
         try:
-            server.begin(limits.cpu_s, limits.memory_bytes, given)
+            server.begin(limits, given)
             theirs.close()
             self._hand_over(marshal.dumps(job, 4))
         except BaseException:
@@ -277,6 +280,8 @@ class Run:
         by_limit = limit_met(report, self.limits)
         if by_limit is not None:
             return by_limit
+        if status == -signal.SIGKILL and self.server.out_of_memory():
+            return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes, by the kernel's count"
         if self.failed is not None:
             return Outcome.HARNESS_ERROR, f"before the program began: {self.failed['detail']}"
         if self.end is not None:
@@ -329,6 +334,11 @@ def follow(run: Run, cancelled: Callable[[], bool]) -> Ending:
                 return ending
     finally:
         run.close()
+
+
+@functools.lru_cache(16)
+def _as_dict(limits: Limits | TraceLimits) -> dict[str, Any]:
+    return asdict(limits)
 
 
 def signal_name(number: int) -> str:

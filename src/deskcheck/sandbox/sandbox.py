@@ -88,7 +88,7 @@ class Sandbox:
         profile = self._profile(None, self.hash_seed)
         try:
             self._idle += [Server(profile) for _ in range(self.workers)]  # they start side by side
-            self._give(self._take(profile))
+            self._give(self._first(profile))
         except BaseException:
             self.close()
             raise
@@ -276,6 +276,15 @@ class Sandbox:
             server.close()
             raise
         self._give(server)
+
+    def _first(self, profile: Profile) -> Server:
+        """A server that has started. One that is killed meanwhile refused nothing: the next one may start."""
+        for _ in range(self.tries - 1):
+            try:
+                return self._take(profile)
+            except ServerLost:
+                continue
+        return self._take(profile)
 
     def _take(self, profile: Profile) -> Server:
         with self._lock:

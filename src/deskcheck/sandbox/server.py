@@ -1,5 +1,6 @@
 """The caller's side of a fork server: starts it, has it start programs, ends it."""
 
+import fcntl
 import functools
 import json
 import os
@@ -14,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording.errors import SandboxError
-from deskcheck.sandbox import _server
+from deskcheck.sandbox import _cgroup, _server
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.limits import Limits
 
 _CHILD = Path(__file__).with_name("_child.py")
 _START_S = 120.0
@@ -87,7 +89,9 @@ class Server:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         python = profile.python or sys.executable
-        self.folder = tempfile.mkdtemp(prefix="deskcheck-")
+        sweep(tempfile.gettempdir())
+        self._lock: int | None
+        self.folder, self._lock = _locked_folder()
         os.chmod(self.folder, 0o711)
         self.connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         program_folder = f"{self.folder}/program"
@@ -101,15 +105,18 @@ class Server:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
-                    pass_fds=(theirs.fileno(),),
+                    pass_fds=(theirs.fileno(), self._lock),
                     env=_environment(program_folder, profile.hash_seed),
                     start_new_session=True,
                 )
         except OSError as error:
             self.connection.close()
-            shutil.rmtree(self.folder)
+            os.rmdir(self.folder)
+            os.close(self._lock)
             raise SandboxError(f"cannot start {python}: {error}") from error
         self.facts: dict[str, Any] | None = None
+        self.group: _cgroup.Group | None = None
+        self._killed_before = 0
         try:
             self._set_up()
         except BaseException:
@@ -118,6 +125,14 @@ class Server:
 
     def _set_up(self) -> None:
         profile = self.profile
+        try:
+            self.group = _cgroup.Group()
+            self.group.add(self.process.pid)  # it waits for what is sent below, and has forked nothing
+        except (_cgroup.Unavailable, OSError):
+            # Not there, or gone with the process: the limits on each process stand alone (`layers`).
+            if self.group is not None:
+                self.group.close()
+            self.group = None
         own_user = os.geteuid() == 0 and profile.level is not Confinement.TRUSTED
         setup = {
             "level": profile.level.value,
@@ -126,6 +141,7 @@ class Server:
             "readable": list(profile.readable),
             "profile": [*STDLIB, *profile.modules],
             "uid": _OWN_UIDS + self.process.pid if own_user else None,
+            "grouped": self.group is not None,
         }
         try:
             self.connection.send(json.dumps(setup).encode())
@@ -166,17 +182,33 @@ class Server:
         facts: dict[str, Any] = answer["ready"]
         return facts
 
-    def begin(self, cpu_s: float, memory_bytes: int, descriptors: list[int]) -> None:
+    def begin(self, limits: Limits, descriptors: list[int]) -> None:
         """Start a program's process, with its standard output and error and its channel (and mirror)."""
+        self._bound(limits, processes_of=1)
+        wanted = _server.WANTED.pack(_server.RUN, limits.cpu_s, limits.memory_bytes)
         try:
-            socket.send_fds(
-                self.connection, [_server.WANTED.pack(_server.RUN, cpu_s, memory_bytes)], descriptors
-            )
+            socket.send_fds(self.connection, [wanted], descriptors)
         except OSError as error:
             raise ServerLost(f"the fork server is gone: {error}") from error
 
-    def begin_session(self, wishes: dict[str, Any], descriptors: list[int]) -> None:
-        """Start a session's process. `wishes`: as in `_session_server`."""
+    def _bound(self, limits: Limits, processes_of: int) -> None:
+        """Have the control group, where there is one, bound what so many such programs use together."""
+        if self.group is None:
+            return
+        files = self.profile.scratch_bytes if self.profile.level is Confinement.STRICT else 0
+        try:
+            self.group.limit(
+                limits.memory_bytes * processes_of, limits.processes * processes_of, files * processes_of
+            )
+        except OSError as error:
+            raise ServerLost(f"the control group of the fork server is gone: {error}") from error
+        self._killed_before = self.group.kills()
+
+    def begin_session(
+        self, wishes: dict[str, Any], descriptors: list[int], limits: Limits, copies: int
+    ) -> None:
+        """Start a session's process. `wishes`: as in `_session_server`; copies: how many of it may be held."""
+        self._bound(limits, processes_of=1 + copies)
         try:
             socket.send_fds(self.connection, [_server.SESSION + json.dumps(wishes).encode()], descriptors)
         except OSError as error:
@@ -210,6 +242,10 @@ class Server:
             return False
         finally:
             self.connection.settimeout(None)
+
+    def out_of_memory(self) -> bool:
+        """Whether, since `begin`, the kernel has killed a process for the memory of all together."""
+        return self.group is not None and self.group.kills() > self._killed_before
 
     def kill(self) -> None:
         """Have the program that runs killed; the report still comes."""
@@ -253,7 +289,68 @@ class Server:
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
-        shutil.rmtree(self.folder, ignore_errors=True)  # as a rule the server has removed it
+        if self.group is not None:
+            self.group.close()
+            self.group = None
+        if self._lock is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)  # as a rule the server has removed it
+            os.close(self._lock)
+            self._lock = None
+
+
+def _locked_folder() -> tuple[str, int]:
+    """A new folder, and a descriptor that holds a lock on it. The server inherits that: the lock is free when
+    both the caller and the server are gone, however they went."""
+    while True:
+        folder = tempfile.mkdtemp(prefix=_cgroup.PREFIX)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if os.path.samestat(os.stat(folder), os.fstat(lock)):
+                return folder, lock
+        except FileNotFoundError:
+            pass  # somebody swept it between its making and the lock
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)
+
+
+@functools.cache
+def sweep(among: str) -> list[str]:
+    """Remove the folders and control groups of servers that were killed together with their callers; return
+    those removed.
+
+    Once in a process for each folder to look in. Only what is a folder, is ours and is locked by nobody; no
+    link is followed. What cannot be removed (a tree too deep for `shutil.rmtree`) stays.
+    """
+    removed = []
+    above = os.open(among, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for name in os.listdir(above):
+            if name.startswith(_cgroup.PREFIX) and _remove_unlocked(name, above):
+                removed.append(name)
+    finally:
+        os.close(above)
+    return [*removed, *_cgroup.sweep()]
+
+
+def _remove_unlocked(name: str, above: int) -> bool:
+    try:
+        lock = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+    except OSError:
+        return False  # a link, a file, another's, or gone already
+    try:
+        if os.fstat(lock).st_uid != os.geteuid():
+            return False
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # By descriptors, from a folder in which nobody else may rename what is ours: no way out by a link.
+        shutil.rmtree(name, dir_fd=above)
+    except (OSError, RecursionError):
+        return False
+    finally:
+        os.close(lock)
+    return True
 
 
 @functools.cache

@@ -17,6 +17,7 @@ import marshal
 import os
 import secrets
 import select
+import signal
 import socket
 import threading
 import time
@@ -192,7 +193,7 @@ class Session:
             "fixed": self._fixed.to_dict(),
         }
         try:
-            self._server.begin_session(wishes, [out, err, theirs.fileno()])
+            self._server.begin_session(wishes, [out, err, theirs.fileno()], self._limits, _SNAPSHOTS)
         finally:
             os.close(out)
             os.close(err)
@@ -449,6 +450,8 @@ class Session:
         when = "after it had said that it was done" if end is not None else "without a word"
         if status < 0:
             by_limit = None if said.report is None else limit_met(said.report, bounds)
+            if by_limit is None and status == -signal.SIGKILL and self._server.out_of_memory():
+                return Outcome.OUT_OF_MEMORY, "more than its control group may have, by the kernel's count"
             return by_limit or (Outcome.KILLED, signal_name(-status))
         return Outcome.EXITED, f"status {status}, {when}"
 

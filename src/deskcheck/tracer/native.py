@@ -6,6 +6,7 @@ out once for a code object or a type. Importing it raises ImportError where the 
 
 import builtins
 import datetime
+import opcode
 import sys
 import types
 import weakref
@@ -73,6 +74,7 @@ _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset({"CALL", "CALL_KW"}), 2048),
 )
 """Bits that the core knows instructions by (`OP_...` in tracer.c)."""
+_BITS = {name: sum(bit for names, bit in _OPS if name in names) for name in opcode.opname}
 
 
 def _kept(name: str, arg: int, depth: int) -> int:
@@ -98,6 +100,17 @@ def _place_text(position: tuple[int | None, ...]) -> str | None:
     if line is None or column is None:
         return None
     return f',"at":[{line},{column},{end_line},{end_column}]'
+
+
+def _place_texts(positions: Iterable[tuple[int | None, ...]]) -> list[str | None]:
+    """Of each code unit, and of none at the end. The units of an instruction have one place."""
+    texts: list[str | None] = []
+    last, text = None, None
+    for position in positions:
+        if position != last:
+            last, text = position, _place_text(position)
+        texts.append(text)
+    return [*texts, None]
 
 
 _code_facts: dict[int, dict[str, Any]] = {}
@@ -128,7 +141,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         lines[unit] = about.positions[unit][0] or 0 if unit < len(about.positions) else 0
         if name is None:
             continue
-        op[unit] |= sum(bit for names, bit in _OPS if name in names)
+        op[unit] |= _BITS[name]
         if before is None:
             continue
         if before not in places:
@@ -137,8 +150,9 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         tags[unit] = places[before]
         arg = about.arg[offset]
         kept[unit] = _kept(name, arg, len(before))
-        depths = [entry.depth for entry in about.handlers if entry.start <= offset < entry.end]
-        caught[unit] = max(depths, default=0)
+        if about.handlers:
+            depths = [entry.depth for entry in about.handlers if entry.start <= offset < entry.end]
+            caught[unit] = max(depths, default=0)
         if name in ("CALL", "PRECALL", "CALL_KW"):
             operands[unit] = arg + 2 + (name == "CALL_KW")
     names = about.names
@@ -180,7 +194,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         else -2,
         "comprehension": comprehension,
         "guarded": [offset for entry in about.guarded for offset in (entry.start, entry.end)],
-        "at": [_place_text(position) for position in about.positions] + [None],
+        "at": _place_texts(about.positions),
     }
 
 

@@ -1,0 +1,172 @@
+"""Control groups bound what processes use together, where this machine lets us make them."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Program
+from deskcheck.sandbox import Limits, Sandbox, _cgroup
+from deskcheck.sandbox.layers import layers
+
+FILL = """
+import os, sys, time
+sys.stdin.readline()
+for _ in range(4):
+    if os.fork() == 0:
+        kept = bytearray(100 << 20)
+        for at in range(0, len(kept), 4096):
+            kept[at] = 1
+        time.sleep(60)
+while True:
+    os.wait()
+"""
+FORK = """
+import os, sys, time
+sys.stdin.readline()
+for number in range(20):
+    try:
+        child = os.fork()
+    except BlockingIOError:
+        print(number)
+        break
+    if child == 0:
+        time.sleep(60)
+        os._exit(0)
+"""
+
+
+@pytest.fixture
+def proves(request: pytest.FixtureRequest) -> None:
+    try:
+        _cgroup.parents()
+    except _cgroup.Unavailable as error:
+        pytest.skip(f"{error}: would have proved: {request.function.__doc__}")
+
+
+def begun(code: str, group: _cgroup.Group) -> "subprocess.Popen[str]":
+    """A process in the group that waits for a line and then runs."""
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    group.add(process.pid)
+    return process
+
+
+def test_memory_is_counted_together(proves: None) -> None:
+    """The kernel kills where processes fill more together than the group has, and the group says so."""
+    group = _cgroup.Group()
+    group.limit(64 << 20, 20, 0)
+    with begun(FILL, group) as process:
+        assert process.stdin is not None
+        print(file=process.stdin, flush=True)
+        until = time.monotonic() + 60
+        while not group.kills():
+            assert time.monotonic() < until, "four times 100 MiB fit into 192 MiB"
+            time.sleep(0.05)
+        group.close()
+        assert process.wait(20) == -9
+    assert not any(Path(folder).exists() for folder in group.folders.values())
+
+
+def test_processes_are_counted_together(proves: None) -> None:
+    """No more processes than the group has can be forked, and all of them end with it."""
+    group = _cgroup.Group()
+    group.limit(256 << 20, 5, 0)
+    with begun(FORK, group) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        print(file=process.stdin, flush=True)
+        assert process.stdout.readline() == "6\n"  # 5, two that a server has, and itself among them
+        group.close()
+        process.wait(20)
+    assert not any(Path(folder).exists() for folder in group.folders.values())
+
+
+@pytest.mark.parametrize("level", ["strict", "standard", "trusted"])
+def test_a_server_has_a_group(level: str, proves: None) -> None:
+    """A server and its programs are in a group of theirs, a program is preferred where memory ends, and the group
+    goes with the server."""
+    code = "print(open('/proc/self/oom_score_adj').read(), end='')"
+    with Sandbox(level=level, workers=1) as sandbox:
+        ending = sandbox.run_one(Program(id="p", code=code))
+        (server,) = sandbox._idle
+        assert server.group is not None
+        folders = set(server.group.folders.values())
+        for folder in folders:
+            assert str(server.process.pid) in Path(folder, "cgroup.procs").read_text().split()
+    assert not any(Path(folder).exists() for folder in folders)
+    if level != "standard":  # there, /proc cannot be read
+        assert ending.stdout == "1000\n", ending
+
+
+def test_a_process_that_is_killed_for_memory_is_out_of_memory(proves: None) -> None:
+    """A program that the kernel kills for its group's memory is out of memory, not killed; files in memory count."""
+    code = """
+import os
+for name in range(200):
+    with open(str(name), "wb") as stream:
+        stream.write(bytes(1 << 20))
+kept = bytearray(200 << 20)
+for at in range(0, len(kept), 4096):
+    kept[at] = 1
+"""
+    limits = Limits(memory_bytes=1 << 30)
+    with Sandbox(level="strict", workers=1, limits=limits) as sandbox:
+        (server,) = [sandbox._take(sandbox._profile(None, 0))]
+        assert server.group is not None
+        sandbox._give(server)
+        server.group.limit = lambda *wanted: None  # type: ignore[method-assign]
+        for folder, file in _limit_files(server.group):
+            Path(folder, file).write_text(str(300 << 20))
+        ending = sandbox.run_one(Program(id="p", code=code))
+        assert ending.outcome is Outcome.OUT_OF_MEMORY, ending
+        assert "kernel" in ending.detail
+        after = sandbox.run_one(Program(id="q", code="import os; os.kill(os.getpid(), 9)"))
+        assert after.outcome is Outcome.KILLED, "what one program did is told of the next"
+
+
+def _limit_files(group: _cgroup.Group) -> list[tuple[str, str]]:
+    return [(group.folders["memory"], _cgroup._FILES[group.version]["memory"])]
+
+
+def test_groups_that_nobody_holds_are_swept(proves: None) -> None:
+    """A group whose caller was killed is ended and removed by the next; one in use stays."""
+    held = _cgroup.Group()
+    code = (
+        "import os, sys, time; from deskcheck.sandbox import _cgroup; group = _cgroup.Group(); "
+        "print(*group.folders.values(), flush=True); os.kill(os.getpid(), 9)"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    left = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": paths}, stdout=-1, text=True, check=False
+    )
+    folders = left.stdout.split()
+    assert len(folders) == 2
+    until = time.monotonic() + 60
+    while any(Path(folder).exists() for folder in folders):  # a group is left alone in its first seconds
+        _cgroup.sweep()
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    assert all(Path(folder).exists() for folder in held.folders.values())
+    held.close()
+
+
+def test_it_is_said_whether_there_are_groups() -> None:
+    """`layers` names the control groups, and what it means that there are none."""
+    (layer,) = (layer for layer in layers() if layer.name == "control groups")
+    try:
+        _cgroup.Group().close()
+        made = True
+    except _cgroup.Unavailable:
+        made = False
+    assert layer.there is made
+    assert "together" in layer.missing

@@ -1,0 +1,85 @@
+"""Folders of servers that were killed together with their callers are removed, and nothing else is."""
+
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Program
+from deskcheck.sandbox import Sandbox
+from deskcheck.sandbox.server import sweep
+
+
+def leftover(among: Path, name: str) -> Path:
+    folder = among / f"deskcheck-sandbox-{name}"
+    (folder / "program" / "made").mkdir(parents=True)
+    (folder / "program" / "program.py").write_text("1")
+    return folder
+
+
+def test_what_nobody_holds_is_removed(tmp_path: Path) -> None:
+    """A folder whose lock is free goes with all that is in it."""
+    folder = leftover(tmp_path, "left")
+    assert sweep(str(tmp_path)) == [folder.name]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_in_use_stays(tmp_path: Path) -> None:
+    """A folder that a server or its caller holds is left alone."""
+    folder = leftover(tmp_path, "held")
+    held = os.open(folder, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    try:
+        assert sweep(str(tmp_path)) == []
+    finally:
+        os.close(held)
+    assert (folder / "program" / "program.py").exists()
+
+
+def test_no_link_is_followed(tmp_path: Path) -> None:
+    """Neither a link of such a name nor one inside a folder leads out of it; files and other names stay."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("1")
+    among = tmp_path / "among"
+    among.mkdir()
+    (among / "deskcheck-sandbox-link").symlink_to(outside)
+    (among / "deskcheck-sandbox-file").write_text("1")
+    (among / "deskcheck-suite-other").mkdir()
+    folder = leftover(among, "left")
+    (folder / "program" / "way").symlink_to(outside)
+    assert sweep(str(among)) == [folder.name]
+    assert (outside / "kept").exists()
+    assert {path.name for path in among.iterdir()} == {
+        "deskcheck-sandbox-link",
+        "deskcheck-sandbox-file",
+        "deskcheck-suite-other",
+    }
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: would have proved that another user's folder stays")
+def test_what_is_anothers_stays(tmp_path: Path) -> None:
+    """A folder of another user is not touched, though root could."""
+    folder = leftover(tmp_path, "theirs")
+    os.chown(folder, 65534, 65534)
+    assert sweep(str(tmp_path)) == []
+    assert folder.exists()
+
+
+@pytest.mark.parametrize("level", ["strict", "standard", "trusted"])
+def test_a_server_s_folder_is_held_while_it_runs(
+    level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sandbox in use survives a sweep of where its folders are, and leaves nothing behind."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    tmp_path.chmod(0o755)
+    with Sandbox(level=level, workers=1) as sandbox:
+        assert len(list(tmp_path.iterdir())) == 1
+        sweep.cache_clear()
+        assert sweep(str(tmp_path)) == []
+        ending = sandbox.run_one(Program(id="p", code="print(open(__file__).read())"))
+        assert ending.outcome is Outcome.RETURNED, ending
+    assert list(tmp_path.iterdir()) == []

@@ -207,7 +207,7 @@ class Server:
     def begin_session(
         self, wishes: dict[str, Any], descriptors: list[int], limits: Limits, copies: int
     ) -> None:
-        """Start a session's process. `wishes`: as in `_session_server`; copies: how many of it may be held."""
+        """Start a session's process. `wishes`: as in `_session_server`; copies: of it that may be held."""
         self._bound(limits, processes_of=1 + copies)
         try:
             socket.send_fds(self.connection, [_server.SESSION + json.dumps(wishes).encode()], descriptors)

@@ -428,6 +428,7 @@ class _Recorder:
                     deskcheck=__version__,
                     tracer=ReferenceTracer.name,
                     packages=observed.packages,
+                    installed={},  # the user's own environment: not built by us, not looked through
                     limits=self.trace_limits.leaving_out,
                 ),
                 repeatable=checked.repeatable,

@@ -336,7 +336,7 @@ def _exit_status(error: SystemExit) -> int | None:
 
 
 def main() -> None:
-    fork = _server.serve(int(sys.argv[1]), sys.modules)
+    fork = _server.serve(int(sys.argv[1]), sys.modules, {"tracer": tracer_class().name})
     job = _read_job(fork.channel)
     run = _Run(job, fork)
 

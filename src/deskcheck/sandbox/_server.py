@@ -82,12 +82,15 @@ class Fork:
     """Modules that were there before the profile's."""
 
 
-def serve(control: int, ours: Iterable[str]) -> Fork:
-    """Be the server on a descriptor. Returns in each program's process only; the server exits."""
+def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
+    """Be the server on a descriptor. Returns in each program's process only; the server exits.
+
+    facts: what the caller is told, beside what is found of the kernel.
+    """
     connection = socket.socket(fileno=control)
     setup = Setup(**json.loads(connection.recv(1 << 18)))
     try:
-        server = _Server(setup, connection, frozenset(ours))
+        server = _Server(setup, connection, frozenset(ours), facts)
     except (OSError, ImportError) as error:
         connection.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
@@ -95,14 +98,16 @@ def serve(control: int, ours: Iterable[str]) -> Fork:
 
 
 class _Server:
-    def __init__(self, setup: Setup, connection: socket.socket, ours: frozenset[str]) -> None:
+    def __init__(
+        self, setup: Setup, connection: socket.socket, ours: frozenset[str], facts: dict[str, Any]
+    ) -> None:
         self.setup = setup
         self.connection = connection
         self.ours = ours
         self.confined = setup.level != "trusted"
         self.alone = setup.level == "strict"
         self.folder = setup.scratch
-        self.facts: dict[str, Any] = {}
+        self.facts = dict(facts)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -53,13 +53,15 @@ def record_all(
     level: Level = Level.LINE,
     repeat: bool = True,
     confinement: Confinement | str = Confinement.STRICT,
+    environment: str | None = None,
     progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
 ) -> Summary:
     """Record every program that the folder does not hold yet.
 
     Programs are taken from the iterable as workers get free. `progress` is called in this thread
     after each program, with None for one that was skipped. With `repeat`, each program runs a second
-    time under another hash seed, and a recording that differs says where.
+    time under another hash seed, and a recording that differs says where. environment: name of the one
+    that programs run in which name none themselves; its recording says so in ``extra`` too.
 
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
@@ -68,7 +70,7 @@ def record_all(
     limits, trace_limits = limits or Limits(), trace_limits or TraceLimits()
     seen: set[str] = set()
     stopping = threading.Event()
-    place = Sandbox(confinement, workers=workers, limits=limits)
+    place = Sandbox(confinement, workers=workers, limits=limits, environment=environment)
     watch = functools.partial(
         place.run_one, trace_limits=trace_limits, level=level, cancelled=stopping.is_set
     )
@@ -97,11 +99,12 @@ def record_all(
                     summary.skipped += 1
                     progress(program, None)
                     continue
+                if environment is not None and "environment" not in program.extra:
+                    program = replace(program, extra={**program.extra, "environment": environment})
                 while len(pending) >= 2 * workers:
                     collect(block=True)
-                pending[
-                    pool.submit(_record, program, writer, watch, level, trace_limits.leaving_out, repeat)
-                ] = program
+                here = functools.partial(_environment, program, place, level, trace_limits.leaving_out)
+                pending[pool.submit(_record, program, writer, watch, here, repeat)] = program
                 collect(block=False)
             while pending:
                 collect(block=True)
@@ -122,8 +125,7 @@ def _record(
     program: Program,
     writer: Writer,
     watch: Callable[..., Ending],
-    level: Level,
-    leaving_out: dict[str, Any],
+    here: Callable[[dict[str, str]], Environment],
     repeat: bool,
 ) -> tuple[Ending, str | None]:
     """Record one program; return its ending and, if it is not repeatable, where two runs differ."""
@@ -141,17 +143,36 @@ def _record(
             where = _second_run(program, watch, ending, first)
         spool.finish(
             ending,
-            Environment.here(
-                tracer=tracer_class().name,
-                hash_seed=HASH_SEEDS[0],
-                packages=ending.packages,
-                level=level,
-                limits=leaving_out,
-            ),
+            here(ending.packages),
             repeatable=where is None if tried else None,
             difference=where,
         )
     return ending, where
+
+
+def _environment(
+    program: Program, place: Sandbox, level: Level, leaving_out: dict[str, Any], packages: dict[str, str]
+) -> Environment:
+    """Where a program ran; packages are those that it imported."""
+    built = place.environment(program)
+    here = Environment.here(
+        tracer=tracer_class().name if built is None else place.tracer(program),
+        hash_seed=HASH_SEEDS[0],
+        packages=packages,
+        level=level,
+        limits=leaving_out,
+    )
+    if built is None:
+        return here
+    return replace(
+        here,
+        python=built.python_version,
+        implementation=built.implementation,
+        name=built.name,
+        installed=built.installed,
+        pins_sha256=built.pins_sha256,
+        installed_sha256=built.installed_sha256,
+    )
 
 
 def _save(block: bytes, stream: IO[bytes]) -> None:

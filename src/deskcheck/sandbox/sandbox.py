@@ -8,12 +8,13 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.recording.errors import InputError, SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox.checked import Checked, mark
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.environments import BuiltEnvironment, find
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Run, Sink, follow
 from deskcheck.sandbox.server import Profile, Server, ServerLost
@@ -43,12 +44,13 @@ class Sandbox:
 
     level: see `Confinement`. workers: programs that run at once. modules: imported before any program
     runs; a program that imports them pays nothing. limits: bounds on each run. python: the interpreter, by
-    default this one. readable: files and folders that programs may read, beside the interpreter's own and
-    those that a program names itself (`Program.path`). hash_seed: PYTHONHASHSEED of the programs.
-    tries: runs of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
+    default this one. environment: name of the environment (`environments`) of programs that name none
+    themselves (``extra["environment"]``). readable: files and folders that programs may read, beside the
+    interpreter's own and those that a program names itself (`Program.path`). hash_seed: PYTHONHASHSEED of the
+    programs. tries: runs of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
 
-    Raises SandboxError on entry where the kernel does not give what the level needs; the message names
-    what is missing and the way out.
+    Raises InputError where no environment has the name; SandboxError on entry where the kernel does not give
+    what the level needs: the message names what is missing and the way out.
     """
 
     def __init__(
@@ -59,12 +61,15 @@ class Sandbox:
         modules: tuple[str, ...] = (),
         limits: Limits | None = None,
         python: str | None = None,
+        environment: str | None = None,
         readable: tuple[str, ...] = (),
         hash_seed: int = 0,
         tries: int = 3,
     ) -> None:
         if workers < 1 or tries < 1:
             raise ValueError(f"workers={workers} and tries={tries} must be at least one")
+        if python is not None and environment is not None:
+            raise ValueError(f"python={python!r} and environment={environment!r}: an environment has its own")
         self.level = Confinement(level)
         self.workers = workers
         self.modules = tuple(modules)
@@ -73,6 +78,8 @@ class Sandbox:
         self.readable = tuple(readable)
         self.hash_seed = hash_seed
         self.tries = tries
+        self._environments: dict[str, BuiltEnvironment] = {}
+        self._environment = None if environment is None else self._find(environment)
         self._lock = threading.Lock()
         self._idle: list[Server] = []
         self._closed = threading.Event()
@@ -194,6 +201,26 @@ class Sandbox:
                 failure = ending.detail
         return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
 
+    def environment(self, program: Program) -> BuiltEnvironment | None:
+        """The environment that a program runs in; None: the interpreter of the sandbox. Raises InputError."""
+        name = program.extra.get("environment")
+        if name is None:
+            return self._environment
+        if not isinstance(name, str):
+            raise InputError(f"program {program.id!r}: 'environment' is not a name: {name!r}.")
+        return self._find(name)
+
+    def tracer(self, program: Program) -> str:
+        """Name of the tracer that a program is recorded by: the interpreter decides which there is."""
+        with self._server(self._profile(program, self.hash_seed)) as server:
+            name: str = server.wait_until_ready()["tracer"]
+        return name
+
+    def _find(self, name: str) -> BuiltEnvironment:
+        if name not in self._environments:
+            self._environments[name] = find(name)
+        return self._environments[name]
+
     def _let_go(self, servers: list[Server]) -> None:
         """End servers whose programs did not come to their end."""
         for server in servers:
@@ -201,13 +228,18 @@ class Sandbox:
 
     def _profile(self, program: Program | None, hash_seed: int) -> Profile:
         readable = set(self.readable)
+        environment, python, modules = self._environment, self.python, self.modules
         if program is not None:
+            environment = self.environment(program)
             readable |= {path for path in (program.path, program.extra.get("file")) if path is not None}
+        if environment is not None:
+            python, modules = environment.python, (*modules, *environment.modules)
         return Profile(
             level=self.level,
             hash_seed=hash_seed,
-            python=self.python,
-            modules=self.modules,
+            python=python,
+            environment=environment,
+            modules=modules,
             readable=tuple(sorted(readable)),
         )
 

@@ -15,6 +15,7 @@ from typing import Any
 from deskcheck.recording.errors import SandboxError
 from deskcheck.sandbox import _server
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.environments import BuiltEnvironment
 
 _CHILD = Path(__file__).with_name("_child.py")
 _START_S = 120.0
@@ -36,13 +37,15 @@ STDLIB = tuple(
 class Profile:
     """What makes two servers the same: a program may be run by either.
 
-    python: the interpreter; None is this one. modules: imported beside `STDLIB`. readable: what programs
-    may read beside the interpreter. scratch_bytes: what they may write in all, where that can be bounded.
+    python: the interpreter; None is this one. environment: whose interpreter that is. modules: imported
+    beside `STDLIB`. readable: what programs may read beside the interpreter. scratch_bytes: what they may
+    write in all, where that can be bounded.
     """
 
     level: Confinement
     hash_seed: int = 0
     python: str | None = None
+    environment: BuiltEnvironment | None = None
     modules: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     scratch_bytes: int = 256 << 20

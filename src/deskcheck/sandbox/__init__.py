@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Checked", "Confinement", "Limits", "Result", "Sandbox", "run"]
+__all__ = ["Checked", "Confinement", "Limits", "Result", "Sandbox", "Workspace", "run"]
 
 if TYPE_CHECKING:
     from deskcheck.sandbox.checked import Checked
     from deskcheck.sandbox.confinement import Confinement
     from deskcheck.sandbox.limits import Limits
     from deskcheck.sandbox.sandbox import Result, Sandbox, run
+    from deskcheck.sandbox.workspace import Workspace
 
 _HOMES = {
     "Checked": "deskcheck.sandbox.checked",
@@ -16,6 +17,7 @@ _HOMES = {
     "Limits": "deskcheck.sandbox.limits",
     "Result": "deskcheck.sandbox.sandbox",
     "Sandbox": "deskcheck.sandbox.sandbox",
+    "Workspace": "deskcheck.sandbox.workspace",
     "run": "deskcheck.sandbox.sandbox",
 }
 

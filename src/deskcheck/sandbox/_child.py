@@ -25,7 +25,7 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox import _calling, _server
+from deskcheck.sandbox import _calling, _rlimits, _server
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
@@ -42,23 +42,6 @@ def _read_job(channel: int) -> dict[str, Any]:
         raise EOFError("the caller closed the channel before the job was whole")
     job: dict[str, Any] = marshal.loads(data)
     return job
-
-
-def _limit(limits: dict[str, Any]) -> None:
-    cpu = max(1, int(limits["cpu_s"] + 0.999))
-    bounds = {
-        resource.RLIMIT_CPU: (cpu, cpu + 1),
-        resource.RLIMIT_AS: (limits["memory_bytes"],) * 2,
-        resource.RLIMIT_FSIZE: (limits["file_bytes"],) * 2,
-        resource.RLIMIT_NOFILE: (limits["open_files"],) * 2,
-        resource.RLIMIT_NPROC: (limits["processes"],) * 2,
-        resource.RLIMIT_CORE: (0, 0),
-    }
-    for which, (soft, hard) in bounds.items():
-        _, ceiling = resource.getrlimit(which)
-        if ceiling != resource.RLIM_INFINITY:
-            soft, hard = min(soft, ceiling), min(hard, ceiling)
-        resource.setrlimit(which, (soft, hard))
 
 
 def _watched_stdout(tracer: Any) -> io.TextIOWrapper:
@@ -348,7 +331,7 @@ def main() -> None:
     try:
         run.prepare()
         _server.leave_at_once(forget)
-        _limit(job["limits"])
+        _rlimits.apply(job["limits"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(_describe(error)).encode())
         raise

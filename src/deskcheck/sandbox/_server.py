@@ -48,6 +48,13 @@ _SYSTEM = (
     "/etc/ld.so.cache",
     "/etc/localtime",
 )
+_OF_COMMANDS = ("/etc/alternatives",)
+"""What commands need beside the system: on Debian, what names like awk stand for."""
+_USERS = {
+    "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:{uid}:{gid}:sandbox:{home}:/bin/sh\n",
+    "/etc/group": "root:x:0:\nsandbox:x:{gid}:\n",
+}
+"""Who the users are, where a workspace has a root of its own: the real ones are nobody's business there."""
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -61,7 +68,8 @@ _FAST_ENOUGH_S = 5.0
 class Setup:
     """What the caller wants of the server. scratch: the folder under which programs may write.
 
-    uid: what programs run as, where that is not the caller's own. profile: modules to import.
+    uid: what programs run as, where that is not the caller's own. profile: modules to import. workspace:
+    whether commands run there: files stay from one to the next, and may be run.
     """
 
     level: str
@@ -70,6 +78,7 @@ class Setup:
     readable: list[str]
     profile: list[str]
     uid: int | None
+    workspace: bool
 
 
 @dataclass
@@ -117,13 +126,14 @@ class _Server:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         self.channel_at = min(_CHANNEL_AT_LEAST, soft - 1) if soft > 0 else _CHANNEL_AT_LEAST
         paths = self._interpreter()
-        self.readable = [*paths, *setup.readable]
+        self.readable = [*paths, *setup.readable, *(_OF_COMMANDS if setup.workspace else ())]
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         if self.alone:
             self._enter_namespaces()
             self.folder = _root.SCRATCH
-            self.facts["proc"] = _root.build(self.readable, setup.scratch, setup.scratch_bytes)
-            self.readable.append("/proc")
+            files = self._users() if setup.workspace else {}
+            self.facts["proc"] = _root.build(self.readable, setup.scratch, setup.scratch_bytes, files)
+            self.readable += ["/proc", *files]
         self.program_folder = self.folder + "/program"
         for name in ("HOME", "TMPDIR"):
             os.environ[name] = self.program_folder
@@ -135,7 +145,8 @@ class _Server:
         self.capabilities = 0
         if self.confined:
             writable = [self.folder, *_WRITABLE_DEVICES]
-            self.rules = landlock.ruleset([*self.readable, *_READABLE_DEVICES], writable)
+            runnable = [self.folder] if setup.workspace else []
+            self.rules = landlock.ruleset([*self.readable, *_READABLE_DEVICES], writable, runnable)
             self.facts["landlock"] = landlock.abi()
             self.own_signals = not self.alone and landlock.abi() < 6
             if setup.uid is not None and not self.alone and not _reachable([*paths, setup.scratch]):
@@ -155,6 +166,12 @@ class _Server:
         ]
         real = [os.path.realpath(path) for path in found]
         return [path for path in dict.fromkeys((*found, *real, *_SYSTEM)) if path != "/"]
+
+    def _users(self) -> dict[str, str]:
+        uid = os.getuid() if self.setup.uid is None else self.setup.uid
+        gid = os.getgid() if self.setup.uid is None else self.setup.uid
+        home = _root.SCRATCH + "/program"
+        return {path: text.format(uid=uid, gid=gid, home=home) for path, text in _USERS.items()}
 
     def _enter_namespaces(self) -> None:
         """Go on as the first process of new namespaces. What is left outside waits, and goes with it."""
@@ -190,16 +207,18 @@ class _Server:
             if request[:1] != RUN:
                 continue  # about what had ended already
             _, cpu_s, memory_bytes = WANTED.unpack(request)
-            os.mkdir(self.program_folder, 0o700)
-            if self.setup.uid is not None:
-                os.chown(self.program_folder, self.setup.uid, self.setup.uid)
+            if not os.path.isdir(self.program_folder):  # a workspace has it from the first command on
+                os.mkdir(self.program_folder, 0o700)
+                if self.setup.uid is not None:
+                    os.chown(self.program_folder, self.setup.uid, self.setup.uid)
             pid = os.fork()
             if pid == 0:
                 return self._become_a_program(descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
             report = self._watch(pid, cpu_s, memory_bytes)
-            self._empty()
+            if not self.setup.workspace:
+                self._empty()
             self.connection.send(report)
 
     def _watch(self, pid: int, cpu_s: float, memory_bytes: int) -> bytes:
@@ -311,7 +330,7 @@ class _Server:
             os.setresuid(uid, uid, uid)
         # Each of these calls costs a few pages of the server's memory their own copy: none without need.
         if self.capabilities or (self.alone and uid is None):  # else they went with root's uid
-            kernel.set_capabilities(self.capabilities)
+            kernel.set_capabilities(self.capabilities, inherited=self.setup.workspace)
         if self.alone:
             kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or its own /proc/self would be root's
         else:  # there, the namespace goes with the server

@@ -18,6 +18,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import BuiltEnvironment
 
 _CHILD = Path(__file__).with_name("_child.py")
+_WORKSPACE_CHILD = Path(__file__).with_name("_workspace_child.py")
 _START_S = 120.0
 """For a busy machine and a large profile."""
 _OWN_UIDS = 0x7D000000
@@ -39,7 +40,7 @@ class Profile:
 
     python: the interpreter; None is this one. environment: whose interpreter that is. modules: imported
     beside `STDLIB`. readable: what programs may read beside the interpreter. scratch_bytes: what they may
-    write in all, where that can be bounded.
+    write in all, where that can be bounded. workspace: whether it runs commands (`workspace`), not programs.
     """
 
     level: Confinement
@@ -49,6 +50,7 @@ class Profile:
     modules: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     scratch_bytes: int = 256 << 20
+    workspace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +76,21 @@ class Server:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         python = profile.python or sys.executable
+        child, path = _CHILD, os.defpath
+        if profile.workspace:  # whose commands find the interpreter by its usual names
+            child, path = _WORKSPACE_CHILD, f"{os.path.dirname(python)}:/usr/local/bin:{os.defpath}"
         self.folder = tempfile.mkdtemp(prefix="deskcheck-")
         os.chmod(self.folder, 0o711)
         self.connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        program_folder = f"{self.folder}/program"
         try:
             with theirs:
                 self.process = subprocess.Popen(
-                    [python, "-s", "-P", str(_CHILD), str(theirs.fileno())],
+                    [python, "-s", "-P", str(child), str(theirs.fileno())],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     pass_fds=(theirs.fileno(),),
-                    env=_environment(program_folder, profile.hash_seed),
+                    env=_environment(f"{self.folder}/program", profile.hash_seed, path),
                     start_new_session=True,
                 )
         except OSError as error:
@@ -108,8 +112,9 @@ class Server:
             "scratch": self.folder,
             "scratch_bytes": profile.scratch_bytes,
             "readable": list(profile.readable),
-            "profile": [*STDLIB, *profile.modules],
+            "profile": [] if profile.workspace else [*STDLIB, *profile.modules],
             "uid": _OWN_UIDS + self.process.pid if own_user else None,
+            "workspace": profile.workspace,
         }
         try:
             self.connection.send(json.dumps(setup).encode())
@@ -204,10 +209,10 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)  # as a rule the server has removed it
 
 
-def _environment(scratch: str, hash_seed: int) -> dict[str, str]:
+def _environment(scratch: str, hash_seed: int, path: str = os.defpath) -> dict[str, str]:
     """Nothing of ours but what a program needs to run: no keys, no tokens."""
     return {
-        "PATH": os.defpath,
+        "PATH": path,
         "HOME": scratch,
         "TMPDIR": scratch,
         "LANG": "C.UTF-8",

@@ -308,7 +308,9 @@ def _install(spec: EnvironmentSpec, interpreter: str, folder: Path, wheels: str 
     if done.returncode:
         said = done.stdout + done.stderr
         errors = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
-        why = "\n  ".join(errors[:6]) or _last(said)
+        # A line may name every version there is: its ends tell.
+        short = [line if len(line) < 400 else f"{line[:200]} ... {line[-160:]}" for line in errors[:6]]
+        why = "\n  ".join(short) or _last(said)
         unreached = re.search(r"Retrying \(.*?after connection broken by '(.*)': /", said)
         if unreached:
             raise InputError(

@@ -28,6 +28,7 @@ def folder(tmp_path: Path) -> Path:
         "def double(x, times=1):\n    for _ in range(times):\n        x = x + x\n    return x\n"
     )
     (tmp_path / "broken.py").write_text("def f(:\n")
+    (tmp_path / "unpinned.txt").write_text("six==1.16.0\nnumpy>=1\n")
     (tmp_path / "no_code.jsonl").write_text('{"entry": "f", "inputs": ["1"]}\n')
     (tmp_path / "mine.jsonl").write_text(
         '{"id": "add", "code": "def f(a, b):\\n    return a + b\\n", "entry": "f", "inputs": ["(1, 2)", "(3, 4)"]}\n'
@@ -120,6 +121,8 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["view", "nowhere"], "nowhere"),
         (["check", "nowhere"], "nowhere"),
         (["record", "--bogus"], "No such option"),
+        (["record", "pytest:.", "--out", "o", "--environment", "x"], "use --python"),
+        (["environments", "build", "unpinned.txt"], "'numpy>=1' is not pinned"),
     ],
 )
 def test_bad_input_gets_a_place_and_a_way_out(folder: Path, arguments: list[str], said: str) -> None:
@@ -175,6 +178,27 @@ def test_an_interrupt_keeps_what_was_finished(folder: Path) -> None:
     listed = json.loads(deskcheck("view", "runs", "--json", cwd=folder).stdout)["recordings"]
     assert {item["id"] for item in listed} <= {"add_1_0", "add_1_1", "fail_2_0"}
     assert listed
+
+
+def test_environments_are_built_listed_named_and_removed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file becomes an environment, programs run in it by its name, and it can be removed."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    (folder / "bare.toml").write_text("packages = []\n")
+    built = deskcheck("environments", "build", "bare.toml", "--json", cwd=folder)
+    assert built.returncode == 0, built.stderr
+    assert built.stderr.startswith("building bare with Python 3.")
+    listed = deskcheck("environments", "list", "--json", cwd=folder)
+    assert json.loads(listed.stdout) == json.loads(built.stdout)
+    assert json.loads(listed.stdout)["environments"][0]["installed"] == {}
+    ran = deskcheck("record", "good.py::double", "(3)", "--environment", "bare", "--out", "runs", cwd=folder)
+    assert ran.returncode == 0, ran.stderr
+    assert next(iter(Recordings(folder / "runs"))).environment.name == "bare"
+    assert deskcheck("environments", "remove", "bare", cwd=folder).returncode == 0
+    again = deskcheck("record", "good.py::double", "(3)", "--environment", "bare", cwd=folder)
+    assert again.returncode == 2
+    assert "no environment is called 'bare'; built are: none" in again.stderr
 
 
 def test_ask_marks_the_oracle_right(folder: Path) -> None:

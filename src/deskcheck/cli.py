@@ -141,6 +141,13 @@ def record(
         Confinement,
         typer.Option(help="How closely programs are confined ('trusted': your own code). Not for pytest."),
     ] = Confinement.STRICT,
+    environment: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The environment (`deskcheck environments`) of programs that name none. Not for pytest.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run programs in a sandbox and keep every line with the state of its variables."""
@@ -168,8 +175,14 @@ def record(
         "trace_limits": TraceLimits(**asked_limits, events=max_events or 1_000_000),
         "level": level,
         "confinement": sandbox,
+        "environment": environment,
     }
     if any(source.startswith("pytest:") for source, _ in asked):
+        if options.pop("environment") is not None:
+            raise InputError(
+                f"--environment {environment}: tests run with an interpreter that is named by its path: "
+                "use --python. (Where each environment has it: deskcheck environments list.)"
+            )
         options |= {"calls": calls, "per_function": per_function, "wall_s": suite_s}
         _record_suite(
             sources, out, options, max_events, packages=package or [], python=python, as_json=as_json
@@ -454,6 +467,72 @@ def ask(
             console.print(f"not asked for {name}: {why}")
     for place in sorted({r.folder for r in results}):
         console.print(f"answers and logs: {place}")
+
+
+_environments = typer.Typer(
+    no_args_is_help=True, help="Named sets of pinned packages that programs run with."
+)
+app.add_typer(_environments, name="environments")
+
+
+@_environments.command("build")
+def build_environments(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="What is to be in each: a TOML file (name, python, packages, modules), or a requirements "
+            "file, whose stem is the name. Every package is pinned.",
+        ),
+    ],
+    wheels: Annotated[
+        Path | None, typer.Option(help="A folder of wheels to install from, without a package index.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Install environments with venv and pip, once; what is built already is found."""
+    from deskcheck.sandbox.environments import EnvironmentSpec, build
+
+    specs = [EnvironmentSpec.read(file) for file in files]
+    _show_environments([build(spec, wheels=wheels, note=_say) for spec in specs], as_json)
+
+
+@_environments.command("list")
+def list_environments(as_json: Json = False) -> None:
+    """The environments that are built."""
+    from deskcheck.sandbox.environments import environments
+
+    _show_environments(environments(), as_json)
+
+
+@_environments.command("freeze")
+def freeze_environment(name: Annotated[str, typer.Argument(help="An environment that is built.")]) -> None:
+    """All that is installed in an environment, as pins: a requirements file that leaves nothing open."""
+    from deskcheck.sandbox.environments import find
+
+    print(find(name).freeze(), end="")
+
+
+@_environments.command("remove")
+def remove_environments(names: Annotated[list[str], typer.Argument(metavar="NAME...")]) -> None:
+    """Remove environments. Recordings that were made with them keep their names and digests."""
+    from deskcheck.sandbox.environments import remove
+
+    for name in names:
+        remove(name)
+
+
+def _show_environments(built: list[Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"environments": [environment.to_dict() for environment in built]}))
+        return
+    table = Table(show_edge=False, pad_edge=False)
+    for title in ("name", "Python", "packages", "installed", "interpreter"):
+        table.add_column(title, overflow="fold")
+    for environment in built:
+        row = (environment.name, environment.python_version, " ".join(environment.packages))
+        table.add_row(*row, str(len(environment.installed)), environment.python)
+    _console().print(table)
 
 
 @app.command()

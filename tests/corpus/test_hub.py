@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from deskcheck.corpus import PUBLISHED
-from deskcheck.corpus._hub import HubFile, HubFiles, cache_folder, fetch
+from deskcheck.corpus._hub import HubFile, HubFiles, fetch
 from deskcheck.corpus.published import published_set
 from deskcheck.recording import InputError, MissingExtra
+from deskcheck.recording.cache import cache_folder
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 ROW = {"id": "sample_0", "code": "def f(a):\n    return a", "input": "1", "output": "1"}

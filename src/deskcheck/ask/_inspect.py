@@ -1,7 +1,7 @@
 """The seam to Inspect AI: our samples, marking and stand-in models as its tasks, scorer and provider.
 
-Besides this, only `run` imports `inspect_ai`, and only where it is used. In-task metrics are means: a
-metric that raises on part of a set kills the run. Statistics are made afterwards.
+Besides this, only `_inspect_sandbox` and `run` import `inspect_ai`, and only where it is used. In-task
+metrics are means: a metric that raises on part of a set kills the run. Statistics are made afterwards.
 """
 
 import os

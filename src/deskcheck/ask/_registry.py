@@ -1,4 +1,4 @@
-"""What the entry point ``inspect_ai`` loads: it registers every task, scorer and provider of ours."""
+"""What the entry point ``inspect_ai`` loads: it registers our tasks, scorer, provider and sandbox."""
 
 from deskcheck.ask._inspect import (
     StandIn,
@@ -11,8 +11,10 @@ from deskcheck.ask._inspect import (
     path,
     state,
 )
+from deskcheck.ask._inspect_sandbox import DeskcheckSandboxEnvironment
 
 __all__ = [
+    "DeskcheckSandboxEnvironment",
     "StandIn",
     "cruxeval_input",
     "cruxeval_output",

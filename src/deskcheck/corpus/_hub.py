@@ -6,13 +6,13 @@ A file that does not match is set aside and never read.
 """
 
 import hashlib
-import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from deskcheck.recording import InputError, MissingExtra
+from deskcheck.recording.cache import cache_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +41,6 @@ class HubFiles:
 
     def download(self, file: HubFile) -> str:
         return f"{self.home}/resolve/{self.revision}/{file.name}"
-
-
-def cache_folder() -> Path:
-    """``$XDG_CACHE_HOME/deskcheck``; only an absolute value counts (XDG Base Directory, "Basics")."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "deskcheck"
 
 
 def fetch(

@@ -426,6 +426,7 @@ class _Recorder:
                     hash_seed=HASH_SEEDS[0],
                     deskcheck=__version__,
                     packages=observed.packages,
+                    installed={},  # the user's own environment: not built by us, not looked through
                     limits=self.trace_limits.leaving_out,
                 ),
                 repeatable=checked.repeatable,

@@ -85,6 +85,14 @@ class Environment:
     """How closely the tracer looked: ``line``, or ``instruction``."""
     limits: dict[str, Any] = field(default_factory=dict)
     """What the user asked to be left out, in the words of `TraceLimits`: `only`, `call_depth`, ..."""
+    name: str | None = None
+    """Of the environment that was built for it (`deskcheck environments`); None: what deskcheck runs in."""
+    installed: dict[str, str] = field(default_factory=dict)
+    """Every distribution in that environment, with its version."""
+    pins_sha256: str | None = None
+    """Over what the environment was asked to be: pins, Python version, platform."""
+    installed_sha256: str | None = None
+    """Over the files of what is installed in it."""
 
     fixed: dict[str, Any] = field(default_factory=dict)
     """What the program found in place of clocks, random numbers and the like, in the words of

@@ -16,6 +16,7 @@ __all__ = [
     "Session",
     "SessionEnded",
     "Snapshot",
+    "Workspace",
     "repeat",
     "run",
 ]
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from deskcheck.sandbox.repeats import Cause, Repeats, repeat
     from deskcheck.sandbox.sandbox import Result, Sandbox, run
     from deskcheck.sandbox.session import After, Piece, Session, SessionEnded, Snapshot
+    from deskcheck.sandbox.workspace import Workspace
 
 _HOMES = {
     "Checked": "deskcheck.sandbox.checked",
@@ -38,6 +40,7 @@ _HOMES = {
     "Result": "deskcheck.sandbox.sandbox",
     "Sandbox": "deskcheck.sandbox.sandbox",
     **dict.fromkeys(("After", "Piece", "Session", "SessionEnded", "Snapshot"), "deskcheck.sandbox.session"),
+    "Workspace": "deskcheck.sandbox.workspace",
     "run": "deskcheck.sandbox.sandbox",
 }
 

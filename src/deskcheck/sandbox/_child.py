@@ -26,7 +26,7 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox import _calling, _determinism, _server, _session_child
+from deskcheck.sandbox import _calling, _determinism, _rlimits, _server, _session_child
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
@@ -43,23 +43,6 @@ def _read_job(channel: int) -> dict[str, Any]:
         raise EOFError("the caller closed the channel before the job was whole")
     job: dict[str, Any] = marshal.loads(data)
     return job
-
-
-def _limit(limits: dict[str, Any]) -> None:
-    cpu = max(1, int(limits["cpu_s"] + 0.999))
-    bounds = {
-        resource.RLIMIT_CPU: (cpu, cpu + 1),
-        resource.RLIMIT_AS: (limits["memory_bytes"],) * 2,
-        resource.RLIMIT_FSIZE: (limits["file_bytes"],) * 2,
-        resource.RLIMIT_NOFILE: (limits["open_files"],) * 2,
-        resource.RLIMIT_NPROC: (limits["processes"],) * 2,
-        resource.RLIMIT_CORE: (0, 0),
-    }
-    for which, (soft, hard) in bounds.items():
-        _, ceiling = resource.getrlimit(which)
-        if ceiling != resource.RLIM_INFINITY:
-            soft, hard = min(soft, ceiling), min(hard, ceiling)
-        resource.setrlimit(which, (soft, hard))
 
 
 def _new_sender(job: dict[str, Any]) -> Callable[[int, bytes], Callable[[bytes], None]]:
@@ -346,11 +329,11 @@ def _exit_status(error: SystemExit) -> int | None:
 
 
 def main() -> None:
-    fork = _server.serve(int(sys.argv[1]), sys.modules)
+    fork = _server.serve(int(sys.argv[1]), sys.modules, {"tracer": tracer_class().name})
     job = _read_job(fork.channel)
     if "session" in job:
         _determinism.fix(job["fixed"])
-        _limit(job["limits"])
+        _rlimits.apply(job["limits"])
         session = _session_child.Interpreter(fork.channel, job["session"], _describe)
         session.serve(_session_child.receive, new_sender=_new_sender(job))
         return
@@ -364,7 +347,7 @@ def main() -> None:
     try:
         run.prepare()
         _server.leave_at_once(forget)
-        _limit(job["limits"])
+        _rlimits.apply(job["limits"])
         _determinism.fix(job["fixed"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(_describe(error)).encode())

@@ -38,6 +38,7 @@ PR_SET_KEEPCAPS = 8
 PR_SET_SECCOMP = 22
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 47, 2
 
 MS_REC, MS_PRIVATE, MS_BIND = 0x4000, 0x40000, 0x1000
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
@@ -113,7 +114,14 @@ def close_range(first: int, last: int) -> None:
     syscall("close_range", first, last, 0)
 
 
-def set_capabilities(mask: int) -> None:
-    """Keep only these capabilities (of the first 32), permitted and effective; none are inherited."""
+def set_capabilities(mask: int, *, inherited: bool = False) -> None:
+    """Keep only these capabilities (of the first 32), permitted and effective.
+
+    inherited: whether a program that execve(2) brings has them too (capabilities(7), ambient).
+    """
     header = struct.pack("Ii", _CAPABILITY_VERSION_3, 0)
-    syscall("capset", header, struct.pack("6I", mask, mask, 0, 0, 0, 0))
+    kept = mask if inherited else 0
+    syscall("capset", header, struct.pack("6I", mask, mask, kept, 0, 0, 0))
+    for number in range(32):
+        if kept & 1 << number:
+            prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, number)

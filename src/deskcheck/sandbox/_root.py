@@ -5,7 +5,7 @@ its own process namespace, and a small file system in memory to write to. Standa
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from deskcheck.sandbox import _kernel as kernel
 
@@ -26,8 +26,10 @@ def outermost(paths: Iterable[str]) -> list[str]:
     return kept
 
 
-def build(readable: Sequence[str], at: str, size_bytes: int) -> bool:
+def build(readable: Sequence[str], at: str, size_bytes: int, files: Mapping[str, str]) -> bool:
     """Make a root of these paths on the folder `at` and enter it; return whether /proc is in it.
+
+    files: path and text of further files, where there is none of that path.
 
     The caller is in a new mount namespace of its own and, for /proc, in a new process namespace. The
     scratch file system takes `size_bytes` in all. Raises OSError.
@@ -41,9 +43,14 @@ def build(readable: Sequence[str], at: str, size_bytes: int) -> bool:
         _show(device, at, device=True)
     for link, target in _LINKS.items():
         os.symlink(target, at + link)
+    for name, text in files.items():
+        if not os.path.lexists(at + name):
+            os.makedirs(os.path.dirname(at + name), exist_ok=True)
+            with open(at + name, "x") as stream:
+                stream.write(text)
     os.mkdir(at + SCRATCH)
-    files = max(256, min(size_bytes // 4096, 1 << 14))
-    options = f"size={size_bytes},nr_inodes={files},mode=711"
+    most_files = max(256, min(size_bytes // 4096, 1 << 14))
+    options = f"size={size_bytes},nr_inodes={most_files},mode=711"
     kernel.mount("tmpfs", at + SCRATCH, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
     if not os.path.lexists(at + "/tmp"):
         os.symlink(SCRATCH.lstrip("/") + "/program", at + "/tmp")

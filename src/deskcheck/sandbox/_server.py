@@ -64,6 +64,13 @@ _SYSTEM = (
     "/etc/ld.so.cache",
     "/etc/localtime",
 )
+_OF_COMMANDS = ("/etc/alternatives",)
+"""What commands need beside the system: on Debian, what names like awk stand for."""
+_USERS = {
+    "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:{uid}:{gid}:sandbox:{home}:/bin/sh\n",
+    "/etc/group": "root:x:0:\nsandbox:x:{gid}:\n",
+}
+"""Who the users are, where a workspace has a root of its own: the real ones are nobody's business there."""
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _PROCESSORS = os.cpu_count() or 1
@@ -75,8 +82,9 @@ _FAST_ENOUGH_S = 5.0
 class Setup:
     """What the caller wants of the server. scratch: the folder under which programs may write.
 
-    uid: what programs run as, where that is not the caller's own. profile: modules to import.
-    grouped: whether a control group bounds the memory of all processes.
+    uid: what programs run as, where that is not the caller's own. profile: modules to import. grouped:
+    whether a control group bounds the memory of all processes. workspace: whether commands run there: files
+    stay from one to the next, and may be run.
     """
 
     level: str
@@ -86,6 +94,7 @@ class Setup:
     profile: list[str]
     uid: int | None
     grouped: bool
+    workspace: bool
 
 
 @dataclass
@@ -98,12 +107,15 @@ class Fork:
     """Modules that were there before the profile's."""
 
 
-def serve(control: int, ours: Iterable[str]) -> Fork:
-    """Be the server on a descriptor. Returns in each program's process only; the server exits."""
+def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
+    """Be the server on a descriptor. Returns in each program's process only; the server exits.
+
+    facts: what the caller is told, beside what is found of the kernel.
+    """
     connection = socket.socket(fileno=control)
     setup = Setup(**json.loads(connection.recv(1 << 18)))
     try:
-        server = _Server(setup, connection, frozenset(ours))
+        server = _Server(setup, connection, frozenset(ours), facts)
     except (OSError, ImportError) as error:
         connection.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
@@ -111,14 +123,16 @@ def serve(control: int, ours: Iterable[str]) -> Fork:
 
 
 class _Server:
-    def __init__(self, setup: Setup, connection: socket.socket, ours: frozenset[str]) -> None:
+    def __init__(
+        self, setup: Setup, connection: socket.socket, ours: frozenset[str], facts: dict[str, Any]
+    ) -> None:
         self.setup = setup
         self.connection = connection
         self.ours = ours
         self.confined = setup.level != "trusted"
         self.alone = setup.level == "strict"
         self.folder = setup.scratch
-        self.facts: dict[str, Any] = {}
+        self.facts = dict(facts)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -128,13 +142,14 @@ class _Server:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         self.channel_at = min(_CHANNEL_AT_LEAST, soft - 1) if soft > 0 else _CHANNEL_AT_LEAST
         paths = self._interpreter()
-        self.readable = [*paths, *setup.readable]
+        self.readable = [*paths, *setup.readable, *(_OF_COMMANDS if setup.workspace else ())]
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         if self.alone:
             self._enter_namespaces()
             self.folder = _root.SCRATCH
-            self.facts["proc"] = _root.build(self.readable, setup.scratch, setup.scratch_bytes)
-            self.readable.append("/proc")
+            files = self._users() if setup.workspace else {}
+            self.facts["proc"] = _root.build(self.readable, setup.scratch, setup.scratch_bytes, files)
+            self.readable += ["/proc", *files]
         self.program_folder = self.folder + "/program"
         for name in ("HOME", "TMPDIR"):
             os.environ[name] = self.program_folder
@@ -146,7 +161,8 @@ class _Server:
         self.capabilities = 0
         if self.confined:
             writable = [self.folder, *_WRITABLE_DEVICES]
-            self.rules = landlock.ruleset([*self.readable, *_READABLE_DEVICES], writable)
+            runnable = [self.folder] if setup.workspace else []
+            self.rules = landlock.ruleset([*self.readable, *_READABLE_DEVICES], writable, runnable)
             self.facts["landlock"] = landlock.abi()
             self.own_signals = not self.alone and landlock.abi() < 6
             if setup.uid is not None and not self.alone and not _reachable([*paths, setup.scratch]):
@@ -167,6 +183,12 @@ class _Server:
         ]
         real = [os.path.realpath(path) for path in found]
         return [path for path in dict.fromkeys((*found, *real, *_SYSTEM)) if path != "/"]
+
+    def _users(self) -> dict[str, str]:
+        uid = os.getuid() if self.setup.uid is None else self.setup.uid
+        gid = os.getgid() if self.setup.uid is None else self.setup.uid
+        home = _root.SCRATCH + "/program"
+        return {path: text.format(uid=uid, gid=gid, home=home) for path, text in _USERS.items()}
 
     def _enter_namespaces(self) -> None:
         """Go on as the first process of new namespaces. What is left outside waits, and goes with it."""
@@ -201,9 +223,10 @@ class _Server:
                 self._leave(None)
             if request[:1] not in (RUN, SESSION):
                 continue  # about what had ended already
-            os.mkdir(self.program_folder, 0o700)
-            if self.setup.uid is not None:
-                os.chown(self.program_folder, self.setup.uid, self.setup.uid)
+            if not os.path.isdir(self.program_folder):  # a workspace has it from the first command on
+                os.mkdir(self.program_folder, 0o700)
+                if self.setup.uid is not None:
+                    os.chown(self.program_folder, self.setup.uid, self.setup.uid)
             pid = self.fork()
             if pid == 0:
                 if self.fork is not os.fork:
@@ -217,7 +240,8 @@ class _Server:
             else:
                 _, cpu_s, memory_bytes = WANTED.unpack(request)
                 report = self._watch(pid, cpu_s, memory_bytes)
-            self._empty()
+            if not self.setup.workspace:
+                self._empty()
             self.connection.send(report)
 
     def _keep(self, pid: int, asked: dict[str, Any]) -> bytes:
@@ -334,7 +358,7 @@ class _Server:
             os.setresuid(uid, uid, uid)
         # Each of these calls costs a few pages of the server's memory their own copy: none without need.
         if self.capabilities or (self.alone and uid is None):  # else they went with root's uid
-            kernel.set_capabilities(self.capabilities)
+            kernel.set_capabilities(self.capabilities, inherited=self.setup.workspace)
         if self.alone:
             kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or its own /proc/self would be root's
         else:  # there, the namespace goes with the server

@@ -268,9 +268,14 @@ class Run:
             wall_s=round(wall_s, 6),
             cut=cut,
             sources=end.get("sources", {}),
-            packages=versions(end.get("imported", ())),
+            packages=self._packages(end.get("imported", ())),
             **facts,
         )
+
+    def _packages(self, imported: Any) -> dict[str, str]:
+        """Versions of the distributions that the imported top-level modules belong to."""
+        environment = self.server.profile.environment
+        return versions(imported) if environment is None else environment.versions(imported)
 
     def _verdict(self, report: Report) -> tuple[Outcome, str]:
         """Outcome and detail, from what the program cannot write."""

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -59,6 +59,7 @@ def record_all(
     runs: int = 2,
     fixed: Determinism | None = None,
     confinement: Confinement | str = Confinement.STRICT,
+    environment: str | None = None,
     progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
 ) -> Summary:
     """Record every program that the folder does not hold yet.
@@ -66,7 +67,8 @@ def record_all(
     Programs are taken from the iterable as workers get free. `progress` is called in this thread after each
     program, with None for one that was skipped. With `repeat`, each program runs a second time under another
     hash seed, and a recording that differs says where, and by further runs why (`repeats.causes`). `fixed`:
-    what the programs find in place of what differs between runs.
+    what the programs find in place of what differs between runs. environment: name of the one that programs
+    run in which name none themselves; its recording says so in ``extra`` too.
 
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
@@ -75,7 +77,7 @@ def record_all(
     limits, trace_limits = limits or Limits(), trace_limits or TraceLimits()
     seen: set[str] = set()
     stopping = threading.Event()
-    place = Sandbox(confinement, workers=workers, limits=limits, fixed=fixed)
+    place = Sandbox(confinement, workers=workers, limits=limits, fixed=fixed, environment=environment)
     explain = functools.partial(
         causes, fixed=fixed, limits=limits, trace_limits=trace_limits, level=level, confinement=confinement
     )
@@ -110,14 +112,14 @@ def record_all(
                     summary.skipped += 1
                     progress(program, None)
                     continue
+                if environment is not None and "environment" not in program.extra:
+                    program = replace(program, extra={**program.extra, "environment": environment})
                 while len(pending) >= 2 * workers:
                     collect(block=True)
                 about = {"level": level, "limits": trace_limits.leaving_out, "fixed": place.fixed.said}
-                pending[
-                    pool.submit(
-                        _record, program, writer, watch, explain if repeat else None, range(1, runs), about
-                    )
-                ] = program
+                here = functools.partial(_environment, program, place, about)
+                why = explain if repeat else None
+                pending[pool.submit(_record, program, writer, watch, here, why, range(1, runs))] = program
                 collect(block=False)
             while pending:
                 collect(block=True)
@@ -138,9 +140,9 @@ def _record(
     program: Program,
     writer: Writer,
     watch: Callable[..., Ending],
+    here: Callable[[dict[str, str]], Environment],
     explain: Callable[[Program], dict[Cause, str]] | None,
     seeds: Iterable[int],
-    about: dict[str, Any],
 ) -> tuple[Ending, str | None, dict[Cause, str]]:
     """Record one program; return its ending and, if it is not repeatable, where two runs differ and why.
 
@@ -166,16 +168,35 @@ def _record(
                 where = in_words(where, why)
         spool.finish(
             ending,
-            Environment.here(
-                tracer=tracer_class().name,
-                hash_seed=HASH_SEEDS[0],
-                packages=ending.packages,
-                **about,
-            ),
+            here(ending.packages),
             repeatable=where is None if tried else None,
             difference=where,
         )
     return ending, where, why
+
+
+def _environment(
+    program: Program, place: Sandbox, about: dict[str, Any], packages: dict[str, str]
+) -> Environment:
+    """Where a program ran; packages are those that it imported."""
+    built = place.environment(program)
+    here = Environment.here(
+        tracer=tracer_class().name if built is None else place.tracer(program),
+        hash_seed=HASH_SEEDS[0],
+        packages=packages,
+        **about,
+    )
+    if built is None:
+        return here
+    return replace(
+        here,
+        python=built.python_version,
+        implementation=built.implementation,
+        name=built.name,
+        installed=built.installed,
+        pins_sha256=built.pins_sha256,
+        installed_sha256=built.installed_sha256,
+    )
 
 
 def _another_run(

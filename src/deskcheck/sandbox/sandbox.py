@@ -8,13 +8,14 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.recording.errors import InputError, SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox.checked import Checked, mark
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.environments import BuiltEnvironment, find
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Run, Sink, follow
 from deskcheck.sandbox.server import Profile, Server, ServerLost
@@ -45,13 +46,14 @@ class Sandbox:
 
     level: see `Confinement`. workers: programs that run at once. modules: imported before any program
     runs; a program that imports them pays nothing. limits: bounds on each run. python: the interpreter, by
-    default this one. readable: files and folders that programs may read, beside the interpreter's own and
-    those that a program names itself (`Program.path`). hash_seed: PYTHONHASHSEED of the programs. fixed: what
-    they find in place of clocks, random numbers and the like.
-    tries: runs of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
+    default this one. environment: name of the environment (`environments`) of programs that name none
+    themselves (``extra["environment"]``). readable: files and folders that programs may read, beside the
+    interpreter's own and those that a program names itself (`Program.path`). hash_seed: PYTHONHASHSEED of the
+    programs. fixed: what they find in place of clocks, random numbers and the like. tries: runs of one
+    program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
 
-    Raises SandboxError on entry where the kernel does not give what the level needs; the message names
-    what is missing and the way out.
+    Raises InputError where no environment has the name; SandboxError on entry where the kernel does not give
+    what the level needs: the message names what is missing and the way out.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class Sandbox:
         modules: tuple[str, ...] = (),
         limits: Limits | None = None,
         python: str | None = None,
+        environment: str | None = None,
         readable: tuple[str, ...] = (),
         hash_seed: int = 0,
         fixed: Determinism | None = None,
@@ -69,6 +72,8 @@ class Sandbox:
     ) -> None:
         if workers < 1 or tries < 1:
             raise ValueError(f"workers={workers} and tries={tries} must be at least one")
+        if python is not None and environment is not None:
+            raise ValueError(f"python={python!r} and environment={environment!r}: an environment has its own")
         self.level = Confinement(level)
         self.workers = workers
         self.modules = tuple(modules)
@@ -78,6 +83,8 @@ class Sandbox:
         self.hash_seed = hash_seed
         self.fixed = fixed or Determinism()
         self.tries = tries
+        self._environments: dict[str, BuiltEnvironment] = {}
+        self._environment = None if environment is None else self._find(environment)
         self._lock = threading.Lock()
         self._idle: list[Server] = []
         self._sessions: list[Session] = []
@@ -248,6 +255,26 @@ class Sandbox:
         else:
             server.close()
 
+    def environment(self, program: Program) -> BuiltEnvironment | None:
+        """The environment that a program runs in; None: the interpreter of the sandbox. Raises InputError."""
+        name = program.extra.get("environment")
+        if name is None:
+            return self._environment
+        if not isinstance(name, str):
+            raise InputError(f"program {program.id!r}: 'environment' is not a name: {name!r}.")
+        return self._find(name)
+
+    def tracer(self, program: Program) -> str:
+        """Name of the tracer that a program is recorded by: the interpreter decides which there is."""
+        with self._server(self._profile(program, self.hash_seed)) as server:
+            name: str = server.wait_until_ready()["tracer"]
+        return name
+
+    def _find(self, name: str) -> BuiltEnvironment:
+        if name not in self._environments:
+            self._environments[name] = find(name)
+        return self._environments[name]
+
     def _let_go(self, servers: list[Server]) -> None:
         """End servers whose programs did not come to their end."""
         for server in servers:
@@ -255,13 +282,18 @@ class Sandbox:
 
     def _profile(self, program: Program | None, hash_seed: int) -> Profile:
         readable = set(self.readable)
+        environment, python, modules = self._environment, self.python, self.modules
         if program is not None:
+            environment = self.environment(program)
             readable |= {path for path in (program.path, program.extra.get("file")) if path is not None}
+        if environment is not None:
+            python, modules = environment.python, (*modules, *environment.modules)
         return Profile(
             level=self.level,
             hash_seed=hash_seed,
-            python=self.python,
-            modules=self.modules,
+            python=python,
+            environment=environment,
+            modules=modules,
             readable=tuple(sorted(readable)),
             fixed_addresses=bool(self.fixed.addresses),
         )

@@ -17,9 +17,11 @@ from typing import Any
 from deskcheck.recording.errors import SandboxError
 from deskcheck.sandbox import _cgroup, _server
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.environments import BuiltEnvironment
 from deskcheck.sandbox.limits import Limits
 
 _CHILD = Path(__file__).with_name("_child.py")
+_WORKSPACE_CHILD = Path(__file__).with_name("_workspace_child.py")
 _START_S = 120.0
 """For a busy machine and a large profile."""
 _END_S = 10.0
@@ -52,18 +54,21 @@ STDLIB = tuple(
 class Profile:
     """What makes two servers the same: a program may be run by either.
 
-    python: the interpreter; None is this one. modules: imported beside `STDLIB`. readable: what programs
-    may read beside the interpreter. scratch_bytes: what they may write in all, where that can be bounded.
-    fixed_addresses: whether the kernel lays out the process without randomisation.
+    python: the interpreter; None is this one. environment: whose interpreter that is. modules: imported
+    beside `STDLIB`. readable: what programs may read beside the interpreter. scratch_bytes: what they may
+    write in all, where that can be bounded. fixed_addresses: whether the kernel lays out the process without
+    randomisation. workspace: whether it runs commands (`workspace`), not programs.
     """
 
     level: Confinement
     hash_seed: int = 0
     python: str | None = None
+    environment: BuiltEnvironment | None = None
     modules: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     scratch_bytes: int = 256 << 20
     fixed_addresses: bool = False
+    workspace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +94,26 @@ class Server:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         python = profile.python or sys.executable
+        child, path = _CHILD, os.defpath
+        if profile.workspace:  # whose commands find the interpreter by its usual names
+            child, path = _WORKSPACE_CHILD, f"{os.path.dirname(python)}:/usr/local/bin:{os.defpath}"
         sweep(tempfile.gettempdir())
         self._lock: int | None
         self.folder, self._lock = _locked_folder()
         os.chmod(self.folder, 0o711)
         self.connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        program_folder = f"{self.folder}/program"
         try:
             with theirs:
                 self.process = subprocess.Popen(
                     [
                         *([python, *_LAID_OUT_PLAINLY, python] if profile.fixed_addresses else [python]),
-                        *("-s", "-P", str(_CHILD), str(theirs.fileno())),
+                        *("-s", "-P", str(child), str(theirs.fileno())),
                     ],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     pass_fds=(theirs.fileno(), self._lock),
-                    env=_environment(program_folder, profile.hash_seed),
+                    env=_environment(f"{self.folder}/program", profile.hash_seed, path),
                     start_new_session=True,
                 )
         except OSError as error:
@@ -139,9 +146,10 @@ class Server:
             "scratch": self.folder,
             "scratch_bytes": profile.scratch_bytes,
             "readable": list(profile.readable),
-            "profile": [*STDLIB, *profile.modules],
+            "profile": [] if profile.workspace else [*STDLIB, *profile.modules],
             "uid": _OWN_UIDS + self.process.pid if own_user else None,
             "grouped": self.group is not None,
+            "workspace": profile.workspace,
         }
         try:
             self.connection.send(json.dumps(setup).encode())
@@ -366,10 +374,10 @@ def can_fix_addresses() -> bool:
     return ran.returncode == 0
 
 
-def _environment(scratch: str, hash_seed: int) -> dict[str, str]:
+def _environment(scratch: str, hash_seed: int, path: str = os.defpath) -> dict[str, str]:
     """Nothing of ours but what a program needs to run: no keys, no tokens."""
     return {
-        "PATH": os.defpath,
+        "PATH": path,
         "HOME": scratch,
         "TMPDIR": scratch,
         "LANG": "C.UTF-8",

@@ -19,6 +19,7 @@ tenth, and what is left at the end.
 
 import argparse
 import datetime
+import fcntl
 import json
 import os
 import random
@@ -340,7 +341,6 @@ def soak(count: int, level: Confinement, seed: int) -> str:
                 yield Program(id=f"{number} hostile", code=HOSTILE[number // 10 % len(HOSTILE)])
 
     lines = []
-    groups_before = _groups()
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         tempfile.tempdir = folder
@@ -370,25 +370,36 @@ def soak(count: int, level: Confinement, seed: int) -> str:
         tempfile.tempdir = None
         files = len(os.listdir(folder))
     processes = len(_below(os.getpid()))
-    groups = len(_groups() - groups_before)
+    groups = len(_groups())
     head = ["programs", "a second", "CPU ms each", "caller MiB", "servers MiB", "descriptors"]
     left = f"Left at the end: {processes} processes, {files} files, {groups} control groups."
     judged = f"Verdicts that were not right: {wrong.total()} of {count}."
     return "\n\n".join([table(head, lines, texts=0), left, judged, *map(str, wrong.most_common(9))])
 
 
-def _groups() -> set[str]:
-    """Control groups of sandboxes, where there are any."""
+def _groups() -> list[str]:
+    """Control groups of sandboxes that nobody holds any more, where there are any."""
     try:
         _, above = _cgroup.parents()
     except _cgroup.Unavailable:
-        return set()
-    return {
-        f"{folder}/{name}"
-        for folder in above.values()
-        for name in os.listdir(folder)
-        if name.startswith(_cgroup.PREFIX)
-    }
+        return []
+    found = []
+    for folder in above.values():
+        for name in os.listdir(folder):
+            if not name.startswith(_cgroup.PREFIX):
+                continue
+            try:
+                lock = os.open(f"{folder}/{name}", os.O_RDONLY)
+            except FileNotFoundError:
+                continue  # another sandbox has ended
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                found.append(f"{folder}/{name}")
+            except BlockingIOError:
+                pass  # somebody's who is running
+            finally:
+                os.close(lock)
+    return found
 
 
 def _below(pid: int) -> list[int]:

@@ -117,6 +117,7 @@ typedef struct Thread {
     } at;
     Return *returns;
     size_t nreturns, capreturns;
+    bool beyond;                 /* something lies beyond the limit on depth: how deep, that changes with who refers to it */
     bool wild, drains, returned_drains, iterates;  /* since the last event anything may have changed; iterators may have been drawn from; a loop's was */
     Objs touched;                /* what alone may have changed, if not */
     uint64_t quiet;              /* what was looked at in this event or later has not changed since */
@@ -648,7 +649,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         t->reread = true;  /* a __class__ may have been assigned: what holds it holds another object now */
         obj_kill(t, obj);
     }
-    if (t->depth >= t->core->depth) { *cut = "deep"; return NULL; }
+    if (t->depth >= t->core->depth) { *cut = "deep"; t->beyond = true; return NULL; }
     if ((Py_ssize_t)t->visited >= t->core->objects) { *cut = "many"; return NULL; }
     obj = must(calloc(1, sizeof *obj));
     obj->number = t->next_number++;
@@ -723,7 +724,7 @@ write_cut(Thread *t, Buf *b, const char *why, const char *type)
 static int
 write_items(Thread *t, Buf *b, const char *key, PyObject *o, Py_ssize_t n)
 {
-    if (t->depth >= t->core->depth) { write_cut(t, b, "deep", key); return 0; }
+    if (t->depth >= t->core->depth) { write_cut(t, b, "deep", key); t->beyond = true; return 0; }
     keep(t, o);
     t->depth++;
     buf_lit(b, "{\"");
@@ -2939,7 +2940,7 @@ stack_shape(const View *v, const char **tags)
 static bool
 quiet_line(Thread *t, Rec *r, PyFrameObject *frame, View *v)
 {
-    if (t->wild || t->drains || t->iterates || t->dirty || t->reread || t->touched.n || t->maybe.n || t->nreplaced || r->seen != t->stamp || r->seen < t->quiet
+    if (t->wild || t->beyond || t->drains || t->iterates || t->dirty || t->reread || t->touched.n || t->maybe.n || t->nreplaced || r->seen != t->stamp || r->seen < t->quiet
         || r->nextra || t->objects.used * 2 > (size_t)t->core->objects || view_of(t, frame, v) < 0 || v->info != r->info) return false;
     const Info *info = v->info;
     uint64_t stored = t->at.stored | info->cells;
@@ -3015,8 +3016,8 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     t->doubt = false;
     t->moved = t->fresh = 0;
     t->parent = NULL;
-    if (t->wild || !t->alone || t->objects.used * 2 > (size_t)core->objects) look_again(t);
-    t->wild = false;
+    if (t->wild || t->beyond || !t->alone || t->objects.used * 2 > (size_t)core->objects) look_again(t);
+    t->wild = t->beyond = false;
     if (frame_changes(t, r, views, n, shows_stack ? stack : NULL, &t->locals, &t->stack) < 0) return -1;
     if ((kind == K_CALL || kind == K_RESUME) && caller_of(t, r, frame) < 0) return -1;
     t->refs.n = 0;

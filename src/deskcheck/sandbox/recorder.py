@@ -79,7 +79,13 @@ def record_all(
     stopping = threading.Event()
     place = Sandbox(confinement, workers=workers, limits=limits, fixed=fixed, environment=environment)
     explain = functools.partial(
-        causes, fixed=fixed, limits=limits, trace_limits=trace_limits, level=level, confinement=confinement
+        causes,
+        fixed=fixed,
+        limits=limits,
+        trace_limits=trace_limits,
+        level=level,
+        confinement=confinement,
+        cancelled=stopping.is_set,
     )
     if runs < 2:
         raise ValueError(f"runs={runs} must be at least two; for one that is not compared, repeat=False")
@@ -163,7 +169,8 @@ def _record(
             tried = True
             for seed in seeds:
                 where = where or _another_run(program, watch, ending, first, seed)
-            if where is not None:
+            # Where time ran out, each of some twenty experiments would take all of it again.
+            if where is not None and ending.outcome is not Outcome.TIMED_OUT:
                 why = explain(program)
                 where = in_words(where, why)
         spool.finish(

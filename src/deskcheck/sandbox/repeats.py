@@ -105,11 +105,18 @@ class _Experiments:
         trace_limits: TraceLimits | None,
         level: Level,
         confinement: Confinement | str,
+        cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self.stack = stack
         self.limits = limits
         self.confinement = confinement
-        self.run = functools.partial(Sandbox.run_one, program=program, trace_limits=trace_limits, level=level)
+        self.run = functools.partial(
+            Sandbox.run_one,
+            program=program,
+            trace_limits=trace_limits,
+            level=level,
+            cancelled=cancelled,
+        )
         self.base = _Conditions(
             Determinism(
                 clock=_FIXED.clock if given.clock is None else given.clock,
@@ -217,13 +224,14 @@ def causes(
     trace_limits: TraceLimits | None = None,
     level: Level = Level.LINE,
     confinement: Confinement | str = Confinement.STRICT,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> dict[Cause, str]:
     """Why two runs of a program differed, where that was seen: each cause with the difference that it makes.
 
-    fixed: what was fixed in those runs, and so is no cause.
+    fixed: what was fixed in those runs, and so is no cause. cancelled: as in `Sandbox.run_one`.
     """
     with ExitStack() as stack:
-        about = limits, trace_limits, level, confinement
+        about = limits, trace_limits, level, confinement, cancelled
         return _Experiments(stack, program, fixed or Determinism(), *about).causes()
 
 

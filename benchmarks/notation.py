@@ -21,7 +21,9 @@ BUDGETS = (2_000, 8_000)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print a row for each notation that the recordings can be written in."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     given = parser.parse_args(arguments)
     lengths: dict[str, list[int]] = {}
@@ -37,13 +39,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
             lengths.setdefault(name, []).append(len(text))
             unread += bool(notation.parse(text).unreadable)
     print(f"{given.folder}: {cut} cut and left out; {unread} texts that could not be read back")
-    print(f"{'notation':<20} {'n':>5} {'mean':>8} {'median':>7} {'p90':>7} {'p99':>8} {'max':>9}  fit {BUDGETS} tokens")
+    print(
+        f"{'notation':<20} {'n':>5} {'mean':>8} {'median':>7} {'p90':>7} {'p99':>8} {'max':>9}  fit {BUDGETS} tokens"
+    )
     for name, chars in lengths.items():
         found = sorted(chars)
         p90, p99 = (found[min(len(found) - 1, len(found) * part // 100)] for part in (90, 99))
-        fit = "  ".join(f"{sum(n <= budget * CHARS_A_TOKEN for n in chars) / len(chars):.1%}" for budget in BUDGETS)
+        fit = "  ".join(
+            f"{sum(n <= budget * CHARS_A_TOKEN for n in chars) / len(chars):.1%}" for budget in BUDGETS
+        )
         mean, median = statistics.mean(chars), statistics.median(chars)
-        print(f"{name:<20} {len(chars):>5} {mean:>8.0f} {median:>7.0f} {p90:>7} {p99:>8} {found[-1]:>9}  {fit}")
+        print(
+            f"{name:<20} {len(chars):>5} {mean:>8.0f} {median:>7.0f} {p90:>7} {p99:>8} {found[-1]:>9}  {fit}"
+        )
 
 
 if __name__ == "__main__":

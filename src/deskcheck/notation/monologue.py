@@ -43,7 +43,10 @@ def monologue_lines(moments: Iterable[Moment]) -> Iterator[str]:
 def _sentences(moments: Iterable[Moment]) -> Iterator[list[Claim]]:
     told: list[Claim] = []
     for claim in claims(moments):
-        alone = claim.what in (What.RUNS, What.CALLS) or (told and told[-1].what is What.RUNS)
+        alone = claim.what in (What.RUNS, What.CALLS) or (
+            bool(told)
+            and (told[-1].what is What.RUNS or (told[0].what is What.CALLS) != (claim.what is What.PASSES))
+        )
         if told and (alone or (claim.step, claim.line) != (told[-1].step, told[-1].line)):
             yield told
             told = []

@@ -3,8 +3,8 @@
     deskcheck record cruxeval:cruxeval_600.jsonl --out runs/crux --no-repeat
     python -m benchmarks.notation runs/crux
 
-A token counts as three characters: no tokenizer comes with deskcheck. Recordings whose trace is cut are left out and
-counted.
+A token counts as three characters: no tokenizer comes with deskcheck. Recordings whose trace is cut are left
+out and counted.
 """
 
 import argparse
@@ -39,9 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             lengths.setdefault(name, []).append(len(text))
             unread += bool(notation.parse(text).unreadable)
     print(f"{given.folder}: {cut} cut and left out; {unread} texts that could not be read back")
-    print(
-        f"{'notation':<20} {'n':>5} {'mean':>8} {'median':>7} {'p90':>7} {'p99':>8} {'max':>9}  fit {BUDGETS} tokens"
-    )
+    print(f"{'notation':<20} {'n':>5} {'mean':>8} {'median':>7} {'p90':>7} {'p99':>8} {'max':>9}", end="")
+    print(f"  fit {BUDGETS} tokens")
     for name, chars in lengths.items():
         found = sorted(chars)
         p90, p99 = (found[min(len(found) - 1, len(found) * part // 100)] for part in (90, 99))

@@ -105,6 +105,14 @@ def test_states_before_a_mistake_are_kept(name: str) -> None:
         assert told.moments[:before] == whole.moments[:before]
 
 
+@pytest.mark.parametrize("wrong", ["f 1: a=#3", "frame g 7: b=2\nf 1: a=", "globals: c=1\ncall f 1: a=1 2"])
+def test_a_state_by_itself_has_nothing_of_a_wrong_one(wrong: str) -> None:
+    """After a state that could not be read, the next one begins from nothing."""
+    told = NOTATIONS["dynamic"].parse(f"{wrong}\nf 2: b=1")
+    assert len(told.unreadable) == 1
+    assert list(told.moments) == list(NOTATIONS["dynamic"].parse("f 2: b=1").moments)
+
+
 def test_it_says_what_is_wrong() -> None:
     """The reason names what was expected, and the column where."""
     for text, column, why in [

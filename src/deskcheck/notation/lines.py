@@ -329,7 +329,11 @@ class _Lines:
                 raise reader.fail(f"{len(self.open)} frames are open")
             del self.open[depth:]
         else:
-            self.event(reader, number)
+            try:
+                self.event(reader, number)
+            finally:
+                if self.each_alone:
+                    self.forget()
 
     def event(self, reader: LineReader, number: int) -> None:
         kind = reader.kind()
@@ -366,8 +370,6 @@ class _Lines:
         self.ended = kind in ENDS
         self.lines.append(number)
         self.moments.append(self.moment(kind, value, output, left_out, instruction, reader))
-        if self.each_alone:
-            self.forget()
 
     def change(
         self,

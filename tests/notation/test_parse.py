@@ -11,6 +11,7 @@ from deskcheck.notation import NOTATIONS, Claim, Moment, Parsed, What, claims, m
 from deskcheck.notation.cwm import cwm_text
 from deskcheck.notation.values import Objects, Reader, read_value, value_text
 from deskcheck.recording.value import decode, render
+from deskcheck.tracer.result import snapshot
 from tests.tracer.conftest import FILE, run_traced
 
 CODE = """\
@@ -189,8 +190,6 @@ builtins = st.recursive(
 )
 def test_values_of_builtins(value: Any) -> None:
     """The text of a value made of builtins is its repr, and is read as the same value."""
-    from deskcheck.tracer.result import snapshot
-
     encoded, objects = snapshot(value)
     text = value_text(encoded, objects)
     assert text == repr(value)

@@ -94,6 +94,26 @@ def test_a_recording_is_viewed_by_its_id(folder: Path) -> None:
     assert "no recording 'nobody'" in wrong.stderr
 
 
+def test_a_trace_is_shown_in_a_notation(folder: Path) -> None:
+    """`show` writes one recording as text; an unknown notation, or one that needs instructions, has a way out."""
+    deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
+    listed = json.loads(deskcheck("view", "runs", "--json", cwd=folder).stdout)["recordings"]
+    name = next(item["id"] for item in listed if item["result"] == "7")
+    shown = deskcheck("show", "runs", name, cwd=folder)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.splitlines()[-2:] == ["2", "return 2 -> 7"]
+    direct = deskcheck("show", "runs", name, "--notation", "direct", "--json", cwd=folder)
+    assert json.loads(direct.stdout) == {"id": name, "notation": "direct", "text": "return 7"}
+    for arguments, said in [
+        ([name, "--notation", "prose"], "Known are direct, scratchpad"),
+        ([name, "--notation", "dynamic_instruction"], "--level instruction"),
+        ([], "say which"),
+    ]:
+        failed = deskcheck("show", "runs", *arguments, cwd=folder)
+        assert (failed.returncode, failed.stdout) == (2, "")
+        assert said in failed.stderr
+
+
 def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> None:
     """check exits with 0 when all is well and with 1, not 2, when a recording is not what its source says."""
     deskcheck("record", "good.py::double", "(3)", "--out", "well", cwd=folder)

@@ -20,6 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from deskcheck import __version__
+from deskcheck.notation import NOTATIONS
 from deskcheck.recording.errors import DeskcheckError, InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.tracer.limits import Level, TraceLimits
@@ -370,6 +371,32 @@ def view(
         result = recording.ending.result or recording.ending.detail
         table.add_row(recording.id, recording.outcome.value, str(len(recording.trace)), f"{result:.60}")
     _console().print(table)
+
+
+@app.command()
+def show(
+    folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+    id_: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The recording; may be left out of one.")
+    ] = None,
+    notation: Annotated[
+        str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS)}.")
+    ] = "compact",
+    as_json: Json = False,
+) -> None:
+    """Write the trace of one recording as text, in a notation that models are taught and asked in."""
+    from deskcheck.recording.file import Recordings
+
+    if notation not in NOTATIONS:
+        raise InputError(f"there is no notation {notation!r}. Known are {', '.join(NOTATIONS)}.")
+    recordings = Recordings(folder)
+    if id_ is None and len(recordings) != 1:
+        raise InputError(
+            f"{folder} holds {len(recordings)} recordings: say which. deskcheck view {folder} lists them."
+        )
+    recording = recordings[id_] if id_ is not None else next(iter(recordings))
+    text = NOTATIONS[notation].render(recording)
+    print(json.dumps({"id": recording.id, "notation": notation, "text": text}) if as_json else text)
 
 
 def _facts(recording: Any) -> dict[str, Any]:

@@ -1,0 +1,36 @@
+"""A trace as text, and back. `NOTATIONS` names the ways; docs/notation.md shows one program in each.
+
+Imports `recording` alone. Rendering reads a recording; parsing reads whatever a model wrote: it never raises,
+and says what it could not read and where.
+"""
+
+from deskcheck.notation.claims import Claim, What, claims, untrue
+from deskcheck.notation.cwm import cwm_kept, cwm_prompt, cwm_text, parse_cwm
+from deskcheck.notation.direct import ending
+from deskcheck.notation.dynamic import state_text, transitions
+from deskcheck.notation.inline import inline_claims
+from deskcheck.notation.lines import Parsed, Unreadable
+from deskcheck.notation.moment import Frame, Moment, moments
+from deskcheck.notation.notations import NOTATIONS, Notation
+
+__all__ = [
+    "NOTATIONS",
+    "Claim",
+    "Frame",
+    "Moment",
+    "Notation",
+    "Parsed",
+    "Unreadable",
+    "What",
+    "claims",
+    "cwm_kept",
+    "cwm_prompt",
+    "cwm_text",
+    "ending",
+    "inline_claims",
+    "moments",
+    "parse_cwm",
+    "state_text",
+    "transitions",
+    "untrue",
+]

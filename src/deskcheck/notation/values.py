@@ -1,0 +1,833 @@
+"""Values as text, and back. What Python's `repr` writes for whole values made of builtins, and for the rest:
+
+    #1=[1, 2]                            a value that is met again elsewhere in the state ...
+    #1                                   ... where this stands for it; so do cycles and aliases show
+    [1, 2, ... 98 more]                  cut: 98 more items are not recorded (and why, if not for number)
+    KeyError('k')  P(x=1, y=2)           an exception with its arguments; a named tuple
+    <list_iterator over=#1, next=2>      an iterator, with what it goes over and the index that comes next
+    <Account balance=3, owner='me'>      an instance, with its attributes
+    <function f>  <class Account>        of the program
+    <generator g (line)=8, n=2>          where a generator stands; names in parentheses are no variables
+    <text Decimal "Decimal('1.5')">      something immutable that its text says all about, after its type
+    <cut deep list>  <opaque socket>     not recorded, and why; a type that we do not look into
+    <str 'the first' 50000 long>         cut: the beginning of a str of 50000 characters
+
+Anything else: ``<KIND TYPE [items], field=value, :key=JSON>``, the parts of an object's content
+(docs/format.md).
+"""
+
+import ast
+import json
+import math
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from keyword import iskeyword
+from typing import Any
+
+from deskcheck.notation.moment import UNKNOWN, fields_of
+from deskcheck.recording.value import Content, Encoded
+
+INLINE_DEPTH = 20
+"""An object that would stand this deep inside others is written apart, so that no text nests without
+bound."""
+READ_DEPTH = 150
+"""Values nested deeper are not read. The deepest that is written: `INLINE_DEPTH` and the tracer's own
+limit."""
+
+INT_DIGITS = 4300
+"""What CPython turns into an int without being told to; no recording has longer ones."""
+
+KINDS = frozenset(
+    "list dict set bytearray array table object exception iterator generator function class opaque".split()
+)
+_INLINE = frozenset("text method cut str bytes int column unbound tuple frozenset".split())
+_RESERVED = KINDS | _INLINE
+_BARE = {("Ellipsis", "ellipsis"): "Ellipsis", ("NotImplemented", "NotImplementedType"): "NotImplemented"}
+_ITERATORS = frozenset(
+    "list_iterator tuple_iterator str_iterator str_ascii_iterator bytes_iterator bytearray_iterator "
+    "range_iterator longrange_iterator list_reverseiterator dict_keyiterator dict_valueiterator "
+    "dict_itemiterator set_iterator enumerate zip map filter reversed".split()
+)
+"""Types for which the kind goes without saying."""
+_CALLED = frozenset("set frozenset bytearray range slice complex".split())
+_TITLED = frozenset({"function", "class", "generator"})
+"""Kinds whose text is the kind's word and a name."""
+_TYPE_OF = {"function": "function", "class": "type", "generator": "generator"}
+
+_NAME = re.compile(r"\.\d+|[^\W\d]\w*")
+_FIELD = re.compile(r"\(\w+\)|[^\W\d]\w*")
+_DOTTED = re.compile(r"(?:<\w+>|\w|\.(?!\.))+")
+_STRING = re.compile(r"[bB]?(?:'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
+_COMPLEX = re.compile(
+    r"\((-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?))([+-](?:inf|nan|[\d.]+(?:e[+-]?\d+)?))j\)"
+    r"|(-?(?:inf|nan|[\d.]+(?:e[+-]?\d+)?))j(?!\w)",
+    re.ASCII,
+)
+_NUMBER = re.compile(
+    r"-?(?:inf|nan)\b|-?(?:\d+\.\d*|\.\d+|\d+)(?:e[+-]?\d+)?(?!\w)", re.IGNORECASE | re.ASCII
+)
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_SMALL = re.compile(r" *(-?(?:0|[1-9][0-9]{0,17}))(?=[],)}:>]|$)")
+"""What most values are, read at once."""
+_WORDS = {"None": None, "True": True, "False": False}
+_LABEL = re.compile(r"#(\d{1,9})(?!\w)")
+_MORE = re.compile(r"\.\.\.(?: (\d{1,18}) more)?(?: ([a-z]+))?")
+_JSON = json.JSONDecoder()
+
+
+def name_text(name: str, pattern: re.Pattern[str] = _NAME) -> str:
+    """A name as it stands before ``=``; one that could be mistaken for something else, quoted."""
+    return name if pattern.fullmatch(name) and not iskeyword(name) else repr(name)
+
+
+def title_text(name: str, reserved: frozenset[str] = _RESERVED) -> str:
+    """A type's or function's qualified name; quoted where it could be mistaken for something else."""
+    return name if _DOTTED.fullmatch(name) and name not in reserved else repr(name)
+
+
+# -- writing -------------------------------------------------------------------------------------
+
+
+class Writer:
+    """Writes the values of one state. objects: contents by identity. roots: all values of the state.
+
+    labels: identity -> label. What has a label keeps it; objects that are met more than once get one when
+    they are first written. Give the same dict for every state of a history, an empty one for a state by
+    itself.
+    """
+
+    def __init__(
+        self, objects: Mapping[int, Content], roots: Iterable[Encoded], labels: dict[int, int]
+    ) -> None:
+        self.objects = objects
+        self.labels = labels
+        self.labelled = self._labelled(roots)
+        """Identities of this state that are written with a label."""
+        self.pending: set[int] = set()
+        """Those whose content is still to be written, where they are met or by `left`."""
+
+    def _labelled(self, roots: Iterable[Encoded]) -> set[int]:
+        count: dict[int, int] = {}
+        parent: dict[int, int | None] = {}
+        todo: list[tuple[Encoded, int | None]] = [(root, None) for root in roots]
+        at = 0
+        while at < len(todo):  # level by level: a parent comes before its children
+            value, inside = todo[at]
+            at += 1
+            if isinstance(value, dict):
+                number = value.get("ref")
+                if number is None:
+                    todo += [(v, inside) for v in value.values() if isinstance(v, (dict, list))]
+                    continue
+                count[number] = count.get(number, 0) + 1
+                if count[number] == 1:
+                    parent[number] = inside
+                    content = self.objects.get(number, {})
+                    todo += [(v, number) for v in content.get("items", ()) if isinstance(v, (dict, list))]
+                    todo += [(v, number) for v in fields_of(content).values() if isinstance(v, (dict, list))]
+            elif isinstance(value, list):
+                todo += [(v, inside) for v in value if isinstance(v, (dict, list))]
+        found: set[int] = set()
+        depth: dict[int, int] = {}
+        for number, inside in parent.items():
+            depth[number] = 0 if inside is None or inside in found else depth[inside] + 1
+            if count[number] > 1 or number in self.labels or depth[number] > INLINE_DEPTH:
+                found.add(number)
+        return found
+
+    def label(self, number: int) -> int:
+        return self.labels.setdefault(number, len(self.labels) + 1)
+
+    def left(self) -> list[str]:
+        """What is pending, each as ``#1=...``."""
+        parts = []
+        while self.pending:
+            number = min(self.pending, key=self.label)
+            self.pending.discard(number)
+            parts.append(f"#{self.label(number)}={self.content(number)}")
+        return parts
+
+    def text(self, value: Encoded, depth: int = 0) -> str:
+        if value is None or isinstance(value, (bool, int, str)):
+            return repr(value)
+        if isinstance(value, float):
+            return repr(value)
+        if not isinstance(value, dict):
+            raise ValueError(f"not an encoded value: {value!r:.80}")
+        number = value.get("ref")
+        if number is None:
+            return self._inline(value, depth)
+        if number not in self.labelled:
+            return self.content(number, depth)
+        if number in self.pending and depth < INLINE_DEPTH:
+            self.pending.discard(number)
+            return f"#{self.label(number)}={self.content(number, depth)}"
+        return f"#{self.label(number)}"
+
+    def _items(self, content: Mapping[str, Any], items: list[Encoded], depth: int) -> str:
+        parts = [self.text(item, depth + 1) for item in items]
+        return ", ".join(parts + _more(content, len(items)))
+
+    def _pairs(self, content: Mapping[str, Any], depth: int) -> str:
+        items = content.get("items", ())
+        parts = [f"{self.text(k, depth + 1)}: {self.text(v, depth + 1)}" for k, v in items]
+        return ", ".join(parts + _more(content, len(items)))
+
+    def _fields(self, fields: Mapping[str, Encoded], depth: int) -> list[str]:
+        return [f"{name_text(name, _FIELD)}={self.text(v, depth + 1)}" for name, v in fields.items()]
+
+    def content(self, number: int, depth: int = 0) -> str:
+        """What an object holds, without its label."""
+        content = self.objects.get(number, UNKNOWN)
+        kind, type_, items = content["kind"], content["type"], content.get("items", [])
+        if type_ == kind and content.keys() <= {"kind", "type", "items", "length", "cut"}:
+            if kind == "list":
+                return f"[{self._items(content, items, depth)}]"
+            if kind == "dict" and (items or not content.get("cut")):
+                return f"{{{self._pairs(content, depth)}}}"
+            if kind == "set" and (items or not content.get("cut")):
+                return f"{{{self._items(content, items, depth)}}}" if items else "set()"
+            if kind == "bytearray" and all(type(item) is int and 0 <= item < 256 for item in items):
+                parts = [repr(bytes(items)), *_more(content, len(items))]
+                return f"bytearray({', '.join(parts)})"
+        fields = fields_of(content)
+        if (
+            kind == "exception"
+            and (items or not fields)
+            and content.keys() <= {"kind", "type", "items", "fields"}
+            and _DOTTED.fullmatch(type_)
+            and type_ not in _CALLED
+        ):
+            parts = [self.text(item, depth + 1) for item in items] + self._fields(fields, depth)
+            return f"{type_}({', '.join(parts)})"
+        return self._object(content, fields, depth)
+
+    def _object(self, content: Content, fields: Mapping[str, Encoded], depth: int) -> str:
+        kind, type_ = content["kind"], content["type"]
+        title = content.get("text")
+        rest = {"text", "base", "shape", "dtype", *content} - {"kind", "type", "items", "fields"}
+        head, parts = [kind], []
+        if kind in _TITLED and type_ == _TYPE_OF[kind] and title and title.startswith(f"{kind} "):
+            head.append(title_text(title[len(kind) + 1 :], frozenset()))
+            rest.discard("text")
+        elif kind in _TITLED:
+            rest.add("type")
+        else:
+            head.append(title_text(type_))
+            if kind == "object" or (kind == "iterator" and type_ in _ITERATORS):
+                head.pop(0)
+        if content.get("items"):
+            pairs = kind in ("dict", "table") or content.get("base") == "dict"
+            if pairs:
+                parts.append(f"{{{self._pairs(content, depth)}}}")
+            else:
+                parts.append(f"[{self._items(content, content['items'], depth)}]")
+            rest -= {"length", "cut"} if content.get("cut") else set()
+        parts += self._fields(fields, depth)
+        # ASCII: a lone surrogate stays an escape, and the decoder gives the same back.
+        parts += [
+            f":{key}={json.dumps(content[key])}" for key in sorted(rest) if content.get(key) is not None
+        ]
+        return f"<{' '.join(head)}{' ' if parts else ''}{', '.join(parts)}>"
+
+    def _inline(self, value: dict[str, Any], depth: int) -> str:
+        if "tuple" in value:
+            return self._tuple(value, depth)
+        if "frozenset" in value:
+            items, type_ = value["frozenset"], value.get("type", "frozenset")
+            inside = f"{{{self._items(value, items, depth)}}}"
+            if type_ == "frozenset":
+                return f"frozenset({inside if items or 'cut' in value else ''})"
+            return f"<frozenset {title_text(type_)} {inside}>"
+        if "array" in value:
+            return f"<column {value['dtype']!r} [{self._items(value, value['array'], depth)}]>"
+        if "int" in value:
+            return f"<int {value['length']} bits {value['cut']}>" if "cut" in value else value["int"]
+        if "float" in value:
+            return repr(float(value["float"]))
+        if "complex" in value:
+            real, imaginary = (float(part) for part in value["complex"])
+            return repr(complex(real, imaginary))
+        if "str" in value:
+            return f"<str {value['str']!r} {value['length']} {value['cut']}>"
+        if "bytes" in value:
+            text = repr(value["bytes"].encode("latin-1"))
+            return f"<bytes {text} {value['length']} {value['cut']}>" if "cut" in value else text
+        if "range" in value or "slice" in value:
+            kind = "range" if "range" in value else "slice"
+            parts = [self.text(part, depth + 1) for part in value[kind]]
+            return f"{kind}({', '.join(parts[:2] if kind == 'range' and parts[2] == '1' else parts)})"
+        if "text" in value:
+            bare = _BARE.get((value["text"], value["type"]))
+            cut = f" {value['cut']}" if "cut" in value else ""
+            return bare or f"<text {title_text(value['type'])} {value['text']!r}{cut}>"
+        if "method" in value:
+            name = title_text(value["method"], frozenset())
+            return f"<method {name} of {self.text(value['self'], depth + 1)}>"
+        if "unbound" in value:
+            return "<unbound>"
+        if "cut" in value:
+            return f"<cut {value['cut']} {title_text(value['type'])}>"
+        raise ValueError(f"not an encoded value: {value!r:.80}")
+
+    def _tuple(self, value: dict[str, Any], depth: int) -> str:
+        items, type_, names = value["tuple"], value.get("type", "tuple"), value.get("names", [])
+        if type_ == "tuple" and not names:
+            inside = self._items(value, items, depth)
+            return f"({inside},)" if len(items) == 1 and "cut" not in value else f"({inside})"
+        plain = (
+            bool(names)
+            and len(names) == len(items)
+            and "cut" not in value
+            and _DOTTED.fullmatch(type_)
+            and type_ not in _CALLED
+            and all(name_text(name) == name for name in names)
+        )
+        if plain:
+            pairs = zip(names, items, strict=True)
+            return f"{type_}({', '.join([f'{name}={self.text(v, depth + 1)}' for name, v in pairs])})"
+        listed = f" :names={json.dumps(names)}" if names else ""
+        return f"<tuple {title_text(type_)} ({self._items(value, items, depth)}){listed}>"
+
+
+def _more(content: Mapping[str, Any], shown: int) -> list[str]:
+    cut, length = content.get("cut"), content.get("length")
+    if cut is None:
+        return []
+    more = f" {length - shown} more" if length is not None else ""
+    return [f"...{more}{'' if cut == 'long' else f' {cut}'}"]
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+class Unread(Exception):
+    """A text that is not in the notation. at: where in it. The message says what was expected or is wrong."""
+
+    def __init__(self, at: int, why: str) -> None:
+        super().__init__(why)
+        self.at = at
+        self.why = why
+
+
+class Objects:
+    """What the texts that are read have told of objects: contents by identity, and identities by label."""
+
+    def __init__(self) -> None:
+        self.contents: dict[int, Content] = {}
+        self.labels: dict[int, int] = {}
+        self._of_labels: set[int] = set()
+        self._last = 0
+
+    def new(self) -> int:
+        self._last += 1
+        return self._last
+
+    def labelled(self, label: int) -> int:
+        if label not in self.labels:
+            self.labels[label] = self.new()
+            self._of_labels.add(self.labels[label])
+        return self.labels[label]
+
+    def has_label(self, number: int) -> bool:
+        return number in self._of_labels
+
+    def missing(self) -> int | None:
+        """A label that is used and has no content, or None."""
+        return next((label for label, n in self.labels.items() if n not in self.contents), None)
+
+
+class Reader:
+    """Reads from one line of text at `at`. Raises Unread for whatever is not in the notation, and nothing
+    else."""
+
+    def __init__(self, text: str, objects: Objects) -> None:
+        self.line = text
+        self.at = 0
+        self.objects = objects
+        self.depth = 0
+
+    # ---- pieces ----
+
+    def fail(self, why: str) -> Unread:
+        return Unread(self.at, why)
+
+    def skip(self) -> None:
+        while self.line.startswith(" ", self.at):
+            self.at += 1
+
+    def take(self, word: str) -> bool:
+        """Whether `word` stands here, after spaces; it is passed if so."""
+        self.skip()
+        if not self.line.startswith(word, self.at):
+            return False
+        self.at += len(word)
+        return True
+
+    def word(self, word: str) -> bool:
+        """As `take`, for a whole word."""
+        start = self.at
+        if self.take(word) and not re.match(r"[\w.'\"=<]", self.line[self.at : self.at + 1]):
+            return True
+        self.at = start
+        return False
+
+    def need(self, word: str) -> None:
+        if not self.take(word):
+            raise self.fail(f"expected {word!r}")
+
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        self.skip()
+        found = pattern.match(self.line, self.at)
+        if found:
+            self.at = found.end()
+        return found
+
+    def integer(self) -> int:
+        found = self.match(_INTEGER)
+        if not found or len(found[0]) > 18:
+            raise self.fail("expected a number")
+        return int(found[0])
+
+    def string(self) -> str:
+        start = self.at
+        found = self.match(_STRING)
+        text = self._literal(found[0]) if found else None
+        if not isinstance(text, str):
+            self.at = start
+            raise self.fail("expected a quoted text")
+        return text
+
+    def _literal(self, token: str) -> str | bytes:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # "invalid escape sequence": the text's own
+                value = ast.literal_eval(token)
+        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+            raise self.fail(f"no text that Python can read: {error}") from None
+        assert isinstance(value, (str, bytes))
+        return value
+
+    def name(self, pattern: re.Pattern[str] = _NAME) -> str:
+        found = self.match(pattern)
+        if found:
+            return found[0]
+        if self.line[self.at : self.at + 1] in ("'", '"'):
+            return self.string()
+        raise self.fail("expected a name")
+
+    def title(self) -> str:
+        """A type's or function's name."""
+        return self.name(_DOTTED)
+
+    def _json(self) -> Any:
+        try:
+            value, self.at = _JSON.raw_decode(self.line, self.at)
+        except (ValueError, RecursionError):
+            raise self.fail("expected JSON") from None
+        return value
+
+    # ---- values ----
+
+    def value(self) -> Encoded:
+        """The value that begins here."""
+        plain = _SMALL.match(self.line, self.at)
+        if plain:
+            self.at = plain.end()
+            return int(plain[1])
+        if self.depth >= READ_DEPTH:
+            raise self.fail("nested too deeply")
+        self.depth += 1
+        try:
+            return self._value()
+        finally:
+            self.depth -= 1
+
+    def _value(self) -> Encoded:
+        self.skip()
+        first = self.line[self.at : self.at + 1]
+        if first in ("'", '"') or (
+            first in ("b", "B") and self.line[self.at + 1 : self.at + 2] in ("'", '"')
+        ):
+            return self._text()
+        if first == "[":
+            self.at += 1
+            items, more = self._until("]")
+            return self._made("list", items, more)
+        if first == "{":
+            return self._braces()
+        if first == "#":
+            return self._labelled()
+        if first == "<":
+            self.at += 1
+            return self._angle()
+        found = self.match(_COMPLEX)
+        if found:
+            return self._complex(found)
+        if first == "(":
+            self.at += 1
+            return self._tuple()
+        found = self.match(_NUMBER)
+        if found:
+            return self._number(found[0], found.start())
+        start = self.at
+        found = self.match(_DOTTED)
+        if not found:
+            raise self.fail("expected a value")
+        if self.line.startswith("(", self.at):
+            self.at += 1
+            return self._called(found[0])
+        if found[0] in _WORDS:
+            return _WORDS[found[0]]
+        for (text, type_), bare in _BARE.items():
+            if bare == found[0]:
+                return {"text": text, "type": type_}
+        self.at = start
+        raise self.fail(f"{found[0]:.40} is no value")
+
+    def _text(self) -> Encoded:
+        start = self.at
+        found = self.match(_STRING)
+        if not found:
+            raise self.fail("a text without its end")
+        self.at, end = start, found.end()
+        value = self._literal(found[0])
+        self.at = end
+        return value if isinstance(value, str) else {"bytes": value.decode("latin-1")}
+
+    def _complex(self, found: re.Match[str]) -> Encoded:
+        try:
+            real, imaginary = (float(found[1]), float(found[2])) if found[1] else (0.0, float(found[3]))
+        except ValueError:
+            self.at = found.start()
+            raise self.fail("no number") from None
+        return {"complex": [repr(real), repr(imaginary)]}
+
+    def _number(self, text: str, start: int) -> Encoded:
+        if _INTEGER.fullmatch(text):
+            if len(text) > INT_DIGITS:
+                self.at = start
+                raise self.fail("a number too long to be read")
+            return int(text) if len(text) < 19 else {"int": text}
+        if text.isdigit() or text[1:].isdigit():
+            self.at = start
+            raise self.fail("a number that begins with 0")
+        number = float(text)
+        return number if math.isfinite(number) else {"float": repr(number)}
+
+    def _labelled(self) -> Encoded:
+        start = self.at
+        found = self.match(_LABEL)
+        if not found:
+            raise self.fail("expected a number after #")
+        number = self.objects.labelled(int(found[1]))
+        if not self.line.startswith("=", self.at):
+            return {"ref": number}
+        self.at += 1
+        value = self.value()
+        made = value.get("ref") if isinstance(value, dict) else None
+        if made is None or self.objects.has_label(made):
+            self.at = start
+            raise self.fail("a # belongs before a list, a dictionary, an object: something with an identity")
+        self.objects.contents[number] = self.objects.contents.pop(made)
+        return {"ref": number}
+
+    def _made(self, kind: str, items: list[Any], more: dict[str, Any]) -> Encoded:
+        return self._new({"kind": kind, "type": kind, "items": items, **more})
+
+    def _new(self, content: Content) -> Encoded:
+        number = self.objects.new()
+        self.objects.contents[number] = content
+        return {"ref": number}
+
+    def _until(self, close: str) -> tuple[list[Encoded], dict[str, Any]]:
+        """Items up to a bracket, and what is said of those that are missing."""
+        items: list[Encoded] = []
+        while not self.take(close):
+            if items:
+                self.need(",")
+                if self.take(close):
+                    break
+            more = self._missing(len(items))
+            if more:
+                self.need(close)
+                return items, more
+            items.append(self.value())
+        return items, {}
+
+    def _missing(self, shown: int) -> dict[str, Any]:
+        found = self.match(_MORE)
+        if not found:
+            return {}
+        length = {} if found[1] is None else {"length": shown + int(found[1])}
+        return {**length, "cut": found[2] or "long"}
+
+    def _braces(self) -> Encoded:
+        self.need("{")
+        if self.take("}"):
+            return self._made("dict", [], {})
+        items: list[Any] = []
+        pairs: bool | None = None
+        while True:
+            more = self._missing(len(items))
+            if more:
+                self.need("}")
+                break
+            item = self.value()
+            if pairs is None:
+                pairs = self.take(":")
+            elif pairs:
+                self.need(":")
+            items.append([item, self.value()] if pairs else item)
+            more = {}
+            if self.take("}"):
+                break
+            self.need(",")
+            if self.take("}"):
+                break
+        if not items:  # nothing of it is shown: whether it is a set, the length does not say
+            raise self.fail("cut before its first item")
+        return self._made("dict" if pairs else "set", items, more)
+
+    def _tuple(self) -> Encoded:
+        items, more = self._until(")")
+        if len(items) == 1 and not more and not self.line[: self.at - 1].rstrip().endswith(","):
+            raise self.fail("a tuple of one item has a comma after it")
+        return {"tuple": items, **more}
+
+    def _called(self, name: str) -> Encoded:
+        """What follows ``name(``."""
+        start = self.at
+        if name in ("set", "frozenset"):
+            if self.take(")"):
+                return self._made("set", [], {}) if name == "set" else {"frozenset": []}
+            inside = self._braces_or_list()
+            self.need(")")
+            return self._made("set", *inside) if name == "set" else {"frozenset": inside[0], **inside[1]}
+        if name == "bytearray":
+            text = self._text() if not self.line.startswith(")", self.at) else {"bytes": ""}
+            if not isinstance(text, dict):
+                raise self.fail("expected bytes")
+            items: list[Any] = list(text["bytes"].encode("latin-1"))
+            more = self._missing(len(items)) if self.take(",") else {}
+            self.need(")")
+            return self._made("bytearray", items, more)
+        if name in ("range", "slice"):
+            parts, more = self._until(")")
+            if name == "range" and len(parts) == 2:
+                parts.append(1)
+            if len(parts) != 3 or more:
+                self.at = start
+                raise self.fail(f"a {name} has a start, a stop and a step")
+            return {name: parts}
+        values: list[Encoded] = []
+        fields = self._arguments(values, ")")
+        if fields and not values:
+            return {"tuple": list(fields.values()), "type": name, "names": list(fields)}
+        return self._new(
+            {"kind": "exception", "type": name, "items": values, **({"fields": fields} if fields else {})}
+        )
+
+    def _braces_or_list(self) -> tuple[list[Encoded], dict[str, Any]]:
+        if self.take("{") or self.take("("):
+            return self._until("}" if self.line[self.at - 1] == "{" else ")")
+        self.need("[")
+        return self._until("]")
+
+    def _arguments(self, values: list[Encoded], close: str) -> dict[str, Encoded]:
+        """Values, then fields, up to `close`."""
+        fields: dict[str, Encoded] = {}
+        begun = False
+        while not self.take(close):
+            if begun:
+                self.need(",")
+            begun = True
+            name = self._field_name()
+            if name is not None:
+                fields[name] = self.value()
+            elif fields:
+                raise self.fail("expected a name and =")
+            else:
+                values.append(self.value())
+        return fields
+
+    def _field_name(self) -> str | None:
+        """The name before a ``=``, which is passed; None if none stands here."""
+        start = self.at
+        if self.match(_FIELD):
+            name = self.line[start : self.at].strip()
+        elif self.line[self.at : self.at + 1] in ("'", '"') and (found := self.match(_STRING)):
+            text = self._literal(found[0])
+            name = text if isinstance(text, str) else ""
+        else:
+            return None
+        if self.take("="):
+            return name
+        self.at = start
+        return None
+
+    def _angle(self) -> Encoded:
+        self.skip()
+        quoted = self.line[self.at : self.at + 1] in ("'", '"')
+        head = self.title()
+        if not quoted and head in _INLINE:
+            value = self._inline(head)
+            self.need(">")
+            return value
+        content: Content = {"kind": "object", "type": head}
+        if not quoted and head in KINDS:
+            content["kind"] = head
+            word = self._type_word()
+            if head in _TITLED and word is not None:
+                content |= {"type": _TYPE_OF[head], "text": f"{head} {word}"}
+            else:
+                content["type"] = word or head
+        elif not quoted and head in _ITERATORS:
+            content["kind"] = "iterator"
+        self._parts(content)
+        return self._new(content)
+
+    def _type_word(self) -> str | None:
+        """A title, unless what follows is a field, an item or the end."""
+        start = self.at
+        self.skip()
+        if self.line[self.at : self.at + 1] in ("'", '"', "") or _DOTTED.match(self.line, self.at):
+            word = self.title()
+            if not self.take("="):
+                return word
+        self.at = start
+        return None
+
+    def _parts(self, content: Content) -> None:
+        fields: dict[str, Encoded] = {}
+        begun = False
+        while not self.take(">"):
+            if begun:
+                self.need(",")
+                self.skip()
+            if self.take(":"):
+                key = self.name()
+                self.need("=")
+                self.skip()
+                value = self._json()
+                if key not in _PLAIN or not _PLAIN[key](value):
+                    raise self.fail(f"no such part: {key:.40}")
+                content[key] = value
+            elif not begun and self.take("["):
+                content["items"], more = self._until("]")
+                content |= more
+            elif not begun and self.line.startswith("{", self.at):
+                made = self.objects.contents.pop(self._braces()["ref"])
+                if made["kind"] != "dict":
+                    raise self.fail("expected pairs")
+                content |= {key: made[key] for key in ("items", "length", "cut") if key in made}
+            else:
+                name = self._field_name()
+                if name is None:
+                    raise self.fail("expected a name and =")
+                fields[name] = self.value()
+            begun = True
+        if fields:
+            content["fields"] = fields
+
+    def _inline(self, head: str) -> Encoded:
+        match head:
+            case "unbound":
+                return {"unbound": True}
+            case "cut":
+                return {"cut": self.name(), "type": self.title()}
+            case "text":
+                type_ = self.title()
+                text: dict[str, Any] = {"text": self.string(), "type": type_}
+                return text if self.line.startswith(">", self.at) else {**text, "cut": self.name()}
+            case "str":
+                return {"str": self.string(), "length": self.integer(), "cut": self.name()}
+            case "bytes":
+                self.skip()
+                found = self._text()
+                if not isinstance(found, dict):
+                    raise self.fail("expected bytes")
+                return {**found, "length": self.integer(), "cut": self.name()}
+            case "int":
+                length = self.integer()
+                self.need("bits")
+                return {"int": "", "length": length, "cut": self.name()}
+            case "method":
+                name = self.title()
+                self.need("of ")
+                return {"method": name, "self": self.value()}
+            case "column":
+                dtype = self.string()
+                self.need("[")
+                items, more = self._until("]")
+                return {"array": items, "dtype": dtype, **more}
+            case "frozenset":
+                type_ = self.title()
+                self.need("{")
+                items, more = self._until("}")
+                return {"frozenset": items, "type": type_, **more}
+        type_ = self.title()
+        self.need("(")
+        items, more = self._until(")")
+        names: Any = None
+        if self.take(":names="):
+            names = self._json()
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                raise self.fail("expected a list of names")
+        return {"tuple": items, "type": type_, **({"names": names} if names else {}), **more}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_length(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_shape(value: object) -> bool:
+    return isinstance(value, list) and all(_is_length(item) for item in value)
+
+
+_PLAIN = {
+    "type": _is_text,
+    "text": _is_text,
+    "base": _is_text,
+    "cut": _is_text,
+    "dtype": _is_text,
+    "length": _is_length,
+    "shape": _is_shape,
+}
+"""Parts of a content that are no values, and whether a JSON value can be one."""
+
+
+# -- one value by itself -------------------------------------------------------------------------
+
+
+def value_text(value: Encoded, objects: Mapping[int, Content]) -> str:
+    """One value by itself. What it shares with others of its state is not told."""
+    writer = Writer(objects, [value], {})
+    writer.pending = set(writer.labelled)
+    text = writer.text(value)
+    return ", ".join([text, *writer.left()])
+
+
+def read_value(reader: "Reader") -> tuple[Encoded, dict[int, Content]]:
+    """What `value_text` wrote, from where the reader stands: the value and the contents of what it refers to.
+
+    Raises Unread.
+    """
+    start, outer = reader.at, reader.objects
+    reader.objects = Objects()
+    try:
+        value = reader.value()
+        while (label := reader.objects.missing()) is not None:
+            if not (reader.take(",") and reader.take("#")):
+                reader.at = start
+                raise reader.fail(f"#{label} is nowhere said to be anything")
+            reader.at -= 1
+            reader.value()
+        return value, reader.objects.contents
+    finally:
+        reader.objects = outer

@@ -61,7 +61,8 @@ _FAST_ENOUGH_S = 5.0
 class Setup:
     """What the caller wants of the server. scratch: the folder under which programs may write.
 
-    uid: what programs run as, where that is not the caller's own. profile: modules to import.
+    uid: what programs run as, where that is not the caller's own. profile: modules to import. listening:
+    whether programs begin with UNIX sockets that the caller can connect to; `stop_listening` ends that.
     """
 
     level: str
@@ -70,6 +71,7 @@ class Setup:
     readable: list[str]
     profile: list[str]
     uid: int | None
+    listening: bool = False
 
 
 @dataclass
@@ -137,7 +139,8 @@ class _Server:
                 # The interpreter lies in a folder of root's. Landlock decides what can be read.
                 self.capabilities = kernel.CAP_DAC_READ_SEARCH
             owner_changes = self.alone or setup.uid is not None
-            _seccomp.attach(_seccomp.program(owner_changes=owner_changes))
+            listening = setup.listening
+            _seccomp.attach(_seccomp.program(owner_changes=owner_changes, listening=listening))
         gc.collect()
         gc.freeze()
 
@@ -398,6 +401,16 @@ def _reachable(paths: Iterable[str]) -> bool:
                 return False
             path = os.path.dirname(path)
     return True
+
+
+def stop_listening() -> None:
+    """Put every thread of this process under the filter that all other programs begin with.
+
+    To be called by our own code, in a program's process under a server with `Setup.listening`, before
+    anything foreign runs there. Sockets that are connected stay so. Raises OSError.
+    """
+    # Owners' changes are refused, where they are, by the first filter: of two, the stricter answer counts.
+    _seccomp.attach(_seccomp.program(owner_changes=True), all_threads=True)
 
 
 def leave_at_once(forget: Any) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording.errors import SandboxError
-from deskcheck.sandbox import _server
+from deskcheck.sandbox import _root, _server
 from deskcheck.sandbox.confinement import Confinement
 
 _CHILD = Path(__file__).with_name("_child.py")
@@ -38,6 +38,7 @@ class Profile:
 
     python: the interpreter; None is this one. modules: imported beside `STDLIB`. readable: what programs
     may read beside the interpreter. scratch_bytes: what they may write in all, where that can be bounded.
+    listening: whether they begin with UNIX sockets that we can connect to (`_server.stop_listening`).
     """
 
     level: Confinement
@@ -46,6 +47,7 @@ class Profile:
     modules: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
     scratch_bytes: int = 256 << 20
+    listening: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class Server:
             "readable": list(profile.readable),
             "profile": [*STDLIB, *profile.modules],
             "uid": _OWN_UIDS + self.process.pid if own_user else None,
+            "listening": profile.listening,
         }
         try:
             self.connection.send(json.dumps(setup).encode())
@@ -146,6 +149,12 @@ class Server:
         self.connection.settimeout(None)
         facts: dict[str, Any] = answer["ready"]
         return facts
+
+    def program_folder(self) -> str:
+        """Where the folder that a program begins in can be reached from here, while it runs."""
+        if self.profile.level is Confinement.STRICT:  # it is in the server's own file system
+            return f"/proc/{self.process.pid}/root{_root.SCRATCH}/program"
+        return f"{self.folder}/program"
 
     def begin(self, cpu_s: float, memory_bytes: int, descriptors: list[int]) -> None:
         """Start a program's process, with its standard output and error and its channel (and mirror)."""

@@ -8,7 +8,15 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "name", ["deskcheck", "deskcheck.recording", "deskcheck.tracer", "deskcheck.sandbox", "deskcheck.view"]
+    "name",
+    [
+        "deskcheck",
+        "deskcheck.recording",
+        "deskcheck.tracer",
+        "deskcheck.sandbox",
+        "deskcheck.notebook",
+        "deskcheck.view",
+    ],
 )
 def test_everything_listed_is_there(name: str) -> None:
     """Each name in `__all__` can be had, and none of them twice."""

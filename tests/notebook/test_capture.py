@@ -5,7 +5,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deskcheck.notebook.capture import Capture, StateLimits, _differences, register
@@ -134,6 +134,7 @@ def test_few_of_very_many_variables_are_seen() -> None:
     assert cells.run("del v7").removed == ("v7",)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 @given(st.integers(0, 300), st.integers(0, 1 << 30), st.integers(0, 250), st.integers(0, 5))
 def test_differences_of_names(size: int, seed: int, deleted: int, again: int) -> None:
     """New and removed names are those that sets give, however many."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deskcheck.notebook.changes import changes, matched
@@ -69,6 +69,7 @@ executions = st.builds(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 @given(st.lists(executions, max_size=5))
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, steps: list[Execution]) -> None:
     """A trajectory comes back equal, step by step and by JSON."""
@@ -183,6 +184,7 @@ versions = st.lists(st.sampled_from("abcdefg"), unique=True).flatmap(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 @given(versions, versions)
 def test_changes_make_the_later_of_the_earlier(before: tuple[Cell, ...], after: tuple[Cell, ...]) -> None:
     """The steps between two versions follow each other, and end in the later one."""

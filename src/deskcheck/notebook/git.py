@@ -23,15 +23,14 @@ def read_history(path: str | Path) -> Trajectory:
     Raises InputError: git is not there, or knows nothing of the file.
     """
     path = Path(path).absolute()
-    listed = _git(
-        path.parent, "log", "--follow", "--reverse", "--name-only", "--format=%x00%H %ct", "--", path.name
-    )
+    listed = _git(path.parent, "log", "--follow", "--name-only", "--format=%x00%H %ct", "--", path.name)
     steps: list[Step] = []
     notes: list[str] = []
     before: Trajectory | None = None
     cells: tuple[Cell, ...] = ()
     numbers = itertools.count()
-    for entry in listed.decode("utf-8", "surrogateescape").split("\0")[1:]:
+    # Not by --reverse, which stops at a rename where --follow is given.
+    for entry in reversed(listed.decode("utf-8", "surrogateescape").split("\0")[1:]):
         head, _, name = entry.strip("\n").partition("\n")
         commit, seconds = head.split()
         name = name.strip("\n")

@@ -97,9 +97,9 @@ class _Session:
         elif event == "kernel_restarting":
             self._restart(at)
         elif event == "kernel_interrupting":
-            for number in self.running.values():
-                self._set(number, status=Status.INTERRUPTED, end=at)
-            self.running.clear()
+            running = next(iter(self.running.values()), None)  # the others wait for it
+            if running is not None:
+                self._set(running, status=Status.INTERRUPTED)
         elif event != "notebook_renamed":
             self._cell_event(event, row, place, at)
 
@@ -119,7 +119,9 @@ class _Session:
                 self.notes.append(f"{place}: {event} of the cell {id_!r}, which does not run: left out")
                 return
             if event == "error":
-                self._set(number, status=Status.ERROR, outputs=_error(row.get("cell_output", "")))
+                outputs = _error(row.get("cell_output", ""))
+                stopped = any(output.name == "KeyboardInterrupt" for output in outputs)
+                self._set(number, status=Status.INTERRUPTED if stopped else Status.ERROR, outputs=outputs)
             else:
                 self._finished(number, at)
                 del self.running[id_]

@@ -28,8 +28,10 @@ from deskcheck.sandbox.server import Profile, Server
 _START_S = 30.0
 _STOP_S = 5.0
 """For a cell to obey an interrupt, for a kernel to end when asked."""
-_LATE_S = 5.0
-"""For what a cell printed to arrive after its reply."""
+_LATE_S = 30.0
+"""Of silence after a cell's reply, until what it printed is given up that has not arrived."""
+_READABLE = ("/etc/fonts",)
+"""What libraries for plots look for; without it they complain where the cell's output is."""
 _LOOK_S = 0.25
 """Between looks at whether the kernel lives."""
 
@@ -106,7 +108,7 @@ class Kernel:
         self.profile = Profile(
             level=confinement,
             hash_seed=hash_seed,
-            readable=() if folder is None else (str(folder.resolve()),),
+            readable=(*_READABLE, *(() if folder is None else (str(folder.resolve()),))),
             listening=True,
         )
         self.server: Server | None = None
@@ -282,6 +284,8 @@ class Kernel:
             if found is not None:
                 if found["parent_header"].get("msg_id") == message["header"]["msg_id"]:
                     collected.take(found)
+                if late is not None:
+                    late = time.monotonic() + _LATE_S
                 if time.monotonic() < deadline:
                     continue
             if reply is None:
@@ -309,7 +313,9 @@ class Kernel:
         ended = time.time()
         memory = _memory(self._pid) if reply is not None else (None, None)
         facts = (reply or {}).get("deskcheck", {})
-        status, detail = self._status(reply, stop, collected, oom_kills)
+        status, detail = self._status(reply, stop, oom_kills)
+        if reply is not None and not collected.idle:
+            detail = f"{detail or ''}; outputs may be missing: they did not arrive".lstrip("; ")
         return Ran(
             status=status,
             detail=detail,
@@ -329,7 +335,6 @@ class Kernel:
         self,
         reply: dict[str, Any] | None,
         stop: tuple[Status, str] | None,
-        collected: "_Collected",
         oom_kills: int | None,
     ) -> tuple[Status, str | None]:
         if stop is not None and (reply is None or reply.get("status") == "error"):

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from deskcheck.notebook.capture import StateLimits
-from deskcheck.notebook.file import SUFFIX, Writer, read_trajectory
+from deskcheck.notebook.file import Writer, read_trajectory
 from deskcheck.notebook.kernel import CellLimits, Kernel, Ran
 from deskcheck.notebook.trajectory import Ended, Execution, Restart, Trajectory
 from deskcheck.recording.program import Environment
@@ -213,8 +213,3 @@ def _inside(trajectory: Trajectory, folder: str | os.PathLike[str] | None) -> st
 def _packages() -> dict[str, str]:
     """Every distribution that the kernel can import, with its version."""
     return dict(sorted({d.metadata["Name"]: d.version for d in metadata.distributions()}.items()))
-
-
-def place(out: Path, notebook: Path, root: Path) -> Path:
-    """Where the trajectory of a notebook below a folder goes."""
-    return out / notebook.relative_to(root).with_suffix(SUFFIX)

@@ -28,6 +28,10 @@ def main(settings: dict[str, Any]) -> None:
     from zmq.utils.garbage import gc as _garbage
 
     os.makedirs(SOCKETS, exist_ok=True)
+    # IPython would copy this file with its mode, which is denied where programs run as the user.
+    readme = Path(".ipython", "profile_default", "startup", "README")
+    readme.parent.mkdir(parents=True)
+    readme.touch()
     here = os.getcwd()
     copied = _copy(settings["folder"], HOME, settings["copy_bytes"])
     connection = f"{here}/{SOCKETS}/connection.json"

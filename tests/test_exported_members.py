@@ -14,6 +14,7 @@ import pytest
         "deskcheck.recording",
         "deskcheck.tracer",
         "deskcheck.sandbox",
+        "deskcheck.notebook",
         "deskcheck.notation",
         "deskcheck.view",
     ],

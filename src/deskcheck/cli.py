@@ -65,8 +65,9 @@ def record(
         typer.Argument(
             metavar="SOURCE...",
             help="What to record: FILE.py::FUNCTION '(ARGUMENTS)', a module or a FILE.py (their doctests), "
-            "FUNCTIONS.jsonl, a published set: cruxeval[:PATH], humaneval[:PATH], mbpp[:PATH], or the calls "
-            "that the tests of a project make: pytest:PATH.",
+            "FUNCTIONS.jsonl, a published set: cruxeval[:PATH], humaneval[:PATH], mbpp[:PATH], the calls "
+            "that the tests of a project make: pytest:PATH, or notebooks: FILE.ipynb, notebooks:FOLDER, "
+            "history:FILE.ipynb (its git history), june:LOG.csv.",
         ),
     ],
     out: Annotated[
@@ -149,6 +150,16 @@ def record(
             help="The environment (`deskcheck environments`) of programs that name none. Not for pytest.",
         ),
     ] = None,
+    cell_s: Annotated[
+        float, typer.Option("--cell-s", min=0.1, help="Notebooks: seconds that a cell may take.")
+    ] = 60.0,
+    notebook_s: Annotated[
+        float, typer.Option("--notebook-s", min=0.1, help="Notebooks: seconds that all its cells may take.")
+    ] = 600.0,
+    cell_order: Annotated[
+        str,
+        typer.Option("--cell-order", help="Notebooks: run from the 'top' down, or by execution 'count'."),
+    ] = "top",
     as_json: Json = False,
 ) -> None:
     """Run programs in a sandbox and keep every line with the state of its variables."""
@@ -156,6 +167,9 @@ def record(
     from deskcheck.sandbox.limits import Limits
     from deskcheck.sandbox.recorder import dumps, record_all
 
+    if any(_are_notebooks(source) for source in sources):
+        _record_notebooks(sources, out, cell_s, notebook_s, cell_order, workers, sandbox, as_json=as_json)
+        return
     asked = _sources(sources)
     asked_limits: dict[str, Any] = {
         "only": tuple(only or ()),
@@ -218,6 +232,63 @@ def record(
         _list("our own failures", summary.problems)
     if summary.problems:
         raise typer.Exit(2)
+
+
+def _are_notebooks(source: str) -> bool:
+    return source.endswith(".ipynb") or source.startswith(("notebooks:", "history:", "june:"))
+
+
+def _record_notebooks(
+    sources: list[str],
+    out: Path | None,
+    cell_s: float,
+    notebook_s: float,
+    order: str,
+    workers: int,
+    sandbox: Confinement,
+    *,
+    as_json: bool,
+) -> None:
+    from deskcheck.notebook.capture import StateLimits
+    from deskcheck.notebook.record import record_notebooks
+    from deskcheck.notebook.replayer import ReplayLimits
+
+    others = [source for source in sources if not _are_notebooks(source)]
+    if others:
+        raise InputError(f"{others[0]}: is no notebook, and those are recorded by themselves.")
+    if out is None:
+        raise InputError(f"{sources[0]}: recordings of notebooks need a folder: add --out FOLDER.")
+    with _progress(as_json) as advance:
+        try:
+            summary = record_notebooks(
+                sources,
+                out,
+                limits=ReplayLimits(cell_s=cell_s, notebook_s=notebook_s),
+                confinement=sandbox,
+                state=StateLimits(),
+                order=order,
+                workers=workers,
+                progress=lambda name: advance(name),
+            )
+        except KeyboardInterrupt:
+            _messages.print(
+                f"interrupted: what was recorded is in {out}; the same command goes on from there"
+            )
+            raise
+    if as_json:
+        print(json.dumps(summary.to_dict()))
+    else:
+        ends, cells = (
+            ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
+            for counts in (summary.by_ending, summary.cells)
+        )
+        print(f"recorded {summary.recorded} notebooks in {out}: {ends or 'none'}; cells: {cells or 'none'}")
+        if summary.skipped:
+            print(f"{summary.skipped} were there already")
+        _list("notebooks that could not be run", summary.problems)
+        _list("noted", summary.notes)
+    if summary.problems:
+        raise typer.Exit(1)
 
 
 def _record_suite(

@@ -15,7 +15,10 @@ _syscall.restype = ctypes.c_long
 
 MACHINE = {"x86_64": "x86_64", "aarch64": "aarch64"}.get(os.uname().machine)
 
-_OWN = {"x86_64": {"capset": 126, "pivot_root": 155}, "aarch64": {"capset": 91, "pivot_root": 41}}
+_OWN = {
+    "x86_64": {"capset": 126, "pivot_root": 155, "seccomp": 317},
+    "aarch64": {"capset": 91, "pivot_root": 41, "seccomp": 277},
+}
 NUMBERS = {
     "mount_setattr": 442,
     "landlock_create_ruleset": 444,

@@ -11,7 +11,7 @@ import ctypes
 import errno
 import struct
 
-from deskcheck.sandbox._kernel import MACHINE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl
+from deskcheck.sandbox._kernel import MACHINE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl, syscall
 
 _Instruction = tuple[int, int, int, int]
 _LOAD, _JUMP, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _AND = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06, 0x54
@@ -86,6 +86,9 @@ _OWNER_CHANGES = frozenset(
 """What Landlock leaves to the owner of a file: denied where the program runs as the user."""
 
 _GIVEN_TO_OWNERS = _OWNER_CHANGES | {*_MODES}
+_FOR_LISTENING = frozenset({"bind", "listen", "accept", "accept4", "sched_setscheduler"})
+"""The last because ZeroMQ's thread sets its own priority by number, and ends the process where it may not."""
+_SET_MODE_FILTER, _ALL_THREADS = 1, 1
 
 
 def _argument(number: int, high: bool = False) -> _Instruction:
@@ -111,7 +114,7 @@ def _looked_into(name: str) -> list[_Instruction]:
     match name:
         case "clone":
             return [_argument(0), (_ANY_BIT, 0, 1, _BAD_CLONES), _fail(), _YES]
-        case "socketpair":
+        case "socketpair" | "socket":
             return _only(0, 1)  # AF_UNIX: asyncio's event loop cannot do without
         case "personality":
             return _only(0, 0xFFFFFFFF)  # asking is allowed
@@ -139,8 +142,9 @@ def _tree(leaves: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
     return [(_AT_LEAST, 0, 1, leaves[middle][0]), (_JUMP, 0, 0, len(low)), *low, *high]
 
 
-def program(*, owner_changes: bool) -> bytes:
-    """The filter as BPF instructions. owner_changes: whether chmod and its kin are allowed.
+def program(*, owner_changes: bool, listening: bool = False) -> bytes:
+    """The filter as BPF instructions. owner_changes: whether chmod and its kin are allowed. listening:
+    whether UNIX sockets that others connect to are: for our own code, until it attaches the other filter.
 
     Raises OSError where the machine's numbers are not known.
     """
@@ -152,7 +156,9 @@ def program(*, owner_changes: bool) -> bytes:
         number = numbers[column]
         if number is None or name in _SIGNALS or (owner_changes and name in _GIVEN_TO_OWNERS):
             continue
-        looked = name in _LOOKED_INTO or name in _MODES
+        if listening and name in _FOR_LISTENING:
+            continue
+        looked = name in _LOOKED_INTO or name in _MODES or (listening and name == "socket")
         actions[number] = _looked_into(name) if looked else [_fail(_ANSWERS.get(name, errno.EPERM))]
     leaves: list[tuple[int, list[_Instruction]]] = [(0, [_YES])]
     for number in sorted(actions):
@@ -192,9 +198,16 @@ def _packed(code: list[_Instruction]) -> bytes:
     return b"".join(struct.pack("HBBI", *instruction) for instruction in code)
 
 
-def attach(code: bytes) -> None:
-    """Put this process and its future children under a filter, for good. Raises OSError."""
+def attach(code: bytes, *, all_threads: bool = False) -> None:
+    """Put this process and its future children under a filter, for good. Raises OSError.
+
+    all_threads: those that run already too; without it, the process has one thread.
+    """
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     instructions = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(instructions))
-    prctl(PR_SET_SECCOMP, 2, ctypes.create_string_buffer(header, len(header)))
+    packed = ctypes.create_string_buffer(header, len(header))
+    if not all_threads:
+        prctl(PR_SET_SECCOMP, 2, packed)
+    elif thread := syscall("seccomp", _SET_MODE_FILTER, _ALL_THREADS, packed):
+        raise OSError(f"seccomp: thread {thread} cannot be put under the filter")

@@ -84,7 +84,8 @@ class Setup:
 
     uid: what programs run as, where that is not the caller's own. profile: modules to import. grouped:
     whether a control group bounds the memory of all processes. workspace: whether commands run there: files
-    stay from one to the next, and may be run.
+    stay from one to the next, and may be run. listening: whether programs begin with UNIX sockets that the
+    caller can connect to; `stop_listening` ends that.
     """
 
     level: str
@@ -95,6 +96,7 @@ class Setup:
     uid: int | None
     grouped: bool
     workspace: bool
+    listening: bool
 
 
 @dataclass
@@ -169,7 +171,8 @@ class _Server:
                 # The interpreter lies in a folder of root's. Landlock decides what can be read.
                 self.capabilities = kernel.CAP_DAC_READ_SEARCH
             owner_changes = self.alone or setup.uid is not None
-            _seccomp.attach(_seccomp.program(owner_changes=owner_changes))
+            listening = setup.listening
+            _seccomp.attach(_seccomp.program(owner_changes=owner_changes, listening=listening))
         gc.collect()
         self.fork = kernel.fork if _nothing_after_fork() else os.fork
         gc.freeze()
@@ -419,6 +422,16 @@ def _reachable(paths: Iterable[str]) -> bool:
                 return False
             path = os.path.dirname(path)
     return True
+
+
+def stop_listening() -> None:
+    """Put every thread of this process under the filter that all other programs begin with.
+
+    To be called by our own code, in a program's process under a server with `Setup.listening`, before
+    anything foreign runs there. Sockets that are connected stay so. Raises OSError.
+    """
+    # Owners' changes are refused, where they are, by the first filter: of two, the stricter answer counts.
+    _seccomp.attach(_seccomp.program(owner_changes=True), all_threads=True)
 
 
 def leave_at_once(forget: Any) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording.errors import SandboxError
-from deskcheck.sandbox import _cgroup, _server
+from deskcheck.sandbox import _cgroup, _root, _server
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import BuiltEnvironment
 from deskcheck.sandbox.limits import Limits
@@ -58,6 +58,7 @@ class Profile:
     beside `STDLIB`. readable: what programs may read beside the interpreter. scratch_bytes: what they may
     write in all, where that can be bounded. fixed_addresses: whether the kernel lays out the process without
     randomisation. workspace: whether it runs commands (`workspace`), not programs.
+    listening: whether they begin with UNIX sockets that we can connect to (`_server.stop_listening`).
     """
 
     level: Confinement
@@ -69,6 +70,7 @@ class Profile:
     scratch_bytes: int = 256 << 20
     fixed_addresses: bool = False
     workspace: bool = False
+    listening: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,7 @@ class Server:
             "uid": _OWN_UIDS + self.process.pid if own_user else None,
             "grouped": self.group is not None,
             "workspace": profile.workspace,
+            "listening": profile.listening,
         }
         try:
             self.connection.send(json.dumps(setup).encode())
@@ -189,6 +192,12 @@ class Server:
         self.connection.settimeout(None)
         facts: dict[str, Any] = answer["ready"]
         return facts
+
+    def program_folder(self) -> str:
+        """Where the folder that a program begins in can be reached from here, while it runs."""
+        if self.profile.level is Confinement.STRICT:  # it is in the server's own file system
+            return f"/proc/{self.process.pid}/root{_root.SCRATCH}/program"
+        return f"{self.folder}/program"
 
     def begin(self, limits: Limits, descriptors: list[int]) -> None:
         """Start a program's process, with its standard output and error and its channel (and mirror)."""

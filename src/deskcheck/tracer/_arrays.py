@@ -215,3 +215,48 @@ def _nullable(dtype: str) -> str:
     if dtype == "bool":
         return "boolean"
     return f"U{dtype[1:].capitalize()}" if dtype.startswith("u") else dtype.capitalize()
+
+
+def memory(obj: Any) -> list[Any]:
+    """The arrays of numpy that hold what an array, Series, Index or DataFrame holds, as far as we can read
+    it: not what pyarrow holds, nor the labels of a DataFrame."""
+    found: list[Any] = []
+    todo = [obj]
+    while todo:
+        each = todo.pop()
+        bases = _mro(type(each))
+        if is_array(bases):
+            found.append(each)
+            continue
+        if pandas_name(bases) in ("DataFrame", "Series"):
+            blocks = _get(_get(each, "_mgr"), "blocks")
+            todo += [_get(block, "values") for block in blocks] if type(blocks) is tuple else []
+        else:
+            parts = (_get(each, name) for name in ("_ndarray", "_data", "_mask"))
+            todo += [part for part in parts if part is not None]
+    return found
+
+
+def size_bytes(array: Any) -> int:
+    """What the items of an array take in memory; for objects, their pointers."""
+    size: int = _get(array, "nbytes")
+    return size
+
+
+def sample(array: Any, limit: int) -> tuple[bytes, bool]:
+    """Bytes of an array's items, in order, and whether they are all: of one with more than `limit` items the
+    first, the last and some at equal distances. Raises ValueError for one of objects."""
+    kind: Any = _static(_mro(type(array)), "numpy", "ndarray")
+    names = _namespace(kind)
+    plain = array if type(array) is kind else names["view"](array, kind)
+    dtype = names["dtype"].__get__(plain)
+    if dtype.hasobject:
+        raise ValueError("an array of objects")
+    size: int = names["size"].__get__(plain)
+    if size <= limit:
+        return names["tobytes"](plain), True
+    flat = names["flat"].__get__(plain)
+    part = max(1, limit // 3)
+    take = type(flat).__getitem__
+    places = (slice(0, part), slice(size - part, size), slice(0, size, size // part + 1))
+    return b"".join(names["tobytes"](take(flat, place)) for place in places), False

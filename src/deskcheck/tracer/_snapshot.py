@@ -558,18 +558,34 @@ class Snapshotter:
         return [self.value(item) for item in items]
 
     def _items_content(
-        self, kind: str, type_: type, items: list[Any], fields: dict[str, str] | None = None, extra: str = ""
+        self,
+        kind: str,
+        type_: type,
+        items: list[Any],
+        fields: dict[str, str] | None = None,
+        extra: str = "",
+        length: int | None = None,
     ) -> Content:
+        """length: of the container, where `items` are only its first."""
         limit = self.limits.items
-        tail = f',"length":{len(items)},"cut":"long"' if len(items) > limit else ""
+        length = len(items) if length is None else length
+        tail = f',"length":{length},"cut":"long"' if length > limit else ""
         texts = self._values(items[:limit])
         return Content(self._head(kind, type_) + extra, texts, fields or {}, tail)
 
     def _pairs_content(
-        self, kind: str, type_: type, pairs: list[Any], fields: dict[str, str] | None = None, extra: str = ""
+        self,
+        kind: str,
+        type_: type,
+        pairs: list[Any],
+        fields: dict[str, str] | None = None,
+        extra: str = "",
+        length: int | None = None,
     ) -> Content:
+        """length: of the mapping, where `pairs` are only its first."""
         limit = self.limits.items
-        tail = f',"length":{len(pairs)},"cut":"long"' if len(pairs) > limit else ""
+        length = len(pairs) if length is None else length
+        tail = f',"length":{length},"cut":"long"' if length > limit else ""
         keys, values = (
             self._values([k for k, _ in pairs[:limit]]),
             self._values([v for _, v in pairs[:limit]]),
@@ -581,13 +597,17 @@ class Snapshotter:
         return self._items_content("list", list, obj)
 
     def _dict(self, obj: dict[Any, Any]) -> Content:
-        return self._pairs_content("dict", dict, list(obj.items()))
+        # Not all of them: a large dict or set is not to be copied for the few that are shown.
+        pairs = list(itertools.islice(obj.items(), self.limits.items))
+        return self._pairs_content("dict", dict, pairs, length=len(obj))
 
     def _set(self, obj: set[Any]) -> Content:
-        return self._items_content("set", set, list(obj))
+        items = list(itertools.islice(obj, self.limits.items))
+        return self._items_content("set", set, items, length=len(obj))
 
     def _bytearray(self, obj: bytearray) -> Content:
-        return self._items_content("bytearray", bytearray, list(obj))
+        items = list(obj[: self.limits.items])
+        return self._items_content("bytearray", bytearray, items, length=len(obj))
 
     def _subclass_content(
         self, kind: type, obj: Any, base: type, name: str, fields: dict[str, str]
@@ -602,13 +622,15 @@ class Snapshotter:
             if _inherits(_mro(kind), collections.defaultdict):
                 factory = collections.defaultdict.__dict__["default_factory"].__get__(obj)
                 fields = {"default_factory": self.value(factory), **fields}
-            pairs = list(dict.items(obj))
             if _inherits(_mro(kind), collections.OrderedDict):
-                pairs = _in_its_order(obj, pairs)
-            return self._pairs_content("object", kind, pairs, fields, extra)
+                pairs = _in_its_order(obj, list(dict.items(obj)))
+            else:
+                pairs = list(itertools.islice(dict.items(obj), self.limits.items))
+            return self._pairs_content("object", kind, pairs, fields, extra, dict.__len__(obj))
         if base in (list, tuple, set, frozenset):
-            iterate: Any = base.__dict__["__iter__"]
-            return self._items_content("object", kind, list(iterate(obj)), fields, extra)
+            iterate, length = base.__dict__["__iter__"], base.__dict__["__len__"](obj)
+            items = list(itertools.islice(iterate(obj), self.limits.items))
+            return self._items_content("object", kind, items, fields, extra, length)
         if base in (types.MappingProxyType, *_VIEWS):
             if base is types.MappingProxyType:
                 return Content(self._head("opaque", kind), None, {}, "")

@@ -1,0 +1,60 @@
+"""Kernels, cells, trajectories: how notebooks came about, recorded and replayed (docs/trajectory.md).
+
+Reading needs nothing but what deskcheck needs; running takes the extra ``[notebook]``.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = [
+    "Cell",
+    "Execution",
+    "Output",
+    "ReplayLimits",
+    "State",
+    "StateLimits",
+    "Status",
+    "Trajectory",
+    "Variable",
+    "read_history",
+    "read_june",
+    "read_notebook",
+    "read_trajectory",
+    "record_notebooks",
+    "register",
+    "replay",
+    "states",
+    "trajectories",
+    "write_trajectory",
+]
+
+if TYPE_CHECKING:
+    from deskcheck.notebook.capture import StateLimits, register
+    from deskcheck.notebook.file import read_trajectory, trajectories, write_trajectory
+    from deskcheck.notebook.git import read_history
+    from deskcheck.notebook.ipynb import read_notebook
+    from deskcheck.notebook.june import read_june
+    from deskcheck.notebook.record import record_notebooks
+    from deskcheck.notebook.replayer import ReplayLimits, replay
+    from deskcheck.notebook.state import State, Variable, states
+    from deskcheck.notebook.trajectory import Cell, Execution, Output, Status, Trajectory
+
+_HOMES = {
+    **dict.fromkeys(("StateLimits", "register"), "capture"),
+    **dict.fromkeys(("read_trajectory", "trajectories", "write_trajectory"), "file"),
+    "read_history": "git",
+    "read_notebook": "ipynb",
+    "read_june": "june",
+    "record_notebooks": "record",
+    **dict.fromkeys(("ReplayLimits", "replay"), "replayer"),
+    **dict.fromkeys(("State", "Variable", "states"), "state"),
+    **dict.fromkeys(("Cell", "Execution", "Output", "Status", "Trajectory"), "trajectory"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Imported on first use: the kernel's process comes by here too, and the files bring pyarrow.
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(f"deskcheck.notebook.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -277,7 +277,7 @@ account(Thread *t, PyFrameObject *frame, Info *info, int what)
 {
     IFrame *i = frame->f_frame;
     int offset = frame_lasti(i);
-    if (!t->alone || t->user || !info->optimized || t->core->only_some) t->wild = true;
+    if (!t->alone || t->user || t->hooked || !info->optimized || t->core->only_some) t->wild = true;
     bool here = at_frame(t, i, info);
     t->drains |= t->returned_drains;
     t->returned_drains = false;

@@ -117,6 +117,7 @@ typedef struct Thread {
     } at;
     Return *returns;
     size_t nreturns, capreturns;
+    bool hooked;                 /* an object was seen whose death runs code that is not recorded: it may die at any instruction */
     bool beyond;                 /* something lies beyond the limit on depth: how deep, that changes with who refers to it */
     bool wild, drains, returned_drains, iterates;  /* since the last event anything may have changed; iterators may have been drawn from; a loop's was */
     Objs touched;                /* what alone may have changed, if not */
@@ -185,7 +186,7 @@ typedef struct Core {
 static PyTypeObject *T_listiter, *T_tupleiter, *T_rangeiter, *T_dictkeyiter, *T_dictvalueiter, *T_dictitemiter, *T_setiter, *T_asciiiter,
     *T_striter, *T_bytesiter, *T_listreviter;
 static PyObject *S_name, *S_inline, *S_content, *S_place, *S_big, *S_type_facts, *S_code_facts,
-    *S_type_name, *S_emit, *S_give_up;
+    *S_type_name, *S_emit, *S_give_up, *S_del;
 
 /* ---- deaths ------------------------------------------------------------------------------------
 
@@ -615,6 +616,34 @@ enqueue(Thread *t, PyObject *o, Obj *obj)
     t->queue[t->nqueue++] = (Queued){o, obj, t->depth + 1};
 }
 
+static bool
+is_generator_type(PyTypeObject *k)
+{
+    return k == &PyGen_Type || k == &PyCoro_Type || k == &PyAsyncGen_Type;
+}
+
+/* Whether something is called when a weak reference ends, other than what keeps the caches of abstract base classes. */
+static bool
+calls_back(PyWeakReference *reference)
+{
+    PyObject *callback = reference->wr_callback;
+    return callback && !(PyCFunction_Check(callback) && strcmp(((PyCFunctionObject *)callback)->m_ml->ml_name, "_destroy") == 0);
+}
+
+/* Whether code runs when an object dies that no event is seen of. */
+static bool
+dies_unseen(Thread *t, PyObject *o)
+{
+    PyTypeObject *k = Py_TYPE(o);
+    if (PyType_SUPPORTS_WEAKREFS(k))
+        for (PyWeakReference *w = *(PyWeakReference **)PyObject_GET_WEAKREFS_LISTPTR(o); w; w = w->wr_next)
+            if (calls_back(w)) return true;
+    if (!k->tp_finalize && !k->tp_del) return false;
+    if (is_generator_type(k)) return !in_scope(t->core, generator_code(o));
+    PyObject *del = _PyType_Lookup(k, S_del);
+    return !del || !PyFunction_Check(del) || !in_scope(t->core, (PyCodeObject *)PyFunction_GET_CODE(del));
+}
+
 /* The object with an identity; NULL with `*cut` set where a limit is reached, or NULL with an error
    (Snapshotter._reference). */
 static Obj *
@@ -635,6 +664,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         if (it) {
             if (obj->placed) { obj->over = over; obj->position = position; }
             objs_add(&t->refs, obj);
+            if (!t->hooked && obj->visited < t->quiet) t->hooked = dies_unseen(t, o);
             if (obj->visited != t->stamp && (obj->visited < t->quiet || obj->moves || obj->touched)) {
                 if (obj->visited < t->quiet) obj->only = EVERYWHERE;
                 obj->visited = t->stamp;
@@ -656,6 +686,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
     obj->only = EVERYWHERE;
     obj->address = o;
     obj->type = kind;
+    if (!t->hooked) t->hooked = dies_unseen(t, o);
     if (placed) {
         int found = iterator_place(t, o, &obj->over, &obj->position);
         if (found < 0) { free(obj); return NULL; }
@@ -4017,7 +4048,7 @@ PyInit__native(void)
     static const struct { PyObject **to; const char *text; } strings[] = {
         {&S_name, "__name__"}, {&S_inline, "inline"}, {&S_content, "content"}, {&S_place, "place"}, {&S_big, "big"},
         {&S_type_facts, "type_facts"}, {&S_code_facts, "code_facts"}, {&S_type_name, "type_name"},
-        {&S_emit, "emit"}, {&S_give_up, "give_up"},
+        {&S_emit, "emit"}, {&S_give_up, "give_up"}, {&S_del, "__del__"},
         {&N_over, "over"}, {&N_next, "next"}, {&N_left, "left"}, {&N_iterators, "iterators"}, {&N_iterator, "iterator"},
         {&N_count, "count"}, {&N_line, "(line)"}, {&N_frame, "(frame)"}, {&N_stack, "(stack)"}, {&N_state, "(state)"},
         {&V_finished, "finished"}, {&V_running, "running"}, {&V_suspended, "suspended"}, {&V_created, "created"},

@@ -26,10 +26,13 @@ def outermost(paths: Iterable[str]) -> list[str]:
     return kept
 
 
-def build(readable: Sequence[str], at: str, size_bytes: int, files: Mapping[str, str]) -> bool:
+def build(
+    readable: Sequence[str], at: str, size_bytes: int, files: Mapping[str, str], *, own_tmp: bool
+) -> bool:
     """Make a root of these paths on the folder `at` and enter it; return whether /proc is in it.
 
-    files: path and text of further files, where there is none of that path.
+    files: path and text of further files, where there is none of that path. /tmp is the scratch folder; where
+    something readable lies in it, it can be written to with `own_tmp` alone, and is then as large as that.
 
     The caller is in a new mount namespace of its own and, for /proc, in a new process namespace. The
     scratch file system takes `size_bytes` in all. Raises OSError.
@@ -37,7 +40,12 @@ def build(readable: Sequence[str], at: str, size_bytes: int, files: Mapping[str,
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     kernel.mount("tmpfs", at, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=1m,mode=755")
     os.umask(0o022)
-    for path in outermost(os.path.abspath(path) for path in readable):
+    shown = outermost(os.path.abspath(path) for path in readable)
+    if own_tmp and any(path.startswith("/tmp/") for path in shown):
+        os.mkdir(at + "/tmp")
+        options = f"size={size_bytes},mode=1777"
+        kernel.mount("tmpfs", at + "/tmp", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+    for path in shown:
         _show(path, at)
     for device in _DEVICES:
         _show(device, at, device=True)
@@ -59,12 +67,12 @@ def build(readable: Sequence[str], at: str, size_bytes: int, files: Mapping[str,
     try:
         kernel.mount("proc", at + "/proc", "proc", flags)
     except PermissionError:  # in a container whose own /proc is partly hidden
-        shown = False
+        has_proc = False
     else:
-        shown = True
+        has_proc = True
     kernel.enter_root(at)
     kernel.restrict_mount("/", kernel.MOUNT_ATTR_RDONLY, recursive=False)
-    return shown
+    return has_proc
 
 
 def _show(path: str, root: str, *, device: bool = False) -> None:

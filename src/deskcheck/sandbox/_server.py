@@ -150,7 +150,9 @@ class _Server:
             self._enter_namespaces()
             self.folder = _root.SCRATCH
             files = self._users() if setup.workspace else {}
-            self.facts["proc"] = _root.build(self.readable, setup.scratch, setup.scratch_bytes, files)
+            self.facts["proc"] = _root.build(
+                self.readable, setup.scratch, setup.scratch_bytes, files, own_tmp=setup.workspace
+            )
             self.readable += ["/proc", *files]
         self.program_folder = self.folder + "/program"
         for name in ("HOME", "TMPDIR"):
@@ -162,8 +164,11 @@ class _Server:
         self.own_signals = False
         self.capabilities = 0
         if self.confined:
-            writable = [self.folder, *_WRITABLE_DEVICES]
-            runnable = [self.folder] if setup.workspace else []
+            folders = [self.folder]
+            if self.alone and setup.workspace and os.path.ismount("/tmp"):
+                folders.append("/tmp")
+            writable = [*folders, *_WRITABLE_DEVICES]
+            runnable = folders if setup.workspace else []
             self.rules = landlock.ruleset([*self.readable, *_READABLE_DEVICES], writable, runnable)
             self.facts["landlock"] = landlock.abi()
             self.own_signals = not self.alone and landlock.abi() < 6

@@ -204,8 +204,7 @@ class Ours:
             )
             for n, case in enumerate(cases)
         ]
-        with ThreadPoolExecutor(WORKERS) as pool:
-            endings = list(pool.map(self.sandbox.check_one, checks))
+        endings = [result.ending for result in self.sandbox.check(checks)]
         return [Verdict(e.outcome == "returned", str(e.outcome), e.detail[:200]) for e in endings]
 
     def close(self) -> None:

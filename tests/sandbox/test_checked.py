@@ -56,6 +56,38 @@ def test_a_check_cannot_be_forged(sandbox: Sandbox, code: str, outcome: Outcome)
     assert ending.outcome is outcome, ending.detail
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+def test_many_are_checked_as_workers_get_free(sandbox: Sandbox, ordered: bool) -> None:
+    """Each result goes with its program; no more are taken than a few ahead; nothing runs on after the last."""
+    taken = 0
+
+    def answers() -> Iterator[Checked]:
+        nonlocal taken
+        for number in range(60):
+            taken += 1
+            code = f"def f(x):\n    return [x, x + {1 + number % 2}]\n"
+            yield Checked(Program(id=str(number), code=code), CHECK, ("f",))
+
+    results = sandbox.check(answers(), ordered=ordered)
+    seen = [next(results) for _ in range(20)]
+    assert taken < 60
+    seen += results
+    assert sorted(int(result.program.id) for result in seen) == list(range(60))
+    assert not ordered or [int(result.program.id) for result in seen] == list(range(60))
+    wanted = {0: Outcome.RETURNED, 1: Outcome.WRONG}
+    assert all(result.ending.outcome is wanted[int(result.program.id) % 2] for result in seen)
+
+
+def test_checking_can_be_left(sandbox: Sandbox) -> None:
+    """To close the iterator kills what still runs, and the sandbox goes on."""
+    endless = Checked(Program(id="endless", code="def f(x):\n    while True: pass\n"), CHECK, ("f",))
+    right = Checked(Program(id="right", code="def f(x):\n    return [x, x + 1]\n"), CHECK, ("f",))
+    results = sandbox.check([right, endless, endless])
+    assert next(results).ending.outcome is Outcome.RETURNED
+    results.close()  # type: ignore[attr-defined]
+    assert sandbox.check_one(right).outcome is Outcome.RETURNED
+
+
 def test_an_argument_is_changed_in_place(sandbox: Sandbox) -> None:
     """A check sees what a function did to the list that it was given."""
     check = "items = [3, 1, 2]\nassert f(items) is None\nassert items == [1, 2, 3]\n"

@@ -4,8 +4,10 @@ import select
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from types import TracebackType
 
 from deskcheck.recording.errors import InputError, SandboxError
@@ -176,6 +178,32 @@ class Sandbox:
             if delivered:  # what was given out cannot be taken back
                 break
         return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+
+    def check(self, programs: Iterable[Checked], *, ordered: bool = True) -> Iterator[Result]:
+        """Run programs and mark each by its check in another process (`check_one`); otherwise as `run`."""
+        stopping = threading.Event()
+        pending: dict[Future[Ending], Checked] = {}
+
+        def mark_one(checked: Checked) -> Ending:
+            return self.check_one(checked, cancelled=stopping.is_set)
+
+        coming = iter(programs)
+        with ThreadPoolExecutor(self.workers, "deskcheck-check") as pool:
+            try:
+                while True:
+                    while (
+                        len(pending) < _AHEAD * self.workers and (checked := next(coming, None)) is not None
+                    ):
+                        pending[pool.submit(mark_one, checked)] = checked
+                    if not pending:
+                        return
+                    first = next(iter(pending))
+                    if not ordered:
+                        first = next(iter(wait(pending, return_when=FIRST_COMPLETED).done))
+                    yield Result(pending.pop(first).program, first.result())
+            finally:
+                stopping.set()
+                pool.shutdown(wait=False, cancel_futures=True)
 
     def check_one(
         self,

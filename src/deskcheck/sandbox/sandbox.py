@@ -191,9 +191,7 @@ class Sandbox:
         with ThreadPoolExecutor(self.workers, "deskcheck-check") as pool:
             try:
                 while True:
-                    while (
-                        len(pending) < _AHEAD * self.workers and (checked := next(coming, None)) is not None
-                    ):
+                    for checked in islice(coming, _AHEAD * self.workers - len(pending)):
                         pending[pool.submit(mark_one, checked)] = checked
                     if not pending:
                         return

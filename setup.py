@@ -11,7 +11,7 @@ setup(
         Extension(
             "deskcheck.tracer._native",
             ["src/deskcheck/tracer/c/tracer.c"],
-            depends=[f"src/deskcheck/tracer/c/{name}.h" for name in ("interpreter", "buffer", "heap")],
+            depends=[str(path) for path in sorted(Path("src/deskcheck/tracer/c").glob("*.h"))],
             include_dirs=[str(include), str(include / "internal")],
             extra_compile_args=["-O3", "-fno-strict-aliasing", "-std=c11"],
             optional=True,

@@ -59,7 +59,7 @@ setup(_HIDDEN_GLOBALS, _IMPLICIT_NAMES, _LOOKED_FOR, CALLABLES, _Initialised)
 
 _BLOCK_BYTES = 1 << 16
 _TOOL = 4
-"""Our number in `sys.monitoring` (`OWN_TOOL` in tracer.c): not one of those that have a meaning there."""
+"""Our number in `sys.monitoring` (`OWN_TOOL` in deaths.h): not one of those that have a meaning there."""
 
 _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (_RETURNS, 1),
@@ -73,7 +73,7 @@ _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (_YIELDS, 1024),
     (frozenset({"CALL", "CALL_KW"}), 2048),
 )
-"""Bits that the core knows instructions by (`OP_...` in tracer.c)."""
+"""Bits that the core knows instructions by (`OP_...` in c/state.h)."""
 _BITS = {name: sum(bit for names, bit in _OPS if name in names) for name in opcode.opname}
 
 

@@ -1,0 +1,834 @@
+/* What objects consist of, by type: lists, dicts, instances, iterators, generators, functions. */
+
+enum { ITEMS_NONE, ITEMS_LIST, ITEMS_VALUES, ITEMS_PAIRS, ITEMS_TEXTS };
+typedef struct {
+    const char *head, *tail;
+    size_t nhead, ntail;
+    int form;
+    PyObject *list;              /* ITEMS_LIST: a list; ITEMS_TEXTS: a list of texts */
+    PyObject **items;            /* ITEMS_VALUES, ITEMS_PAIRS */
+    Py_ssize_t n;                /* how many are shown */
+    PyObject **names, **fields;  /* fields: values, or texts */
+    Py_ssize_t nfields;
+    bool fields_are_texts;
+} Shape;
+
+static inline PyObject *
+list_item(PyObject *list, Py_ssize_t i)
+{
+    return i < PyList_GET_SIZE(list) ? PyList_GET_ITEM(list, i) : Py_None;
+}
+
+static int
+write_item(Thread *t, Buf *b, const Shape *s, Py_ssize_t i)
+{
+    if (s->form == ITEMS_TEXTS) { buf_text(b, PyList_GET_ITEM(s->list, i)); return 0; }
+    if (s->form == ITEMS_LIST) return write_value(t, b, list_item(s->list, i));
+    if (s->form == ITEMS_VALUES) return write_value(t, b, s->items[i]);
+    buf_byte(b, '[');
+    if (write_value(t, b, s->items[2 * i]) < 0) return -1;
+    buf_byte(b, ',');
+    if (write_value(t, b, s->items[2 * i + 1]) < 0) return -1;
+    buf_byte(b, ']');
+    return 0;
+}
+
+static int
+write_items_from(Thread *t, Buf *b, const Shape *s, Py_ssize_t from, Py_ssize_t to)
+{
+    for (Py_ssize_t i = from; i < to; i++) {
+        if (i > from) buf_byte(b, ',');
+        if (write_item(t, b, s, i) < 0) return -1;
+    }
+    return 0;
+}
+
+static int
+write_field(Thread *t, Buf *b, const Shape *s, Py_ssize_t i)
+{
+    buf_json(b, s->names[i], PyUnicode_GET_LENGTH(s->names[i]));
+    buf_byte(b, ':');
+    if (s->fields_are_texts) { buf_text(b, s->fields[i]); return 0; }
+    return write_value(t, b, s->fields[i]);
+}
+
+static inline Val
+text_of_object(PyObject *text)
+{
+    /* one form in memory for one text: ASCII or UTF-8 */
+    Py_ssize_t n = PyUnicode_GET_LENGTH(text);
+    uint64_t h = hash_bytes(PyUnicode_DATA(text), (size_t)(n * PyUnicode_KIND(text)));
+    return (Val){V_TEXT | (uint64_t)n << 8, h};
+}
+
+static inline bool same_name(PyObject *a, PyObject *b) { return a == b || PyUnicode_Compare(a, b) == 0; }
+
+static Field *
+find_field(Content *c, PyObject *name, size_t guess)
+{
+    if (guess < c->nf && same_name(c->fields[guess].name, name)) return &c->fields[guess];
+    for (size_t i = 0; i < c->nf; i++) if (same_name(c->fields[i].name, name)) return &c->fields[i];
+    return NULL;
+}
+
+/* Take in what an object consists of now; write what changed (Content.whole, Content.change_to). */
+static int
+apply(Thread *t, Obj *obj, const Shape *s)
+{
+    (void)obj;
+    size_t wide = s->form == ITEMS_PAIRS ? 2 : 1, nvals = (size_t)s->n * wide;
+    size_t need = nvals + (size_t)s->nfields;
+    if (need > t->capvals) t->vals = must(realloc(t->vals, (t->capvals = need * 2) * sizeof(Val)));
+    Val *items = t->vals, *fields = t->vals + nvals;
+    t->refs.n = 0;
+    for (size_t i = 0; i < nvals; i++) {
+        PyObject *o;
+        if (s->form == ITEMS_TEXTS) { items[i] = text_of_object(PyList_GET_ITEM(s->list, (Py_ssize_t)i)); continue; }
+        o = s->form == ITEMS_LIST ? list_item(s->list, (Py_ssize_t)i) : s->items[i];
+        if (value_of(t, o, &items[i]) < 0) return -1;
+    }
+    for (Py_ssize_t i = 0; i < s->nfields; i++) {
+        if (s->fields_are_texts) fields[i] = text_of_object(s->fields[i]);
+        else if (value_of(t, s->fields[i], &fields[i]) < 0) return -1;
+    }
+    return 0;
+}
+
+static int
+commit(Thread *t, Obj *obj, const Shape *s)
+{
+    Content *c = &obj->c;
+    size_t wide = s->form == ITEMS_PAIRS ? 2 : 1, nvals = (size_t)s->n * wide;
+    Val *items = t->vals, *fields = t->vals + nvals;
+    Val head = text_val(s->head, s->nhead), tail = text_val(s->tail, s->ntail);
+    bool has_items = s->form != ITEMS_NONE;
+    bool whole = !obj->known || !same(head, c->head) || !same(tail, c->tail) || has_items != c->has_items;
+    bool items_differ = has_items && (whole || c->n != nvals || (nvals && memcmp(c->items, items, nvals * sizeof(Val)) != 0));
+    bool fields_differ = whole || c->nf != (size_t)s->nfields;
+    for (Py_ssize_t i = 0; i < s->nfields && !fields_differ; i++) {
+        Field *f = find_field(c, s->names[i], (size_t)i);
+        fields_differ = !f || !same(f->v, fields[i]);
+    }
+    if (!items_differ && !fields_differ) return 0;
+    Buf *b = &t->objects_text;
+    buf_lit(b, ",\"");
+    buf_int(b, (int64_t)obj->number);
+    buf_lit(b, "\":{");
+    size_t nrefs = t->refs.n;      /* writing notes the references again */
+    t->revisit = NULL;
+    if (whole) {
+        buf_put(b, s->head, s->nhead);
+        if (has_items) {
+            buf_lit(b, ",\"items\":[");
+            if (write_items_from(t, b, s, 0, s->n) < 0) return -1;
+            buf_byte(b, ']');
+        }
+        if (s->nfields) {
+            buf_lit(b, ",\"fields\":{");
+            for (Py_ssize_t i = 0; i < s->nfields; i++) {
+                if (i) buf_byte(b, ',');
+                if (write_field(t, b, s, i) < 0) return -1;
+            }
+            buf_byte(b, '}');
+        }
+        buf_put(b, s->tail, s->ntail);
+    } else {
+        if (items_differ) {
+            size_t old = c->n / wide, now = (size_t)s->n, shorter = old < now ? old : now, same_head = 0, same_tail = 0;
+            while (same_head < shorter && !memcmp(c->items + same_head * wide, items + same_head * wide, wide * sizeof(Val)))
+                same_head++;
+            while (same_tail < shorter - same_head
+                   && !memcmp(c->items + (old - 1 - same_tail) * wide, items + (now - 1 - same_tail) * wide, wide * sizeof(Val)))
+                same_tail++;
+            buf_lit(b, "\"splice\":[");
+            buf_int(b, (int64_t)same_head);
+            buf_byte(b, ',');
+            buf_int(b, (int64_t)(old - same_head - same_tail));
+            buf_lit(b, ",[");
+            if (write_items_from(t, b, s, (Py_ssize_t)same_head, (Py_ssize_t)(now - same_tail)) < 0) return -1;
+            buf_lit(b, "]]");
+        }
+        if (fields_differ) {
+            if (items_differ) buf_byte(b, ',');
+            buf_lit(b, "\"fields\":{");
+            bool first = true;
+            for (Py_ssize_t i = 0; i < s->nfields; i++) {
+                Field *f = find_field(c, s->names[i], (size_t)i);
+                if (f && same(f->v, fields[i])) continue;
+                if (!first) buf_byte(b, ',');
+                first = false;
+                if (write_field(t, b, s, i) < 0) return -1;
+            }
+            for (size_t k = 0; k < c->nf; k++) {
+                bool there = k < (size_t)s->nfields && same_name(s->names[k], c->fields[k].name);
+                for (Py_ssize_t i = 0; i < s->nfields && !there; i++) there = same_name(s->names[i], c->fields[k].name);
+                if (there) continue;
+                if (!first) buf_byte(b, ',');
+                first = false;
+                buf_json(b, c->fields[k].name, PyUnicode_GET_LENGTH(c->fields[k].name));
+                buf_lit(b, ":{\"unbound\":true}");
+            }
+            buf_byte(b, '}');
+        }
+    }
+    buf_byte(b, '}');
+    t->refs.n = nrefs;
+    c->head = head;
+    c->tail = tail;
+    c->has_items = has_items;
+    if (items_differ || c->n != nvals) {
+        if (nvals > c->cap) c->items = must(realloc(c->items, (c->cap = nvals + nvals / 4 + 4) * sizeof(Val)));
+        if (nvals) memcpy(c->items, items, nvals * sizeof(Val));
+        c->n = nvals;
+    }
+    if (fields_differ) {
+        Field *now = s->nfields ? must(malloc((size_t)s->nfields * sizeof(Field))) : NULL;
+        for (Py_ssize_t i = 0; i < s->nfields; i++) now[i] = (Field){Py_NewRef(s->names[i]), fields[i]};
+        for (size_t i = 0; i < c->nf; i++) Py_DECREF(c->fields[i].name);
+        free(c->fields);
+        c->fields = now;
+        c->nf = (size_t)s->nfields;
+    }
+    edges_set(t, obj, t->refs.p, t->refs.n);
+    return 0;
+}
+
+static int
+settle(Thread *t, Obj *obj, const Shape *s)
+{
+    if (apply(t, obj, s) < 0 || commit(t, obj, s) < 0) return -1;
+    obj->known = true;
+    return 0;
+}
+
+#define HEAD(s, text) ((s)->head = text, (s)->nhead = sizeof(text) - 1)
+
+static void
+long_tail(Shape *s, char *room, Py_ssize_t all)
+{
+    s->ntail = (size_t)sprintf(room, ",\"length\":%zd,\"cut\":\"long\"", all);
+    s->tail = room;
+}
+
+enum { CHUNK = 64 };
+
+/* The Val of an atom; false for anything else. */
+static inline bool
+atom_of(Thread *t, PyObject *o, Val *v)
+{
+    PyTypeObject *k = Py_TYPE(o);
+    int64_t value;
+    if (k == &PyLong_Type) { if (!int_value(o, &value)) return false; *v = (Val){V_INT, (uint64_t)value}; return true; }
+    if (k == &PyUnicode_Type) { *v = str_val(t, o); return true; }
+    if (o == Py_None) { *v = (Val){V_NONE, 0}; return true; }
+    if (k == &PyBool_Type) { *v = (Val){o == Py_True ? V_TRUE : V_FALSE, 0}; return true; }
+    if (k == &PyFloat_Type) {
+        double x = PyFloat_AS_DOUBLE(o);
+        uint64_t bits = 1;
+        if (x == x) memcpy(&bits, &x, 8);
+        *v = (Val){V_FLOAT | (uint64_t)(x != x) << 8, bits};
+        return true;
+    }
+    return false;
+}
+
+/* Whether an address means a value for as long as the interpreter lives. */
+static inline bool
+lasts(PyObject *o)
+{
+    int64_t value;
+    if (o == Py_None || o == Py_True || o == Py_False) return true;
+    if (Py_IS_TYPE(o, &PyLong_Type) && int_value(o, &value)) return value >= -5 && value <= 256;
+    return false;
+}
+
+static void
+write_splice(Buf *b, const Obj *obj, size_t from, size_t removed)
+{
+    buf_lit(b, ",\"");
+    buf_int(b, (int64_t)obj->number);
+    buf_lit(b, "\":{\"splice\":[");
+    buf_int(b, (int64_t)from);
+    buf_byte(b, ',');
+    buf_int(b, (int64_t)removed);
+    buf_lit(b, ",[");
+}
+
+/* A list of atoms that is known: compare in place. 1: done; 0: look at it as at any other. */
+static int
+atoms_content(Thread *t, Obj *obj, const Shape *s)
+{
+    Content *c = &obj->c;
+    size_t n = (size_t)s->n, old = c->n;
+    if (!obj->known || c->nrefs || !same(c->tail, text_val(s->tail, s->ntail)) || n < old || old == 0) return 0;
+    PyObject **items = ((PyListObject *)s->list)->ob_item;
+    if (c->nseen > old) c->nseen = 0;
+    if (n > c->capseen) {
+        c->capseen = n + n / 2 + CHUNK;
+        c->seen = must(realloc(c->seen, c->capseen * sizeof(PyObject *)));
+        c->stable = must(realloc(c->stable, (c->capseen / CHUNK + 1) * sizeof(bool)));
+    }
+    size_t first = SIZE_MAX, last = 0;
+    for (size_t from = 0; from < n; from += CHUNK) {
+        size_t to = from + CHUNK < n ? from + CHUNK : n;
+        bool whole = to <= c->nseen;
+        if (whole && c->stable[from / CHUNK] && memcmp(c->seen + from, items + from, (to - from) * sizeof(PyObject *)) == 0)
+            continue;
+        bool stable = true;
+        for (size_t i = from; i < to; i++) {
+            PyObject *o = items[i];
+            Val v;
+            if (!atom_of(t, o, &v)) { c->nseen = 0; return 0; }
+            stable &= lasts(o);
+            if (i >= old || !same(v, c->items[i])) {
+                if (first == SIZE_MAX) first = i;
+                last = i + 1;
+            }
+        }
+        memcpy(c->seen + from, items + from, (to - from) * sizeof(PyObject *));
+        c->stable[from / CHUNK] = stable;
+    }
+    c->nseen = n;
+    if (n > old) {
+        if (first > old) first = old;
+        last = n;
+    }
+    if (first == SIZE_MAX) return 1;
+    /* The longest common head, then the longest common tail; of a list that has grown that is more work. */
+    size_t removed;
+    if (n == old) removed = last - first;
+    else {
+        size_t tail = 0;
+        Val v;
+        while (tail < old - (first < old ? first : old) && atom_of(t, items[n - 1 - tail], &v) && same(v, c->items[old - 1 - tail])) tail++;
+        last = n - tail;
+        removed = old - tail - first;
+    }
+    Buf *b = &t->objects_text;
+    write_splice(b, obj, first, removed);
+    if (write_items_from(t, b, s, (Py_ssize_t)first, (Py_ssize_t)last) < 0) return -1;
+    buf_lit(b, "]]}");
+    if (n > c->cap) c->items = must(realloc(c->items, (c->cap = n + n / 2 + 4) * sizeof(Val)));
+    for (size_t i = first; i < (n == old ? last : n); i++) if (!atom_of(t, items[i], &c->items[i])) return -1;
+    c->n = n;
+    return 1;
+}
+
+/* A known list of which one item was set, or to which items were added. 1: done; 0: look at it as at any other. */
+static int
+one_item(Thread *t, Obj *obj, const Shape *s)
+{
+    Content *c = &obj->c;
+    size_t n = (size_t)s->n, old = c->n, from = obj->only == AT_END ? old : (size_t)obj->only, to = obj->only == AT_END ? n : from + 1;
+    bool same_tail = same(c->tail, s->ntail ? text_val(s->tail, s->ntail) : text_val("", 0));
+    if (!same_tail || (obj->only == AT_END ? n < old : n != old)) return 0;
+    if (obj->only != AT_END && from >= n) return 1;  /* it is not among those that are shown */
+    PyObject **items = ((PyListObject *)s->list)->ob_item;
+    t->refs.n = 0;
+    if (n > c->cap) c->items = must(realloc(c->items, (c->cap = n + n / 2 + 4) * sizeof(Val)));
+    if (obj->only != AT_END) {
+        Val v;
+        if (value_of(t, items[from], &v) < 0) return -1;
+        if (same(v, c->items[from])) return 1;
+        if (c->nrefs || t->refs.n) return 0;
+        c->items[from] = v;
+        if (from < c->nseen) {
+            c->seen[from] = items[from];
+            c->stable[from / CHUNK] &= lasts(items[from]);
+        }
+    } else {
+        if (from == to) return 1;
+        for (size_t i = from; i < to; i++) if (value_of(t, items[i], &c->items[i]) < 0) return -1;
+        c->n = n;
+        if (t->refs.n) {
+            Objs all = {0};
+            for (size_t i = 0; i < c->nrefs; i++) objs_add(&all, c->refs[i]);
+            for (size_t i = 0; i < t->refs.n; i++) objs_add(&all, t->refs.p[i]);
+            edges_set(t, obj, all.p, all.n);
+            free(all.p);
+        }
+    }
+    Buf *b = &t->objects_text;
+    write_splice(b, obj, from, from < old ? 1 : 0);
+    if (write_items_from(t, b, s, (Py_ssize_t)from, (Py_ssize_t)to) < 0) return -1;
+    buf_lit(b, "]]}");
+    return 1;
+}
+
+/* A generator or coroutine: where it stands, and the state of its frame (Snapshotter._generator). */
+static PyObject *N_line, *N_frame, *N_stack, *N_state, *V_finished, *V_running, *V_suspended, *V_created;
+static int view_of_iframe(Thread *t, IFrame *i, View *v);
+static void collect_locals(Thread *t, View *views, int nviews, Nows *l);
+static void view_stack(Thread *t, const View *v, Pys *to);
+static PyObject *frame_number_of(Thread *t, void *frame);
+
+static int
+generator_content(Thread *t, Obj *obj, PyObject *o)
+{
+    PyGenObject *gen = (PyGenObject *)o;
+    PyObject *state;
+    Pys names = {0}, values = {0}, stack = {0};
+    Nows locals = {0};
+    IFrame *frame = (IFrame *)gen->gi_iframe;
+    int failed = 0;
+    View v;
+    if (gen->gi_frame_state < FRAME_EXECUTING && view_of_iframe(t, frame, &v) < 0) return -1;
+    /* only now: another thread may have run it while Python was asked about its code */
+    if (gen->gi_frame_state >= FRAME_COMPLETED) state = V_finished;
+    else if (gen->gi_frame_state == FRAME_EXECUTING) state = V_running;
+    else {
+        bool started = gen->gi_frame_state != FRAME_CREATED;
+        state = started ? V_suspended : V_created;
+        if (view_of_iframe(t, frame, &v) < 0) return -1;
+        if (v.info->in_scope) {
+            int line = started ? PyCode_Addr2Line(v.info->code, frame_lasti(frame)) : v.info->code->co_firstlineno;
+            PyObject *text = line < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(line);
+            hold(t, text);
+            Py_DECREF(text);
+            pys_add(&names, N_line);
+            pys_add(&values, text);
+            PyObject *number = started && frame->frame_obj ? frame_number_of(t, frame->frame_obj) : NULL;
+            if (number) {
+                hold(t, number);
+                Py_DECREF(number);
+                pys_add(&names, N_frame);
+                pys_add(&values, number);
+            }
+            collect_locals(t, &v, 1, &locals);
+            for (size_t i = 0; i < locals.n; i++) { pys_add(&names, locals.p[i].name); pys_add(&values, locals.p[i].value); }
+            if (started) {
+                view_stack(t, &v, &stack);
+                PyObject *tuple = PyTuple_New((Py_ssize_t)stack.n);
+                for (size_t i = 0; tuple && i < stack.n; i++) PyTuple_SET_ITEM(tuple, (Py_ssize_t)i, Py_NewRef(stack.p[i]));
+                if (!tuple) failed = -1;
+                else { pys_add(&t->held, tuple); pys_add(&names, N_stack); pys_add(&values, tuple); }
+            }
+        }
+    }
+    pys_add(&names, N_state);
+    pys_add(&values, state);
+    Buf head = {0};
+    if (PyGen_CheckExact(o)) buf_lit(&head, "\"kind\":\"generator\",\"type\":\"generator\",\"text\":\"generator ");
+    else buf_lit(&head, "\"kind\":\"generator\",\"type\":\"coroutine\",\"text\":\"coroutine ");
+    Buf name = {0};
+    buf_json(&name, gen->gi_qualname, PyUnicode_GET_LENGTH(gen->gi_qualname));
+    buf_put(&head, name.p + 1, name.n - 1);
+    buf_free(&name);
+    Shape s = {.head = head.p, .nhead = head.n, .tail = "", .names = names.p, .fields = values.p, .nfields = (Py_ssize_t)names.n};
+    if (!failed) failed = settle(t, obj, &s);
+    buf_free(&head);
+    free(names.p);
+    free(values.p);
+    free(stack.p);
+    free(locals.p);
+    return failed;
+}
+
+/* Whether a known instance holds what it held, in the same order: 1 if so, 0 if that is to be looked at closely. */
+static int
+instance_unchanged(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
+{
+    Content *c = &obj->c;
+    size_t at = 0;
+    Val v;
+    for (int i = 0; i < info->nslots; i++) {
+        PyObject *value = *(PyObject **)((char *)o + info->offsets[i]);
+        if (!value) continue;
+        if (at == c->nf || c->fields[at].name != info->names[i]) return 0;
+        if (value_of(t, value, &v) < 0) return -1;
+        if (!same(v, c->fields[at++].v)) return 0;
+    }
+    if (info->has_dict) {
+        Attributes own;
+        PyObject *key, *value;
+        attributes_of(o, &own);
+        if (own.dict && !PyDict_CheckExact(own.dict)) return 0;
+        while (next_attribute(&own, &key, &value)) {
+            if (at == c->nf || c->fields[at].name != key) return 0;
+            if (value_of(t, value, &v) < 0) return -1;
+            if (!same(v, c->fields[at++].v)) return 0;
+        }
+    }
+    return at == c->nf && same(c->head, info->head_val);
+}
+
+/* An instance: what its slots and its dict hold; of an exception, what it was made with too. */
+static int
+instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
+{
+    PyObject *args = info->mode == M_EXCEPTION ? ((PyBaseExceptionObject *)o)->args : NULL;
+    if (obj->known && !info->hides_private && t->alone && !args) {
+        int unchanged = instance_unchanged(t, obj, o, info);
+        if (unchanged) return unchanged < 0 ? -1 : 0;
+    }
+    Pys names = {0}, values = {0};
+    for (int i = 0; i < info->nslots; i++) {
+        PyObject *value = *(PyObject **)((char *)o + info->offsets[i]);
+        if (!value) continue;
+        bool twice = false;
+        for (size_t k = 0; k < names.n && !twice; k++) twice = same_name(names.p[k], info->names[i]);
+        if (!twice) { pys_add(&names, info->names[i]); pys_add(&values, value); }
+    }
+    if (info->has_dict) {
+        Attributes own;
+        PyObject *key, *value;
+        attributes_of(o, &own);
+        if (own.dict && !PyDict_CheckExact(own.dict)) own.dict = NULL;
+        while (next_attribute(&own, &key, &value)) {
+            if (!PyUnicode_CheckExact(key)) continue;
+            size_t k = 0;
+            while (info->nslots && k < names.n && !same_name(names.p[k], key)) k++;
+            if (info->nslots && k < names.n) values.p[k] = value;
+            else { pys_add(&names, key); pys_add(&values, value); }
+        }
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < names.n; i++) {
+        if (info->hides_private && PyUnicode_GET_LENGTH(names.p[i]) && PyUnicode_READ_CHAR(names.p[i], 0) == '_') continue;
+        names.p[kept] = names.p[i];
+        values.p[kept++] = values.p[i];
+    }
+    for (size_t i = 0; i < kept; i++) { keep(t, names.p[i]); keep(t, values.p[i]); }
+    Shape s = {.names = names.p, .fields = values.p, .nfields = (Py_ssize_t)kept, .tail = ""};
+    if (s.nfields > t->core->items) s.nfields = t->core->items;
+    Py_ssize_t n;
+    keep(t, info->head);
+    s.head = PyUnicode_AsUTF8AndSize(info->head, &n);
+    s.nhead = (size_t)n;
+    int failed = !s.head;
+    char room[64];
+    if (args) {
+        Val v;
+        for (Py_ssize_t i = 0; i < s.nfields && !failed; i++) failed = value_of(t, s.fields[i], &v) < 0;  /* numbered first */
+        hold(t, args);
+        s.form = ITEMS_VALUES;
+        s.items = &PyTuple_GET_ITEM(args, 0);
+        s.n = PyTuple_GET_SIZE(args);
+        if (s.n > t->core->items) { long_tail(&s, room, s.n); s.n = t->core->items; }
+    }
+    if (!failed) failed = settle(t, obj, &s) < 0;
+    free(names.p);
+    free(values.p);
+    return failed ? -1 : 0;
+}
+
+static int
+function_content(Thread *t, Obj *obj, PyObject *o)
+{
+    PyFunctionObject *f = (PyFunctionObject *)o;
+    PyCodeObject *code = (PyCodeObject *)f->func_code;
+    PyObject *free_names = f->func_closure ? PyCode_GetFreevars(code) : NULL;
+    Pys names = {0}, values = {0};
+    for (Py_ssize_t i = 0; f->func_closure && i < PyTuple_GET_SIZE(f->func_closure); i++) {
+        PyObject *value = PyCell_GET(PyTuple_GET_ITEM(f->func_closure, i));
+        if (!value) continue;
+        hold(t, value);
+        pys_add(&names, PyTuple_GET_ITEM(free_names, i));
+        pys_add(&values, value);
+    }
+    Buf head = {0};
+    buf_lit(&head, "\"kind\":\"function\",\"type\":\"function\",\"text\":");
+    size_t at = head.n;
+    buf_lit(&head, "\"function ");
+    Buf name = {0};
+    buf_json(&name, f->func_qualname, PyUnicode_GET_LENGTH(f->func_qualname));
+    buf_put(&head, name.p + 1, name.n - 1);
+    (void)at;
+    Shape s = {.head = head.p, .nhead = head.n, .tail = "", .names = names.p, .fields = values.p,
+               .nfields = (Py_ssize_t)names.n};
+    if (s.nfields > t->core->items) s.nfields = t->core->items;
+    int failed = settle(t, obj, &s);
+    buf_free(&head);
+    buf_free(&name);
+    free(names.p);
+    free(values.p);
+    Py_XDECREF(free_names);
+    return failed;
+}
+
+static int
+fields_content(Thread *t, Obj *obj, const char *head, int n, PyObject **names, PyObject **values)
+{
+    Shape s = {.head = head, .nhead = strlen(head), .tail = "", .names = names, .fields = values, .nfields = n};
+    int failed = 0;
+    for (int i = 0; i < n; i++) failed |= !values[i];
+    if (!failed) failed = settle(t, obj, &s) < 0;
+    for (int i = 0; i < n; i++) Py_XDECREF(values[i]);
+    return failed ? -1 : 0;
+}
+
+static PyObject *N_over, *N_next, *N_left, *N_iterators, *N_iterator, *N_count, *EMPTY;
+
+#define ITERATOR(name) "\"kind\":\"iterator\",\"type\":\"" name "\""
+
+static int
+python_content(Thread *t, Obj *obj, PyObject *o)
+{
+    size_t mark = t->refs.n = 0;
+    (void)mark;
+    PyObject *found = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_content, o));
+    if (!found) return -1;
+    hold(t, found);
+    Py_DECREF(found);
+    PyObject *head = PyTuple_GET_ITEM(found, 0), *items = PyTuple_GET_ITEM(found, 1);
+    PyObject *fields = PyTuple_GET_ITEM(found, 2), *tail = PyTuple_GET_ITEM(found, 3);
+    Shape s = {.form = items == Py_None ? ITEMS_NONE : ITEMS_TEXTS, .list = items, .fields_are_texts = true};
+    Py_ssize_t nhead, ntail;
+    Buf room = {0};
+    buf_text(&room, head);
+    nhead = (Py_ssize_t)room.n;
+    buf_text(&room, tail);
+    ntail = (Py_ssize_t)room.n - nhead;
+    s.head = room.p; s.nhead = (size_t)nhead;
+    s.tail = room.p + nhead; s.ntail = (size_t)ntail;
+    s.n = items == Py_None ? 0 : PyList_GET_SIZE(items);
+    Pys names = {0}, texts = {0};
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(fields, &at, &key, &value)) { pys_add(&names, key); pys_add(&texts, value); }
+    s.names = names.p; s.fields = texts.p; s.nfields = (Py_ssize_t)names.n;
+    /* the references were noted when Python asked for the values' texts: `apply` finds none */
+    Objs refs = t->refs;
+    t->refs = (Objs){0};
+    int failed = apply(t, obj, &s);
+    free(t->refs.p);
+    t->refs = refs;
+    if (!failed) failed = commit(t, obj, &s);
+    obj->known = true;
+    free(names.p);
+    free(texts.p);
+    buf_free(&room);
+    return failed;
+}
+
+/* See again what a content refers to that has not changed. 0: done; 1: it has changed nevertheless. */
+static int
+revisit(Thread *t, Obj *obj)
+{
+    Pys now = obj->revisit;
+    size_t nrefs = t->refs.n, replaced = t->nreplaced;
+    for (size_t i = 0; i < now.n; i++) keep(t, now.p[i]);
+    for (size_t i = 0; i < now.n; i++) {
+        Val v;
+        if (value_of(t, now.p[i], &v) < 0) return -1;
+    }
+    t->refs.n = nrefs;
+    return t->nreplaced != replaced;  /* a __class__ was assigned */
+}
+
+/* Look at an object: its content, what changed, what it refers to. */
+static int
+look_into(Thread *t, Queued q)
+{
+    PyObject *o = q.o;
+    Obj *obj = q.obj;
+    PyTypeObject *k = Py_TYPE(o);
+    char room[64];
+    t->depth = q.depth;
+    if (k == &PyList_Type) {
+        Shape s = {.form = ITEMS_LIST, .list = o, .n = PyList_GET_SIZE(o), .tail = ""};
+        HEAD(&s, "\"kind\":\"list\",\"type\":\"list\"");
+        if (s.n > t->core->items) { long_tail(&s, room, s.n); s.n = t->core->items; }
+        int done = obj->only != EVERYWHERE && obj->known ? one_item(t, obj, &s) : 0;
+        obj->only = EVERYWHERE;
+        if (!done) done = atoms_content(t, obj, &s);
+        if (done) return done < 0 ? -1 : 0;
+        if (obj->known && obj->c.n == (size_t)s.n && (!s.ntail || same(obj->c.tail, text_val(s.tail, s.ntail)))) {
+            Py_ssize_t i = 0;
+            for (Val v; i < s.n; i++) {
+                if (value_of(t, list_item(o, i), &v) < 0) return -1;
+                if (!same(v, obj->c.items[i])) break;
+            }
+            if (i == s.n) return 0;
+        }
+        return settle(t, obj, &s);
+    }
+    if (k == &PyGen_Type || k == &PyCoro_Type) return generator_content(t, obj, o);
+    if (k == &PyDict_Type) {
+        uint64_t version = dict_version(o);
+        int again = obj->known && version == obj->version && !t->reread ? revisit(t, obj) : 1;
+        if (again <= 0) return again;
+        Shape s = {.form = ITEMS_PAIRS, .n = PyDict_GET_SIZE(o), .tail = ""};
+        HEAD(&s, "\"kind\":\"dict\",\"type\":\"dict\"");
+        if (s.n > t->core->items) { long_tail(&s, room, s.n); s.n = t->core->items; }
+        PyObject *key, *value;
+        Py_ssize_t at = 0;
+        Pys pairs = {0};
+        while (pairs.n < 2 * (size_t)s.n && PyDict_Next(o, &at, &key, &value)) {
+            keep(t, key);
+            keep(t, value);
+            pys_add(&pairs, key);
+            pys_add(&pairs, value);
+        }
+        s.items = pairs.p;
+        s.n = (Py_ssize_t)pairs.n / 2;
+        obj->revisit.n = 0;
+        t->revisit = &obj->revisit;
+        /* the reference tracer numbers all keys before all values */
+        int failed = 0;
+        Val v;
+        t->refs.n = 0;
+        bool plain = true;
+        for (size_t i = 0; i < pairs.n && plain; i += 2)
+            plain = PyUnicode_CheckExact(pairs.p[i]) || PyLong_CheckExact(pairs.p[i]);
+        for (size_t i = 0; i < pairs.n && !failed && !plain; i += 2) failed = value_of(t, pairs.p[i], &v);
+        if (!failed) failed = settle(t, obj, &s);
+        t->revisit = NULL;
+        obj->version = version;
+        free(pairs.p);
+        return failed;
+    }
+    if (k == &PySet_Type) {
+        Shape s = {.form = ITEMS_VALUES, .n = PySet_GET_SIZE(o), .tail = ""};
+        HEAD(&s, "\"kind\":\"set\",\"type\":\"set\"");
+        if (s.n > t->core->items) { long_tail(&s, room, s.n); s.n = t->core->items; }
+        PyObject *item;
+        Py_ssize_t at = 0;
+        Py_hash_t hash;
+        Pys items = {0};
+        while (items.n < (size_t)s.n && _PySet_NextEntry(o, &at, &item, &hash)) { hold(t, item); pys_add(&items, item); }
+        s.items = items.p;
+        s.n = (Py_ssize_t)items.n;
+        int failed = settle(t, obj, &s);
+        free(items.p);
+        return failed;
+    }
+    if (k == T_rangeiter) {
+        int64_t start, stop, step, len;
+        range_left(o, &start, &stop, &step, &len);
+        Buf *b = &t->scratch;
+        size_t at = b->n;
+        buf_lit(b, "{\"range\":[");
+        buf_int(b, start);
+        buf_byte(b, ',');
+        buf_int(b, stop);
+        buf_byte(b, ',');
+        buf_int(b, step);
+        buf_lit(b, "]}");
+        Content *c = &obj->c;
+        Val v = text_val(b->p + at, b->n - at);
+        if (!obj->known || !same(c->fields[0].v, v)) {
+            Buf *w = &t->objects_text;
+            buf_lit(w, ",\"");
+            buf_int(w, (int64_t)obj->number);
+            buf_lit(w, "\":{");
+            if (!obj->known) buf_lit(w, ITERATOR("range_iterator") ",");
+            buf_lit(w, "\"fields\":{\"left\":");
+            buf_put(w, b->p + at, b->n - at);
+            buf_lit(w, "}}");
+            if (!obj->known) {
+                c->fields = must(malloc(sizeof(Field)));
+                c->fields[0].name = Py_NewRef(N_left);
+                c->nf = 1;
+                obj->known = true;
+            }
+            c->fields[0].v = v;
+        }
+        b->n = at;
+        return 0;
+    }
+    if (k == T_listiter || k == T_tupleiter || k == T_asciiiter) {
+        SequenceIterator *it = (SequenceIterator *)o;
+        PyObject *names[] = {N_over, N_next};
+        PyObject *values[] = {Py_NewRef(it->over ? it->over : EMPTY), PyLong_FromSsize_t(it->over ? it->index : 0)};
+        return fields_content(t, obj, k == T_listiter ? ITERATOR("list_iterator") : k == T_tupleiter
+            ? ITERATOR("tuple_iterator") : ITERATOR("str_ascii_iterator"), 2, names, values);
+    }
+    if (k == T_dictkeyiter || k == T_dictvalueiter || k == T_dictitemiter || k == T_setiter) {
+        uint64_t over;
+        double position;
+        iterator_place(t, o, &over, &position);
+        PyObject *names[] = {N_over, N_left}, *inner = (PyObject *)over;
+        PyObject *values[] = {Py_NewRef(inner ? inner : Py_None), PyLong_FromSsize_t(inner ? (Py_ssize_t)-position : 0)};
+        return fields_content(t, obj, k == T_dictkeyiter ? ITERATOR("dict_keyiterator") : k == T_dictvalueiter
+            ? ITERATOR("dict_valueiterator") : k == T_setiter ? ITERATOR("set_iterator") : ITERATOR("dict_itemiterator"),
+            2, names, values);
+    }
+    if (k == &PyEnum_Type) {
+        EnumerateObject *it = (EnumerateObject *)o;
+        PyObject *names[] = {N_iterator, N_count};
+        PyObject *values[] = {Py_NewRef(it->inner), it->longindex ? Py_NewRef(it->longindex) : PyLong_FromSsize_t(it->index)};
+        return fields_content(t, obj, ITERATOR("enumerate"), 2, names, values);
+    }
+    if (k == &PyZip_Type) {
+        PyObject *names[] = {N_iterators}, *values[] = {Py_NewRef(((ZipObject *)o)->iterators)};
+        return fields_content(t, obj, ITERATOR("zip"), 1, names, values);
+    }
+    if (k == &PyFunction_Type) {
+        PyFunctionObject *f = (PyFunctionObject *)o;
+        bool plain = !(f->func_dict && PyDict_GET_SIZE(f->func_dict)) && PyUnicode_CheckExact(f->func_qualname)
+            && PyUnicode_FindChar(f->func_qualname, '>', 0, PyUnicode_GET_LENGTH(f->func_qualname), 1) < 0;
+        if (plain && !f->func_defaults && !f->func_kwdefaults) return function_content(t, obj, o);
+    } else {
+        TypeInfo *info = type_info(t, k);
+        if (!info) return -1;
+        if (info->mode == M_INSTANCE || info->mode == M_EXCEPTION) return instance_content(t, obj, o, info);
+        if (info->mode == M_OPAQUE && obj->known) return 0;
+        if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
+            uint64_t version = dict_version(((PyTypeObject *)o)->tp_dict);
+            int again = obj->known && version == obj->version && !t->reread ? revisit(t, obj) : 1;
+            if (again <= 0) return again;
+            obj->revisit.n = 0;
+            t->revisit = &obj->revisit;
+            int failed = python_content(t, obj, o);
+            t->revisit = NULL;
+            obj->version = version;
+            return failed;
+        }
+    }
+    return python_content(t, obj, o);
+}
+
+static int
+look_at(Thread *t, Queued q)
+{
+    size_t from = t->objects_text.n;
+    if (look_into(t, q) < 0) return -1;
+    if (t->objects_text.n == from) return 0;
+    if (t->nsegments == t->capsegments)
+        t->segments = must(realloc(t->segments, (t->capsegments = t->capsegments * 2 + 16) * sizeof *t->segments));
+    t->segments[t->nsegments].number = q.obj->number;
+    t->segments[t->nsegments].from = from;
+    t->segments[t->nsegments++].to = t->objects_text.n;
+    return 0;
+}
+
+/* Write that objects are gone, in place of what was said of them in the same event. */
+static void
+write_gone(Thread *t)
+{
+    Buf *b = &t->objects_text;
+    for (size_t k = 0; k < t->ngone; k++) {
+        Buf text = {0};
+        buf_lit(&text, ",\"");
+        buf_int(&text, (int64_t)t->gone[k]);
+        buf_lit(&text, "\":null");
+        size_t i = 0;
+        while (i < t->nsegments && t->segments[i].number != t->gone[k]) i++;
+        if (i < t->nsegments) {
+            size_t old = t->segments[i].to - t->segments[i].from;
+            buf_room(b, text.n);
+            memmove(b->p + t->segments[i].from + text.n, b->p + t->segments[i].to, b->n - t->segments[i].to);
+            memcpy(b->p + t->segments[i].from, text.p, text.n);
+            b->n = b->n - old + text.n;
+            for (size_t j = 0; j < t->nsegments; j++)
+                if (t->segments[j].from > t->segments[i].from) {
+                    t->segments[j].from = t->segments[j].from - old + text.n;
+                    t->segments[j].to = t->segments[j].to - old + text.n;
+                }
+        } else buf_put(b, text.p, text.n);
+        buf_free(&text);
+    }
+}
+
+/* Follow every reference from the roots (Snapshotter.finish). */
+static int
+finish(Thread *t)
+{
+    for (size_t i = 0; i < t->nqueue; i++)
+        if (look_at(t, t->queue[i]) < 0) return -1;
+    t->nvisited = t->nqueue;
+    t->nqueue = 0;
+    t->depth = 0;
+    return 0;
+}

@@ -1,0 +1,189 @@
+/* Identity: which objects are known, what refers to them, and when they are out of reach (Snapshotter in _snapshot.py). */
+
+static void
+content_free(Content *c)
+{
+    free(c->items);
+    for (size_t i = 0; i < c->nf; i++) Py_DECREF(c->fields[i].name);
+    free(c->fields);
+    free(c->refs);
+    free(c->seen);
+    free(c->stable);
+    memset(c, 0, sizeof *c);
+}
+
+static void
+obj_free(Thread *t, Obj *o)
+{
+    if (o->prev) o->prev->next = o->next; else t->all = o->next;
+    if (o->next) o->next->prev = o->prev;
+    content_free(&o->c);
+    free(o->revisit.p);
+    Py_XDECREF(o->weak);
+    free(o);
+}
+
+static void
+list_candidate(Thread *t, Obj *o)
+{
+    if (!o->listed) { o->listed = true; objs_add(&t->maybe, o); }
+}
+
+
+static inline void unuse(Thread *t, Obj *o) { if (--o->users == 0 && o->dead && !o->listed) obj_free(t, o); }
+
+static void
+edges_set(Thread *t, Obj *owner, Obj **refs, size_t n)
+{
+    Content *c = &owner->c;
+    if (c->nrefs == n && (n == 0 || memcmp(c->refs, refs, n * sizeof(Obj *)) == 0)) return;
+    Obj **old = c->refs;
+    size_t nold = c->nrefs;
+    c->refs = NULL;
+    if (n) { c->refs = must(malloc(n * sizeof(Obj *))); memcpy(c->refs, refs, n * sizeof(Obj *)); }
+    c->nrefs = n;
+    for (size_t i = 0; i < nold; i++) if (old[i]->hint == owner) old[i]->hint = NULL;
+    for (size_t i = 0; i < n; i++) {
+        refs[i]->rc++;
+        refs[i]->users++;
+        if (!refs[i]->hint && refs[i] != owner) refs[i]->hint = owner;
+    }
+    for (size_t i = 0; i < nold; i++) { old[i]->rc--; list_candidate(t, old[i]); unuse(t, old[i]); }
+    free(old);
+}
+
+/* Replace a list of what is referred to; `counted` times it is a root. */
+static void
+replace_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
+{
+    if (have->n == n && (n == 0 || memcmp(have->p, now, n * sizeof(Obj *)) == 0)) return;
+    for (size_t i = 0; i < n; i++) { now[i]->roots += (size_t)counted; now[i]->users++; }
+    size_t nold = have->n;
+    Obj **old = have->p;
+    have->p = NULL;
+    have->n = have->cap = 0;
+    for (size_t i = 0; i < n; i++) objs_add(have, now[i]);
+    for (size_t i = 0; i < nold; i++) {
+        old[i]->roots -= (size_t)counted;
+        if (counted) list_candidate(t, old[i]);
+        unuse(t, old[i]);
+    }
+    free(old);
+}
+
+static inline void
+set_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
+{
+    if (n || have->n) replace_refs(t, have, counted, now, n);
+}
+
+static void
+recount(Thread *t, Rec *r, int change)
+{
+    for (int k = 0; k < 2; k++) {
+        Objs *l = k ? &r->srefs : &r->refs;
+        for (size_t i = 0; i < l->n; i++) {
+            l->p[i]->roots += (size_t)(ptrdiff_t)change;
+            if (change < 0) list_candidate(t, l->p[i]);
+        }
+    }
+    r->counted += change;
+}
+
+static void
+gone_add(uint64_t **list, size_t *n, size_t *cap, uint64_t number)
+{
+    if (*n == *cap) *list = must(realloc(*list, (*cap = *cap * 2 + 8) * sizeof(uint64_t)));
+    (*list)[(*n)++] = number;
+}
+
+/* Take the identity away from what lies at its address: it is another object now, or out of reach. */
+static void
+obj_kill(Thread *t, Obj *o)
+{
+    o->dead = true;
+    t->iterators -= o->moves;
+    t->exotics -= o->exotic;
+    if (map_get(&t->objects, (uint64_t)o->address) == o) map_del(&t->objects, (uint64_t)o->address);
+    o->users++;
+    edges_set(t, o, NULL, 0);
+    o->users--;
+    if (!o->users && !o->listed) obj_free(t, o);
+}
+
+/* Whether a chain of contents leads from a root to it: a proof; NULL at its end proves nothing. */
+static bool
+surely_reached(Obj *o)
+{
+    for (int steps = 0; o && steps < 64; steps++, o = o->hint) {
+        if (o->dead) return false;
+        if (o->roots) return true;
+    }
+    return false;
+}
+
+/* Drop what cannot be reached from the roots any more, and note its numbers (Snapshotter.forget_unreachable). */
+static void
+forget(Thread *t)
+{
+    bool doubt = false;
+    Objs later = {0};
+    while (t->maybe.n) {
+        Obj *o = t->maybe.p[--t->maybe.n];
+        o->listed = false;
+        if (o->dead) { if (!o->users) obj_free(t, o); continue; }
+        if (o->roots || !o->known) continue;
+        if (o->rc == 0) {
+            gone_add(&t->gone, &t->ngone, &t->capgone, o->number);
+            obj_kill(t, o);
+        } else if (!surely_reached(o)) {
+            o->listed = true;
+            objs_add(&later, o);
+            doubt = true;
+        }
+    }
+    if (doubt) {
+        Objs todo = {0};
+        uint64_t mark = ++t->marks;
+        for (Obj *o = t->all; o; o = o->next)
+            if (o->roots && !o->dead) { o->mark = mark; objs_add(&todo, o); }
+        while (todo.n) {
+            Obj *o = todo.p[--todo.n];
+            for (size_t i = 0; i < o->c.nrefs; i++) {
+                Obj *ref = o->c.refs[i];
+                if (ref->mark != mark && !ref->dead) { ref->mark = mark; objs_add(&todo, ref); }
+            }
+        }
+        for (Obj *o = t->all; o; o = o->next)
+            if (o->mark != mark && !o->dead && o->known) objs_add(&todo, o);
+        for (size_t i = 0; i < later.n; i++) later.p[i]->listed = false;
+        for (size_t i = 0; i < todo.n; i++) todo.p[i]->users++;
+        for (size_t i = 0; i < todo.n; i++) {
+            gone_add(&t->gone, &t->ngone, &t->capgone, todo.p[i]->number);
+            obj_kill(t, todo.p[i]);
+        }
+        for (size_t i = 0; i < todo.n; i++) unuse(t, todo.p[i]);
+        free(todo.p);
+    }
+    free(later.p);
+    for (size_t i = 0; i < t->nreplaced; i++) gone_add(&t->gone, &t->ngone, &t->capgone, t->replaced[i]);
+    t->nreplaced = 0;
+}
+
+static Map registered;       /* what the reference tracer wants to know of */
+static Buf died;
+
+static void
+note_death(PyObject *o)
+{
+    if (has_subinterpreters() && PyInterpreterState_Get() != PyInterpreterState_Main()) return;  /* it may have a lock of its own */
+    if (registered.used && map_get(&registered, (uint64_t)o)) {
+        map_del(&registered, (uint64_t)o);
+        buf_put(&died, (char *)&o, sizeof o);
+    }
+    if (!watching) return;
+    for (Thread *t = watching->threads; t; t = t->next) {
+        Obj *obj = map_get(&t->objects, (uint64_t)o);
+        if (obj && !obj->weak) map_del(&t->objects, (uint64_t)o);
+    }
+}

@@ -266,7 +266,7 @@ class _Thread:
 
     def _number_of(self, frame: FrameType) -> int | None:
         record = self.frames.get(id(frame))
-        return record.number if isinstance(record, _Frame) else None
+        return record.number if isinstance(record, _Frame) and record.code is frame.f_code else None
 
     # -- what settrace calls -----------------------------------------------------------------------
 
@@ -389,9 +389,14 @@ class _Thread:
         return line
 
     def _recorded(self, frame: FrameType | None) -> _Frame | None:
-        """The record of a frame, or of the one that encloses it, if it is a comprehension's."""
+        """The record of a frame, or of the one that encloses it, if it is a comprehension's. Not that of one which
+        ended unseen and had this one's address."""
         record = self.frames.get(id(frame))
-        return record[0] if isinstance(record, tuple) else record
+        if record is None or frame is None:
+            return None
+        if isinstance(record, tuple):
+            return record[0] if facts(frame.f_code).is_comprehension else None
+        return record if record.code is frame.f_code else None
 
     def _event(self, frame: FrameType, event: str, arg: Any) -> None:
         record = self.frames.get(id(frame))

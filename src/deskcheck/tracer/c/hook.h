@@ -418,8 +418,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             if (raised) PyErr_Fetch(&type, &value, &traceback);
             Collector collector = collector_waits(ts);  /* or finalisers of the program would run inside of us */
             t->alone = !observed(core, ts);
-            int *left = recursion_left(ts), had = *left;
-            *left += 300;
+            Recursion had = recursion_eased(ts);
             int failed = 0;
             go_in(core);
             if (!info) failed = !(info = info_of(t, frame_code(frame->f_frame)));
@@ -427,7 +426,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             if (!failed && info->in_scope)
                 failed = what == PyTrace_CALL ? on_call(t, frame) : on_event(t, frame, what, arg);
             if (!failed && core->followed == frame) failed = tell(core, what, arg);
-            *left = had;
+            recursion_as_before(ts, had);
             if (failed) {
                 report_failure(core, t);
             }

@@ -286,14 +286,29 @@ signals_go_on(bool waited)
 }
 #define QUIETLY(call) ({ bool waited_ = signals_wait(); PyObject *found_ = (call); signals_go_on(waited_); found_; })
 
-/* Room for Python code of ours near the recursion limit of the program. */
-static inline int *
-recursion_left(PyThreadState *ts)
+/* Room for Python code of ours near the recursion limits of the program, of Python and (3.12 and later) of C. */
+typedef struct { int python, c; } Recursion;
+static inline Recursion
+recursion_eased(PyThreadState *ts)
 {
 #if PY_VERSION_HEX >= 0x030C0000
-    return &ts->py_recursion_remaining;
+    Recursion had = {ts->py_recursion_remaining, ts->c_recursion_remaining};
+    ts->py_recursion_remaining += 300;
+    ts->c_recursion_remaining += 100;
 #else
-    return &ts->recursion_remaining;
+    Recursion had = {ts->recursion_remaining, 0};
+    ts->recursion_remaining += 300;
+#endif
+    return had;
+}
+static inline void
+recursion_as_before(PyThreadState *ts, Recursion had)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    ts->py_recursion_remaining = had.python;
+    ts->c_recursion_remaining = had.c;
+#else
+    ts->recursion_remaining = had.python;
 #endif
 }
 

@@ -20,10 +20,15 @@ def leftover(among: Path, name: str) -> Path:
     return folder
 
 
+def folders(removed: list[str]) -> list[str]:
+    """Without control groups: those of other tests that were killed may go at the same time."""
+    return [each for each in removed if not each.startswith("/")]
+
+
 def test_what_nobody_holds_is_removed(tmp_path: Path) -> None:
     """A folder whose lock is free goes with all that is in it."""
     folder = leftover(tmp_path, "left")
-    assert sweep(str(tmp_path)) == [folder.name]
+    assert folders(sweep(str(tmp_path))) == [folder.name]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -33,7 +38,7 @@ def test_what_is_in_use_stays(tmp_path: Path) -> None:
     held = os.open(folder, os.O_RDONLY)
     fcntl.flock(held, fcntl.LOCK_EX)
     try:
-        assert sweep(str(tmp_path)) == []
+        assert folders(sweep(str(tmp_path))) == []
     finally:
         os.close(held)
     assert (folder / "program" / "program.py").exists()
@@ -51,7 +56,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     (among / "deskcheck-suite-other").mkdir()
     folder = leftover(among, "left")
     (folder / "program" / "way").symlink_to(outside)
-    assert sweep(str(among)) == [folder.name]
+    assert folders(sweep(str(among))) == [folder.name]
     assert (outside / "kept").exists()
     assert {path.name for path in among.iterdir()} == {
         "deskcheck-sandbox-link",
@@ -65,7 +70,7 @@ def test_what_is_anothers_stays(tmp_path: Path) -> None:
     """A folder of another user is not touched, though root could."""
     folder = leftover(tmp_path, "theirs")
     os.chown(folder, 65534, 65534)
-    assert sweep(str(tmp_path)) == []
+    assert folders(sweep(str(tmp_path))) == []
     assert folder.exists()
 
 
@@ -79,7 +84,7 @@ def test_a_server_s_folder_is_held_while_it_runs(
     with Sandbox(level=level, workers=1) as sandbox:
         assert len(list(tmp_path.iterdir())) == 1
         sweep.cache_clear()
-        assert sweep(str(tmp_path)) == []
+        assert folders(sweep(str(tmp_path))) == []
         ending = sandbox.run_one(Program(id="p", code="print(open(__file__).read())"))
         assert ending.outcome is Outcome.RETURNED, ending
     assert list(tmp_path.iterdir()) == []

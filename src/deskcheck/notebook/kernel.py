@@ -27,7 +27,7 @@ from deskcheck.sandbox.process import Cancelled, Run, follow
 from deskcheck.sandbox.server import Profile, Server
 
 _START_S = 30.0
-_STOP_S = 5.0
+_STOP_S = 20.0
 """For a cell to obey an interrupt, for a kernel to end when asked."""
 _LATE_S = 30.0
 """Of silence after a cell's reply, until what it printed is given up that has not arrived."""

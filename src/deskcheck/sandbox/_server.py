@@ -219,7 +219,10 @@ class _Server:
             self.connection.close()
             _, status = os.waitpid(pid, 0)
             _remove(self.setup.scratch)
-            os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
+            code = os.waitstatus_to_exitcode(status)
+            if code == -signal.SIGKILL:
+                os.kill(os.getpid(), signal.SIGKILL)  # so that our caller is told the same
+            os._exit(code & 0xFF)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         kernel.sethostname("sandbox")
 

@@ -389,8 +389,8 @@ class _Thread:
         return line
 
     def _recorded(self, frame: FrameType | None) -> _Frame | None:
-        """The record of a frame, or of the one that encloses it, if it is a comprehension's. Not that of one which
-        ended unseen and had this one's address."""
+        """The record of a frame, or of the one that encloses it, if it is a comprehension's. Never that of
+        another which ended unseen and had this one's address."""
         record = self.frames.get(id(frame))
         if record is None or frame is None:
             return None

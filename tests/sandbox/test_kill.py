@@ -23,14 +23,16 @@ LEVELS = ("strict", "standard")
 _SUBREAPER = 36
 _GONE_S = 20.0
 CALLER = """
-import sys
+import os, sys
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Sandbox
 
 programs = (Program(id=str(n), code=f"print({n} * {n})") for n in range(100_000))
 with Sandbox(level=sys.argv[1], workers=2) as sandbox:
     for result in sandbox.run(programs):
-        print(result.program.id, result.ending.outcome, result.ending.stdout.strip(), flush=True)
+        # In one piece, whatever the environment says of buffers: this process may be killed at any moment.
+        line = f"{result.program.id} {result.ending.outcome} {result.ending.stdout.strip()}\\n"
+        os.write(1, line.encode())
 """
 
 
@@ -118,7 +120,7 @@ def test_the_caller_is_killed(level: str, nothing_left: None) -> None:
 
 
 MIXED = """
-import sys
+import os, sys
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Sandbox
 
@@ -128,7 +130,9 @@ programs = (Program(id=str(n), code=code.format(n=n)) for n in range(first, last
 with Sandbox(level=level, workers=2, tries=60) as sandbox:
     print("ready", flush=True)
     for result in sandbox.run(programs):
-        print(result.program.id, result.ending.outcome, result.ending.stdout.strip(), flush=True)
+        # In one piece, whatever the environment says of buffers: this process may be killed at any moment.
+        line = f"{result.program.id} {result.ending.outcome} {result.ending.stdout.strip()}\\n"
+        os.write(1, line.encode())
 """
 _KILLS = 100
 _LAST = 1_000_000

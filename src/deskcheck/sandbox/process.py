@@ -292,6 +292,8 @@ class Run:
         if self.end is not None:
             if self.end.get("failure"):
                 return Outcome.HARNESS_ERROR, f"the tracer failed: {self.end['failure']}"
+            if status < 0 and self.end["outcome"] == Outcome.RETURNED:  # its output may not have been written
+                return Outcome.KILLED, f"{signal_name(-status)}, after it had returned"
             return Outcome(self.end["outcome"]), self.end.get("detail", "")
         if status < 0:
             return Outcome.KILLED, signal_name(-status)

@@ -16,7 +16,18 @@ import opcode
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import AsyncGeneratorType, CellType, CodeType, CoroutineType, FrameType, GeneratorType
+from types import (
+    AsyncGeneratorType,
+    CellType,
+    CodeType,
+    CoroutineType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MethodDescriptorType,
+    MethodType,
+    WrapperDescriptorType,
+)
 from typing import Any, NamedTuple
 
 from deskcheck.tracer._instructions import instruction_text
@@ -67,6 +78,9 @@ LASTI = "lasti"
 COMPREHENSION = "comprehension"
 """Tag of a stack slot that holds the function that 3.11 makes of a comprehension."""
 VALUE = "value"
+METHOD = "method"
+"""Of `super().name` that is about to be called, with the slot above. Empty, and a bound method lies there; or,
+once the interpreter has specialised that, the function, and there lies what it will be bound to."""
 EMPTY: Any = object()
 """Stands for an empty stack slot where all slots are shown."""
 
@@ -167,6 +181,13 @@ def type_at(address: int) -> int:
     if not _mapped(address) or not 0 < pointer_at(address) < 1 << 32:
         return 0  # in freed memory lies a pointer or a pattern
     return pointer_at(address + _POINTER)
+
+
+def _bound(function: Any, owner: Any) -> Any:
+    """A function as a method, as `super` binds it; nothing of the program's runs."""
+    if type(function) in (FunctionType, MethodDescriptorType, WrapperDescriptorType):
+        return type(function).__get__(function, owner, type(owner))
+    return MethodType(function, owner)
 
 
 def _holds_object(address: int) -> bool:
@@ -501,6 +522,8 @@ def _after(tags: tuple[str, ...], name: str, arg: int | None, *, jump: bool) -> 
     effect = _stack_effect(name, arg, jump=jump)
     if name == "LOAD_FAST_AND_CLEAR":
         return (*tags, SAVED)
+    if name == "LOAD_SUPER_ATTR" and arg is not None and arg & 1:
+        return (*tags[:-3], METHOD, VALUE)
     if name == "PUSH_EXC_INFO":
         return (*tags[:-1], SAVED, VALUE)
     if name == "SWAP" and arg is not None and arg <= len(tags):
@@ -645,6 +668,9 @@ class FrameView:
                 values.append(self._slot(position))
             except ValueError:
                 values.append(EMPTY)
+        for position, tag in enumerate(self.facts.before.get(self.offset, ())[: max(len(values) - 1, 0)]):
+            if tag == METHOD and values[position] is not EMPTY:
+                values[position : position + 2] = EMPTY, _bound(*values[position : position + 2])
         if self.facts.awaits_iterable(self.offset):
             values.append(self._slot(0))
         return values
@@ -733,11 +759,15 @@ class FrameView:
         running: the frame is calling. Then without one that is being freed, or is gone: at its end, FOR_ITER
         lets go of the iterator, whose destructor may be what runs.
         """
-        first, values = len(self.facts.names), []
+        first = len(self.facts.names)
+        values: list[Any] = []
         addresses = self._addresses(first, max(count, 0)) if running else ()
+        function = EMPTY
         for position in range(count):
-            if position < len(tags) and tags[position] != VALUE:
+            tag = tags[position] if position < len(tags) else VALUE
+            if tag not in (VALUE, METHOD):
                 continue
+            below, function = function, EMPTY
             if running and not _holds_object(addresses[position]):
                 continue
             try:
@@ -746,5 +776,10 @@ class FrameView:
                 continue
             if type(value) is CoroutineType and value.cr_code.co_name in COMPREHENSIONS:
                 continue  # what 3.11 makes of an asynchronous comprehension
+            if below is not EMPTY:
+                values[-1] = _bound(below, value)
+                continue
             values.append(value)
+            if tag == METHOD:
+                function = value
         return values

@@ -23,6 +23,7 @@ from deskcheck.tracer._frames import (
     _PUSHES_NOTHING,
     _TAKES_ONE,
     CO_OPTIMIZED,
+    METHOD,
     VALUE,
     CodeFacts,
     _stack_effect,
@@ -74,6 +75,8 @@ _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset({"CALL", "CALL_KW"}), 2048),
 )
 """Bits that the core knows instructions by (`OP_...` in c/state.h)."""
+_TAGS = {VALUE: 1, METHOD: 2}
+"""Of stack slots; the core shows none of the others."""
 _BITS = {name: sum(bit for names, bit in _OPS if name in names) for name in opcode.opname}
 
 
@@ -146,7 +149,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
             continue
         if before not in places:
             places[before] = len(pool)
-            pool += bytes(tag == VALUE for tag in before)
+            pool += bytes(_TAGS.get(tag, 0) for tag in before)
         tags[unit] = places[before]
         arg = about.arg[offset]
         kept[unit] = _kept(name, arg, len(before))

@@ -173,6 +173,17 @@ holds_object(PyObject *o)
     return meta && (meta == &PyType_Type || (type_at((PyObject *)meta) == &PyType_Type && PyType_FastSubclass(meta, Py_TPFLAGS_TYPE_SUBCLASS)));
 }
 
+/* A function as a method, as `super` binds it (_bound); held until the event is over. */
+static PyObject *
+bound(Thread *t, PyObject *function, PyObject *owner)
+{
+    PyTypeObject *k = Py_TYPE(function);
+    bool plain = k == &PyFunction_Type || k == &PyMethodDescr_Type || k == &PyWrapperDescr_Type;
+    PyObject *method = plain ? k->tp_descr_get(function, owner, (PyObject *)Py_TYPE(owner)) : PyMethod_New(function, owner);
+    pys_add(&t->held, must(method));
+    return method;
+}
+
 /* Objects in `count` slots of the value stack that are data. doubtful: the topmost of them may be gone. */
 static void
 stack_values(Thread *t, const View *v, int count, int depth, const char *tags, bool doubtful, Pys *to)
@@ -192,7 +203,10 @@ stack_values(Thread *t, const View *v, int count, int depth, const char *tags, b
             Py_XDECREF(found);
             if (comprehension) continue;
         }
-        keep(t, o);
+        if (tags && p < depth && tags[p] == IS_METHOD && p + 1 < count && alive(slots[p + 1])) {
+            o = bound(t, o, slots[p + 1]);
+            p++;
+        } else keep(t, o);
         pys_add(to, o);
     }
 }
@@ -230,10 +244,16 @@ static void
 view_whole_stack(Thread *t, const View *v, Pys *to)
 {
     int first = v->info->nnames, top = v->i->stacktop, depth;
-    tags_at(v, &depth);
+    const char *tags = tags_at(v, &depth);
     int count = top >= first ? top - first : top >= 0 || depth < 0 ? 0 : depth;
     PyObject **slots = v->i->localsplus + first;
     for (int p = 0; p < count; p++) {
+        if (slots[p] && p < depth && tags[p] == IS_METHOD && p + 1 < count) {
+            pys_add(to, NULL);
+            pys_add(to, bound(t, slots[p], slots[p + 1]));
+            p++;
+            continue;
+        }
         if (slots[p]) hold(t, slots[p]);
         pys_add(to, slots[p]);
     }

@@ -11,6 +11,7 @@ typedef struct {             /* Act in _effects.py, which says what each is */
     PyObject *name, *attribute, *method;
 } Act;
 
+enum { IS_VALUE = 1, IS_METHOD = 2 };  /* tags of stack slots (VALUE and METHOD in _frames.py) */
 typedef struct Info {
     PyCodeObject *code;      /* strong: its address stays its own */
     PyObject *file, *function, *facts;
@@ -23,7 +24,7 @@ typedef struct Info {
     uint16_t *op;
     int *depth;              /* slots before the instruction; -1 if it is not reachable */
     int *tags;               /* where its tags begin in `pool` */
-    char *pool;              /* 1: a value */
+    char *pool;              /* IS_VALUE, IS_METHOD */
     int *kept, *caught, *operands;
     int *comprehension;      /* first line of the comprehension that it lies in, 0 if none */
     signed char *enters;     /* -1: not asked yet */

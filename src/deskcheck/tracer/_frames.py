@@ -79,7 +79,7 @@ COMPREHENSION = "comprehension"
 """Tag of a stack slot that holds the function that 3.11 makes of a comprehension."""
 VALUE = "value"
 METHOD = "method"
-"""Of `super().name` that is about to be called, with the slot above. Empty, and a bound method lies there; or,
+"""Of `super().name` about to be called, with the slot above. Empty, and a bound method lies there; or,
 once the interpreter has specialised that, the function, and there lies what it will be bound to."""
 EMPTY: Any = object()
 """Stands for an empty stack slot where all slots are shown."""

@@ -29,6 +29,8 @@ from deskcheck.sandbox.server import Profile, Server
 _START_S = 30.0
 _STOP_S = 20.0
 """For a cell to obey an interrupt, for a kernel to end when asked."""
+_AGAIN_S = 2.0
+"""Until a cell is interrupted again: an interrupt that comes before the cell begins is lost."""
 _LATE_S = 30.0
 """Of silence after a cell's reply, until what it printed is given up that has not arrived."""
 _READABLE = ("/etc/fonts",)
@@ -277,7 +279,7 @@ class Kernel:
         client.shell_channel.send(message)
         collected = _Collected(limits, clock)
         stop: tuple[Status, str] | None = None
-        deadline = clock + allowed
+        deadline, again = clock + allowed, 0.0
         reply: dict[str, Any] | None = None
         late = None
         while late is None or (not collected.idle and time.monotonic() < late):
@@ -305,7 +307,10 @@ class Kernel:
                     why = (Status.TIMED_OUT, f"more than {allowed:g} s")
                     stop = why if now >= deadline else (Status.INTERRUPTED, "")
                     self.interrupt()
-                    deadline = now + _STOP_S
+                    deadline, again = now + _STOP_S, now + _AGAIN_S
+                elif stop is not None and again <= now < deadline:
+                    self.interrupt()
+                    again = now + _AGAIN_S
                 elif stop is not None and now >= deadline:
                     stop = (stop[0], f"{stop[1]}; it took no notice of an interrupt".lstrip("; "))
                     self.stop()

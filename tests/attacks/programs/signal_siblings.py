@@ -5,17 +5,22 @@ Stopped at: strict, standard.
 Verdict: raised, wrong.
 """
 import os
+import time
 
 
 def attack():
     if os.getppid() in (0, 1):
         raise ProcessLookupError("its parent is not of this world")
-    for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) != os.getpid():
-            try:
-                with open(f"/proc/{name}/stat") as file:
-                    parent = int(file.read().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-            if parent == os.getppid():
-                os.kill(int(name), 9)
+    killed, end = 0, time.monotonic() + 2
+    while not killed and time.monotonic() < end:  # there may be none at this moment
+        for name in os.listdir("/proc"):
+            if name.isdigit() and int(name) != os.getpid():
+                try:
+                    with open(f"/proc/{name}/stat") as file:
+                        parent = int(file.read().rpartition(")")[2].split()[1])
+                except OSError:
+                    continue
+                if parent == os.getppid():
+                    os.kill(int(name), 9)
+                    killed += 1
+        time.sleep(0.01)

@@ -73,9 +73,8 @@ find_field(Content *c, PyObject *name, size_t guess)
 
 /* Take in what an object consists of now; write what changed (Content.whole, Content.change_to). */
 static int
-apply(Thread *t, Obj *obj, const Shape *s)
+apply(Thread *t, const Shape *s)
 {
-    (void)obj;
     size_t wide = s->form == ITEMS_PAIRS ? 2 : 1, nvals = (size_t)s->n * wide;
     size_t need = nvals + (size_t)s->nfields;
     if (need > t->capvals) t->vals = must(realloc(t->vals, (t->capvals = need * 2) * sizeof(Val)));
@@ -196,7 +195,7 @@ commit(Thread *t, Obj *obj, const Shape *s)
 static int
 settle(Thread *t, Obj *obj, const Shape *s)
 {
-    if (apply(t, obj, s) < 0 || commit(t, obj, s) < 0) return -1;
+    if (apply(t, s) < 0 || commit(t, obj, s) < 0) return -1;
     obj->known = true;
     return 0;
 }
@@ -528,12 +527,10 @@ function_content(Thread *t, Obj *obj, PyObject *o)
     }
     Buf head = {0};
     buf_lit(&head, "\"kind\":\"function\",\"type\":\"function\",\"text\":");
-    size_t at = head.n;
     buf_lit(&head, "\"function ");
     Buf name = {0};
     buf_json(&name, f->func_qualname, PyUnicode_GET_LENGTH(f->func_qualname));
     buf_put(&head, name.p + 1, name.n - 1);
-    (void)at;
     Shape s = {.head = head.p, .nhead = head.n, .tail = "", .names = names.p, .fields = values.p,
                .nfields = (Py_ssize_t)names.n};
     if (s.nfields > t->core->items) s.nfields = t->core->items;
@@ -564,8 +561,7 @@ static PyObject *N_over, *N_next, *N_left, *N_iterators, *N_iterator, *N_count, 
 static int
 python_content(Thread *t, Obj *obj, PyObject *o)
 {
-    size_t mark = t->refs.n = 0;
-    (void)mark;
+    t->refs.n = 0;
     PyObject *found = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_content, o));
     if (!found) return -1;
     hold(t, found);
@@ -590,7 +586,7 @@ python_content(Thread *t, Obj *obj, PyObject *o)
     /* the references were noted when Python asked for the values' texts: `apply` finds none */
     Objs refs = t->refs;
     t->refs = (Objs){0};
-    int failed = apply(t, obj, &s);
+    int failed = apply(t, &s);
     free(t->refs.p);
     t->refs = refs;
     if (!failed) failed = commit(t, obj, &s);

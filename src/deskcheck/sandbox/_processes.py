@@ -11,6 +11,7 @@ NOTHING, CPU_TIME, WALL_TIME, MEMORY, ASKED = range(5)
 LOOK_S = 0.1
 """Between looks at what a program's processes use together. Most programs end before the first."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 def children(pid: int) -> list[int]:
@@ -62,14 +63,20 @@ def filled(pids: list[int]) -> int:
     """Bytes of memory that several processes fill; 0 for one alone, which its own limit bounds."""
     if len(pids) < 2:
         return 0
-    total = 0
-    for pid in pids:
+    return sum(map(_filled, pids))
+
+
+def _filled(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as stream:  # what they share counts once
+            return next((1024 * int(line.split()[1]) for line in stream if line.startswith("Pss:")), 0)
+    except OSError:  # ended, or not ours to see: then what it shares with its parent counts in each
         try:
-            with open(f"/proc/{pid}/smaps_rollup") as stream:  # what they share counts once
-                total += next(1024 * int(line.split()[1]) for line in stream if line.startswith("Pss:"))
-        except (OSError, StopIteration):
-            continue  # it has ended
-    return total
+            with open(f"/proc/{pid}/statm") as stream:
+                _, resident, of_files, *_ = map(int, stream.read().split())
+        except OSError:
+            return 0  # it has ended
+        return _PAGE_BYTES * (resident - of_files)
 
 
 def waited_s(pid: int) -> float:

@@ -5,15 +5,19 @@ Stopped at: strict, standard.
 Verdict: wrong, raised.
 """
 import os
+import time
 
 
 def attack():
     own = os.getpid()
     session = os.getsid(0)
-    for pid in [*range(max(2, own - 40), own), *range(own + 1, own + 10)]:
-        try:
-            # Bounded: only what the harness itself has started.
-            if os.getsid(pid) == session or os.getsid(pid) == target.host:
-                os.kill(pid, 9)
-        except OSError:
-            pass
+    end = time.monotonic() + 0.3  # what runs beside it may be about to begin
+    while time.monotonic() < end:
+        for pid in [*range(max(2, own - 40), own), *range(own + 1, own + 10)]:
+            try:
+                # Bounded: only what the harness itself has started.
+                if os.getsid(pid) == session or os.getsid(pid) == target.host:
+                    os.kill(pid, 9)
+            except OSError:
+                pass
+        time.sleep(0.01)

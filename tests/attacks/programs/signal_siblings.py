@@ -17,10 +17,10 @@ def attack():
             if name.isdigit() and int(name) != os.getpid():
                 try:
                     with open(f"/proc/{name}/stat") as file:
-                        parent = int(file.read().rpartition(")")[2].split()[1])
+                        state, parent = file.read().rpartition(")")[2].split()[:2]
                 except OSError:
                     continue
-                if parent == os.getppid():
+                if int(parent) == os.getppid() and state != "Z":  # the dead cannot be killed
                     os.kill(int(name), 9)
                     killed += 1
         time.sleep(0.01)

@@ -146,15 +146,20 @@ def _jobs(source: str) -> Iterator[_Job]:
     elif prefix == "notebooks:":
         if not path.is_dir():
             raise InputError(f"{source}: {path} is no folder; a notebook is named without notebooks:.")
-        found_paths = [
-            each
-            for each in sorted(path.rglob("*.ipynb"))
-            if not {*_LEFT_OUT} & {*each.relative_to(path).parts}
-        ]
-        if not found_paths:
-            raise InputError(f"{source}: has no .ipynb files.")
-        for each in found_paths:
+        for each in notebook_files(path):
             name = str(each.relative_to(path).with_suffix(""))
             yield _Job(name, lambda order, each=each: read_notebook(each, order=order), path)  # type: ignore[misc]
     else:
         yield _Job(path.stem, lambda order: read_notebook(path, order=order), path.parent)
+
+
+def notebook_files(folder: Path) -> list[Path]:
+    """The notebooks below a folder, by name. Raises InputError where there are none."""
+    found = [
+        each
+        for each in sorted(folder.rglob("*.ipynb"))
+        if not {*_LEFT_OUT} & {*each.relative_to(folder).parts} and not each.is_dir()
+    ]
+    if not found:
+        raise InputError(f"{folder}: has no .ipynb files.")
+    return found

@@ -45,6 +45,7 @@ def replay(
     folder: str | os.PathLike[str] | None = None,
     hash_seed: int = 0,
     runs: int = 1,
+    again: Callable[[Trajectory], bool] = lambda first: True,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Trajectory:
     """Run every execution of a trajectory again and record it, with all other steps, in the file `path`.
@@ -52,10 +53,10 @@ def replay(
     folder: what the notebook finds around it, of which it gets a copy to work in; where the notebook lies
     below it, it runs in its own place there. state: None records no variables. runs: in fresh kernels,
     each under the next hash seed and under all limits; the first is recorded, and with two or more each of
-    its executions says whether it repeats (`repeats`). interrupted: asked while
-    cells run; once it says so the replay stops, and the same call goes on from there: the executions since
-    the last restart are run again first, unrecorded, for their variables. A trajectory that is there
-    already is read and given back.
+    its executions says whether it repeats (`repeats`). again: asked after the first run whether the others
+    are to be made. interrupted: asked while cells run; once it says so the replay stops, and the same call
+    goes on from there: the executions since the last restart are run again first, unrecorded, for their
+    variables. A trajectory that is there already is read and given back.
 
     Raises:
         ValueError: less than one run.
@@ -77,14 +78,16 @@ def replay(
         if runs == 1:
             return once(path, state=state, hash_seed=hash_seed)
         first = once(parts[0], state=state, hash_seed=hash_seed)
-        others = [
-            once(part, state=None, hash_seed=hash_seed + number)
-            for number, part in enumerate(parts[1:], start=1)
-            if first.ended is not Ended.NO_KERNEL
-        ]
-        head = replace(first, steps=(), limits=first.limits | {"runs": runs})
+        others = []
+        if first.ended is not Ended.NO_KERNEL and again(first):
+            others = [
+                once(part, state=None, hash_seed=hash_seed + number)
+                for number, part in enumerate(parts[1:], start=1)
+            ]
+        head = replace(first, steps=(), limits=first.limits | {"runs": 1 + len(others)})
+        steps = marked(first.steps, [other.steps for other in others]) if others else first.steps
         with Writer(path, head) as writer:
-            for number, step in enumerate(marked(first.steps, [other.steps for other in others])):
+            for number, step in enumerate(steps):
                 if number >= writer.resumed:
                     writer.write(step)
             writer.finish(first.ended, first.detail)

@@ -152,8 +152,14 @@ class _Replay:
         self.kernel = kernel
         self.limits = limits
         self.cell_limits = CellLimits(cell_s=limits.cell_s, output_chars=limits.output_chars)
-        self.interrupted = interrupted
+        self.asked = interrupted
+        self.stopped = False
         self.until = time.monotonic() + limits.notebook_s
+
+    def interrupted(self) -> bool:
+        """Whether the caller has ever said so: the cell that was stopped then is not recorded."""
+        self.stopped = self.stopped or self.asked()
+        return self.stopped
 
     def run(self, hash_seed: int) -> Trajectory:
         environment = Environment.here(tracer="none", hash_seed=hash_seed, packages=_packages())

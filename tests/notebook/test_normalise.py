@@ -3,6 +3,7 @@
 import itertools
 import pprint
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -237,3 +238,11 @@ def test_the_fewest_are_named() -> None:
             if found is not None:
                 assert found == tuple(each.name for each in chosen) == names
                 return
+
+
+def test_the_documentation_names_them() -> None:
+    """Every rule, in the order of their use."""
+    text = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    table = text[text.index("## Normalisers") :]
+    places = [table.index(f"`{each.name}`") for each in NORMALISERS]
+    assert places == sorted(places)

@@ -30,6 +30,7 @@ from deskcheck.notebook.repeats import Text, text_difference
 from deskcheck.notebook.replayer import ReplayLimits, replay
 from deskcheck.notebook.trajectory import Cell, Ended, Execution, Output, Status, Trajectory
 from deskcheck.recording.errors import InputError, RecordingError
+from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
 
 
@@ -137,11 +138,13 @@ class NotebookReport:
 
 @dataclass(slots=True)
 class Report:
-    """What became of some notebooks, in the order of their names. normalisers: those that were used."""
+    """What became of some notebooks, in the order of their names. normalisers: those that were used.
+    environment: where they ran; None if none did."""
 
     normalisers: tuple[str, ...]
     runs: int
     notebooks: list[NotebookReport] = field(default_factory=list)
+    environment: Environment | None = None
 
     @property
     def by_status(self) -> Counter[NotebookStatus]:
@@ -199,6 +202,7 @@ class Report:
         return {
             "normalisers": [*self.normalisers],
             "runs": self.runs,
+            "environment": None if self.environment is None else self.environment.to_dict(),
             "by_status": {status.value: count for status, count in self.by_status.items()},
             "cells": {status.value: count for status, count in self.cells.items()},
             "fired": dict(self.fired),
@@ -238,7 +242,10 @@ def check_notebooks(
     """
     if runs < 1:
         raise ValueError(f"runs={runs} must be at least one")
-    files = [each for path in paths for each in _files(Path(path))]
+    files: dict[Path, tuple[Path, Path]] = {}
+    for path in paths:
+        for each, folder in _files(Path(path)):
+            files.setdefault(each.resolve(), (each, folder))
     stopping = threading.Event()
     report = Report(tuple(each.name for each in normalisers), runs)
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
@@ -260,11 +267,12 @@ def check_notebooks(
                 again=compare.differs,
                 interrupted=stopping.is_set,
             )
+            report.environment = report.environment or fresh.environment
             return compare.report(fresh)
 
         with ThreadPoolExecutor(workers) as pool:
             try:
-                jobs = [(path, pool.submit(one, path, folder)) for path, folder in files]
+                jobs = [(path, pool.submit(one, path, folder)) for path, folder in files.values()]
                 for path, job in jobs:
                     report.notebooks.append(job.result())
                     progress(path.stem)

@@ -113,7 +113,7 @@ def notebooks_page(report: Report) -> str:
     stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
     said = f"{well} of {total} notebooks reproduce"
     nothing = f", {stored} of them with nothing stored that they could be compared with" if stored else ""
-    python = platform.python_version()
+    python = report.environment.python if report.environment else platform.python_version()
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {__version__} · Python {python}"
     runs = "one fresh run" if report.runs == 1 else f"up to {report.runs} fresh runs"
     folder = common_folder(report)

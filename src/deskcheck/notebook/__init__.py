@@ -15,6 +15,7 @@ __all__ = [
     "Status",
     "Trajectory",
     "Variable",
+    "check_notebooks",
     "read_history",
     "read_june",
     "read_notebook",
@@ -29,6 +30,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from deskcheck.notebook.capture import StateLimits, register
+    from deskcheck.notebook.check import check_notebooks
     from deskcheck.notebook.file import read_trajectory, trajectories, write_trajectory
     from deskcheck.notebook.git import read_history
     from deskcheck.notebook.ipynb import read_notebook
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     **dict.fromkeys(("StateLimits", "register"), "capture"),
+    "check_notebooks": "check",
     **dict.fromkeys(("read_trajectory", "trajectories", "write_trajectory"), "file"),
     "read_history": "git",
     "read_notebook": "ipynb",

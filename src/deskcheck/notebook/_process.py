@@ -8,6 +8,7 @@ with the reply."""
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 import traceback
@@ -138,6 +139,9 @@ class _Door:
             os.chdir(self.folder)
         wall, cpu = time.perf_counter(), time.process_time()
         reply: dict[str, Any] = await self.run(code, silent, *args, **named)
+        # An interrupt that comes when the cell has ended is late: here it would end the kernel. ipykernel
+        # sets its handler again when it has sent the reply.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         if os.getpid() != self.pid:
             # A child that a cell forked has come to the end of the cell. It shares the kernel's sockets,
             # and would take messages that are the kernel's.

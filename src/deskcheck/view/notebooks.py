@@ -1,0 +1,120 @@
+"""The report of a check of notebooks, in the terminal."""
+
+import os
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from deskcheck.notebook.check import CellReport, CellStatus, NotebookReport, Report
+
+STYLES = {
+    "same": "green",
+    "normalised": "green",
+    "no_stored_output": "dim",
+    "different": "yellow",
+    "not_repeatable": "magenta",
+    "failed": "red",
+    "timed_out": "red",
+    "not_run": "dim",
+    "unreadable": "red",
+    "no_kernel": "red",
+}
+WORDS = {
+    "no_stored_output": "nothing stored",
+    "no_kernel": "no kernel",
+    "not_repeatable": "not repeatable",
+    "timed_out": "timed out",
+    "not_run": "not run",
+}
+_DIFF_STYLES = {"-": "red", "+": "green", "@": "dim", " ": ""}
+
+
+def word(status: str) -> str:
+    """A status as people write it."""
+    return WORDS.get(status, status)
+
+
+def notebooks_table(report: Report, *, details: bool) -> RenderableType:
+    """A row for each notebook with how many of its cells ended how; why cells fail; which normalisers made
+    cells the same. details: also each cell that is not the same, with what differs."""
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    table.add_column("status", no_wrap=True)
+    folder = common_folder(report)
+    table.add_column(f"notebook in {folder}", overflow="fold", min_width=30)
+    shown = [status for status in CellStatus if report.cells[status]]
+    for status in shown:
+        table.add_column(word(status).replace(" ", "\n"), justify="right")
+    table.add_column("s", justify="right")
+    for notebook in report.notebooks:
+        numbers = [str(notebook.counts[status] or "") for status in shown]
+        table.add_row(
+            _status(notebook.status), below(notebook.path, folder), *numbers, f"{notebook.seconds:.1f}"
+        )
+    parts: list[RenderableType] = [table]
+    if details:
+        parts += [part for notebook in report.notebooks for part in _cells(notebook)]
+    else:
+        parts += [
+            Text(n.detail if n.path in n.detail else f"{n.path}: {n.detail}")
+            for n in report.notebooks
+            if n.detail
+        ]
+    parts += list(_why(report))
+    return Group(*parts)
+
+
+def common_folder(report: Report) -> str:
+    """The folder that all notebooks lie below."""
+    return os.path.commonpath([os.path.dirname(os.path.abspath(n.path)) for n in report.notebooks])
+
+
+def below(path: str, folder: str) -> str:
+    return os.path.relpath(os.path.abspath(path), folder)
+
+
+def _status(status: str) -> Text:
+    return Text(word(status), style=STYLES[status])
+
+
+def _cells(notebook: NotebookReport) -> Iterator[RenderableType]:
+    quiet = (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT)
+    yield Text(f"\n{notebook.path}", style="bold")
+    if notebook.detail:
+        yield Text(f"  {notebook.detail.removeprefix(notebook.path + ': ')}")
+    for cell in notebook.cells:
+        if cell.status in quiet:
+            continue
+        yield Text.assemble(f"  cell {cell.number}: ", _status(cell.status), f"  {reason(cell)}")
+        if cell.status is not CellStatus.NORMALISED:
+            for row in cell.diff:
+                yield Text(f"      {row.side} {row.text}", style=_DIFF_STYLES[row.side])
+
+
+def reason(cell: CellReport) -> str:
+    """Why a cell has its status, in a line."""
+    if cell.status is CellStatus.NORMALISED:
+        return ", ".join(cell.normalisers)
+    if cell.category is not None:
+        follows = f" (cell {cell.follows} defines it, and did not come to its end)" if cell.follows else ""
+        return f"{cell.category}: {cell.message}{follows}"
+    if cell.status is CellStatus.NOT_REPEATABLE:
+        return f"two fresh runs: {cell.unstable}"
+    return cell.message or cell.difference or ""
+
+
+def _why(report: Report) -> Iterator[Text]:
+    if report.failures:
+        yield Text("\nwhy cells fail (notebooks in which it comes first, cells)", style="bold")
+        for category, first, cells in report.failures:
+            yield Text(f"{first:5d} {cells:5d}  {category}")
+    if report.missing_modules:
+        modules = ", ".join(f"{name} ({count})" for name, count in report.missing_modules.most_common(20))
+        yield Text(f"modules that are not there (notebooks): {modules}")
+    if report.fired:
+        yield Text("\nthe same after (cells)", style="bold")
+        for name, count in report.fired.most_common():
+            yield Text(f"{count:5d}  {name}")
+    by_status = ", ".join(f"{count} {word(status)}" for status, count in report.by_status.most_common())
+    yield Text(f"\n{len(report.notebooks)} notebooks: {by_status}", style="bold")

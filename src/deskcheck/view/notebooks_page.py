@@ -1,0 +1,252 @@
+"""The report of a check of notebooks as a page: one HTML file that needs nothing else, in light and dark."""
+
+import html
+import platform
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+
+from deskcheck import __version__
+from deskcheck.notebook.check import (
+    REPRODUCES,
+    CellReport,
+    CellStatus,
+    NotebookReport,
+    NotebookStatus,
+    Report,
+)
+from deskcheck.notebook.diff import DiffRow
+from deskcheck.view.notebooks import below, common_folder, reason, word
+
+_COLOURS = {
+    "same": "#1b8a5a",
+    "normalised": "#4f9a72",
+    "no_stored_output": "#74808d",
+    "different": "#d98e04",
+    "not_repeatable": "#8e5bd0",
+    "failed": "#c8323c",
+    "timed_out": "#8f4a1f",
+    "not_run": "#9aa5b1",
+    "unreadable": "#5c1a33",
+    "no_kernel": "#4a5568",
+}
+_RULE = (
+    "A cell is the same if its standard output, the text/plain of each result and display in order, and "
+    "class and message of an exception are what is stored, character by character, and there are as many "
+    "images. "
+    "Pixels, HTML, standard error, tracebacks and times are not compared."
+)
+_MEANING = {
+    "same": "gives what is stored",
+    "normalised": "gives what is stored after the normalisers that are named",
+    "no_stored_output": "ran; nothing is stored to compare it with",
+    "different": "gives something else, in every fresh run",
+    "not_repeatable": "gives something else, and something else again in a second fresh run",
+    "failed": "an exception that is not stored, or the kernel died",
+    "timed_out": "stopped at a limit",
+    "not_run": "not come to, or its tag says so",
+    "unreadable": "no notebook, or a damaged file",
+    "no_kernel": "not for Python",
+}
+_SOURCE_LINES = 30
+
+_STYLE = """
+:root { color-scheme: light dark; --paper: #fff; --ink: #1d232a; --soft: #5b6672; --line: #dfe4ea;
+  --wash: #f5f7f9;
+  --minus: #fdecea; --minus-mark: #f5b5ad; --plus: #e6f5ec; --plus-mark: #a5dbb9; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e4e8ec; --soft: #9aa5b1;
+  --line: #2b333c;
+  --wash: #1b2128; --minus: #3a1d1f; --minus-mark: #7a2f33; --plus: #16301f; --plus-mark: #24613d; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 76rem; background: var(--paper);
+  color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+h1 { font-size: 1.7rem; margin: 0; line-height: 1.25; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
+.soft, .facts { color: var(--soft); } .facts { margin: .25rem 0 1rem; }
+.bar { display: flex; height: 1.1rem; border-radius: .3rem; overflow: hidden; background: var(--line);
+  gap: 1px; }
+.bar span { min-width: 2px; } .small { height: .55rem; width: 9rem; flex: none; align-self: center; }
+.tally { display: grid; grid-template-columns: 5rem 1fr; gap: .5rem 1rem; align-items: center;
+  margin: 1rem 0 .75rem; }
+.filters { display: flex; flex-wrap: wrap; gap: .35rem .9rem; }
+.filters label { cursor: pointer; white-space: nowrap; }
+.key { display: inline-block; width: .75rem; height: .75rem; border-radius: .2rem; vertical-align: -1px;
+  margin-right: .3rem; }
+.badge { color: #fff; border-radius: .25rem; padding: 0 .45rem; font-size: .8rem; line-height: 1.35rem;
+  white-space: nowrap;
+  display: inline-block; min-width: 7.3rem; text-align: center; flex: none; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 0 2.5rem; }
+table { border-collapse: collapse; width: 100%; } th { text-align: left; font-weight: 600;
+  color: var(--soft); }
+td, th { padding: .15rem .6rem .15rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+.n { text-align: right; font-variant-numeric: tabular-nums; }
+details.nb { border: 1px solid var(--line); border-radius: .4rem; margin: .4rem 0; }
+details.nb > summary { display: flex; gap: .75rem; align-items: center; padding: .4rem .7rem;
+  cursor: pointer; list-style: none; }
+details.nb > summary::-webkit-details-marker { display: none; }
+details.nb[open] > summary { border-bottom: 1px solid var(--line); background: var(--wash); }
+.path { overflow-wrap: anywhere; flex: 1; } .counts { color: var(--soft); font-size: .85rem;
+  text-align: right; }
+.inside { padding: .4rem .8rem .8rem; }
+.cell { border-top: 1px solid var(--line); padding: .45rem 0; } .cell:first-child { border: 0; }
+.cell > .head { display: flex; gap: .75rem; align-items: baseline; } .where { color: var(--soft);
+  width: 7.5rem; flex: none; }
+.why { overflow-wrap: anywhere; }
+pre { margin: .4rem 0 0; padding: .5rem .7rem; background: var(--wash); border-radius: .3rem;
+  overflow-x: auto;
+  font: 12.5px/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+.diff { padding: .3rem 0; } .diff span.r { display: block; padding: 0 .7rem; white-space: pre;
+  min-width: fit-content; }
+.diff .minus { background: var(--minus); } .diff .plus { background: var(--plus); }
+  .diff .what { color: var(--soft); }
+.minus mark { background: var(--minus-mark); color: inherit; } .plus mark { background: var(--plus-mark);
+  color: inherit; }
+details > summary.soft { cursor: pointer; }
+@media (max-width: 40rem) { .counts, .small { display: none; } .cell > .head { flex-wrap: wrap; } }
+@media print { details.nb:not([open]) > :not(summary) { display: none; } }
+"""
+
+
+def notebooks_page(report: Report) -> str:
+    """The report as HTML. Sources and outputs are shown as text: nothing of a notebook runs or is loaded."""
+    total, well = len(report.notebooks), sum(report.by_status[status] for status in REPRODUCES)
+    stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
+    said = f"{well} of {total} notebooks reproduce"
+    nothing = f", {stored} of them with nothing stored that they could be compared with" if stored else ""
+    python = report.environment.python if report.environment else platform.python_version()
+    made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {__version__} · Python {python}"
+    runs = "one fresh run" if report.runs == 1 else f"up to {report.runs} fresh runs"
+    folder = common_folder(report)
+    meanings = (f"<tr><td>{_badge(name)}</td><td>{text}</td></tr>" for name, text in _MEANING.items())
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{said}</title><style>{_STYLE}{"".join(_filters_style())}</style></head><body>
+<h1>{said}{nothing}</h1>
+<p class="facts">{made} · {runs} of each, in a sandbox without a network</p>
+<div class="tally"><span>notebooks</span>{_bar(report.by_status)}<span>cells</span>{_bar(report.cells)}</div>
+<div class="filters"><span class="soft">show (notebooks · cells)</span>{"".join(_filters(report))}</div>
+<div class="columns">{"".join(_tables(report))}</div>
+<h2>Notebooks <span class="soft">in {_text(folder)}</span></h2>
+{"".join(_notebook(notebook, folder) for notebook in report.notebooks)}
+<h2>What is compared</h2><p>{_RULE} What the normalisers undo is described in the documentation of
+<code>deskcheck.notebook.normalise</code>; used were: {", ".join(report.normalisers) or "none"}.</p>
+<table>{"".join(meanings)}</table>
+</body></html>
+"""
+
+
+def _text(text: object) -> str:
+    return html.escape(str(text), quote=True)
+
+
+def _badge(status: str) -> str:
+    return f'<span class="badge" style="background:{_COLOURS[status]}">{word(status)}</span>'
+
+
+def _bar(counts: Mapping[str, int] | Counter[NotebookStatus] | Counter[CellStatus], kind: str = "") -> str:
+    parts = "".join(
+        f'<span style="flex:{counts[name]};background:{colour}" title="{counts[name]} {word(name)}"></span>'  # type: ignore[index]
+        for name, colour in _COLOURS.items()
+        if counts.get(name)  # type: ignore[call-overload]
+    )
+    return f'<div class="bar {kind}">{parts}</div>'
+
+
+def _filters(report: Report) -> Iterator[str]:
+    notebooks, cells = report.by_status, report.cells
+    for name, colour in _COLOURS.items():
+        a = notebooks[NotebookStatus(name)] if name in {*NotebookStatus} else 0
+        b = cells[CellStatus(name)] if name in {*CellStatus} else 0
+        if a or b:
+            yield (
+                f'<label title="{_MEANING[name]}"><input type="checkbox" id="f-{name}" checked>'
+                f'<span class="key" style="background:{colour}"></span>{word(name)} '
+                f'<span class="soft">{a} · {b}</span></label>'
+            )
+
+
+def _filters_style() -> Iterator[str]:
+    for name in NotebookStatus:
+        yield f"body:has(#f-{name}:not(:checked)) .s-{name} {{ display: none; }}"
+
+
+def _tables(report: Report) -> Iterator[str]:
+    if report.failures:
+        rows = [(_text(category), first, cells) for category, first, cells in report.failures]
+        yield _table("Why cells fail", ("exception", "first in notebooks", "cells"), rows)
+    if report.missing_modules:
+        modules = [(_text(name), count) for name, count in report.missing_modules.most_common(20)]
+        yield _table("Modules that are not there", ("module", "notebooks"), modules)
+    if report.fired:
+        fired = [(_text(name), count) for name, count in report.fired.most_common()]
+        yield _table("The same after normalisers", ("normaliser", "cells"), fired)
+
+
+def _table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
+    head = f"<th>{heads[0]}</th>" + "".join(f'<th class="n">{name}</th>' for name in heads[1:])
+    body = "".join(
+        f"<tr><td>{row[0]}</td>"
+        + "".join(f'<td class="n">{number or ""}</td>' for number in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    return f"<section><h2>{title}</h2><table><tr>{head}</tr>{body}</table></section>"
+
+
+def _notebook(notebook: NotebookReport, folder: str) -> str:
+    counts = ", ".join(f"{n} {word(status)}" for status, n in notebook.counts.most_common())
+    notes = [text for text in (notebook.detail, *notebook.notes) if text]
+    said = "".join(f'<p class="soft">{_text(text)}</p>' for text in notes)
+    counts += f" · {notebook.seconds:.1f} s"
+    path = _text(below(notebook.path, folder))
+    quiet = [cell for cell in notebook.cells if cell.status in (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT)]
+    rest = [cell for cell in notebook.cells if cell not in quiet]
+    alike = ""
+    for status in (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT):
+        numbers = [cell.number for cell in quiet if cell.status is status]
+        if numbers:
+            alike += f'<p class="soft">{word(status)}: cells {_numbers(numbers)}</p>'
+    return f"""<details class="nb s-{notebook.status}"><summary>{_badge(notebook.status)}
+<span class="path">{path}</span><span class="counts">{counts}</span>
+{_bar(notebook.counts, "small")}</summary>
+<div class="inside">{said}{"".join(map(_cell, rest))}{alike}</div></details>
+"""
+
+
+def _numbers(numbers: list[int]) -> str:
+    """``1-3, 7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def _cell(cell: CellReport) -> str:
+    count = f" [{cell.count}]" if cell.count is not None else ""
+    lines = cell.source.splitlines()
+    more = f"\n... {len(lines) - _SOURCE_LINES} more lines" if len(lines) > _SOURCE_LINES else ""
+    source = _text("\n".join(line[:300] for line in lines[:_SOURCE_LINES]) + more)
+    diff = f'<pre class="diff">{"".join(map(_row, cell.diff))}</pre>' if cell.diff else ""
+    return f"""<div class="cell"><div class="head"><span class="where">cell {cell.number}{count}</span>
+{_badge(cell.status)}<span class="why">{_text(reason(cell))}</span></div>
+<details><summary class="soft">source</summary><pre>{source}</pre></details>{diff}</div>
+"""
+
+
+_SIDES = {"-": "minus", "+": "plus", "@": "what", " ": ""}
+
+
+def _row(row: DiffRow) -> str:
+    text = row.text
+    if row.changed is not None:
+        start, end = row.changed
+        text = f"{_text(text[:start])}<mark>{_text(text[start:end])}</mark>{_text(text[end:])}"
+    else:
+        text = _text(text)
+    side = " " if row.side == "@" else row.side
+    return f'<span class="r {_SIDES[row.side]}">{side} {text}</span>'

@@ -1,0 +1,284 @@
+"""Do notebooks reproduce: every status of cells and notebooks, from real runs, and the report in its three forms."""
+
+import json
+import os
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from deskcheck.cli import app
+from deskcheck.notebook.check import CellStatus, NotebookReport, NotebookStatus, Report, check_notebooks
+from deskcheck.notebook.diff import diff
+from deskcheck.notebook.repeats import Text
+from deskcheck.notebook.replayer import ReplayLimits
+from deskcheck.recording.errors import RecordingError
+from deskcheck.view import notebooks_page
+
+SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
+
+
+def printed(text: str, name: str = "stdout") -> dict[str, Any]:
+    return {"output_type": "stream", "name": name, "text": text}
+
+
+def shown(text: str, **more: str) -> dict[str, Any]:
+    return {
+        "output_type": "execute_result",
+        "execution_count": 1,
+        "metadata": {},
+        "data": {"text/plain": text} | more,
+    }
+
+
+def raised(name: str, value: str) -> dict[str, Any]:
+    return {"output_type": "error", "ename": name, "evalue": value, "traceback": ["old"]}
+
+
+def cell(
+    source: str, *outputs: dict[str, Any], count: int | None = 1, tags: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    return {
+        "cell_type": "code",
+        "source": source,
+        "metadata": {"tags": [*tags]},
+        "outputs": [*outputs],
+        "execution_count": count,
+    }
+
+
+def save(path: Path, *cells: dict[str, Any], **metadata: Any) -> Path:
+    text = {"cell_type": "markdown", "source": "# text", "metadata": {}}
+    book = {"nbformat": 4, "nbformat_minor": 4, "metadata": metadata, "cells": [text, *cells]}
+    path.write_text(json.dumps(book))
+    return path
+
+
+CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
+    (cell("import os, random\nprint('a')", printed("a\n")), "same", {}),
+    (cell("object()", shown("<object at 0x7f00000001>")), "normalised", {"normalisers": ("address",)}),
+    (cell("1 + 1", shown("3")), "different", {"difference": "text/plain: '3' and '2' at character 0"}),
+    (cell("random.random()", shown("0.5")), "not_repeatable", {}),
+    (
+        cell("import not_there_at_all\nlate = 1", count=None),
+        "failed",
+        {"category": "ModuleNotFoundError", "missing": "not_there_at_all"},
+    ),
+    (cell("late", shown("1")), "failed", {"category": "NameError", "follows": 6}),
+    (cell("open('gone.csv')"), "failed", {"category": "FileNotFoundError", "missing": "gone.csv"}),
+    (cell("1 / 0", raised("ZeroDivisionError", "division by zero")), "same", {}),
+    (cell("int('x')", raised("KeyError", "x")), "failed", {"category": "ValueError"}),
+    (
+        cell("{}[1]", raised("KeyError", "2")),
+        "different",
+        {"difference": "exception: KeyError: 2 and KeyError: 1"},
+    ),
+    (cell("2", raised("KeyError", "2")), "different", {}),
+    (cell("x = 1", count=None), "no_stored_output", {}),
+    (cell("print('now')", count=None), "no_stored_output", {}),
+    (cell("print('now')", count=4), "different", {}),
+    (cell("import sys; print('w', file=sys.stderr)", printed("v\n", "stderr")), "same", {}),
+    (
+        cell("'plot'", shown("'plot'", **{"image/png": "eA=="})),
+        "different",
+        {"difference": "images: 1 and 0"},
+    ),
+    (cell("%no_such_magic", shown("1")), "failed", {"category": "UsageError"}),
+    (cell("1 / 0", tags=("skip-execution",)), "not_run", {}),
+    (cell("os._exit(3)"), "failed", {"category": "kernel died", "message": "exited: status 3"}),
+    (cell("while True: pass", shown("1")), "timed_out", {"message": "more than 2 s"}),
+    (cell("print('end')", printed("end\n")), "same", {}),
+]
+
+
+@pytest.mark.xdist_group("kernel")
+class TestRuns:
+    @pytest.fixture(autouse=True)
+    def kernels(self) -> None:
+        pytest.importorskip("ipykernel", reason="would have proved that notebooks are run and compared")
+
+    def test_every_status(self, tmp_path: Path) -> None:
+        """Each cell gets the one that it deserves, with why; the report counts them all."""
+        path = save(tmp_path / "all.ipynb", *(case for case, _, _ in CASES))
+        report = check_notebooks([path], limits=ReplayLimits(cell_s=2))
+        (notebook,) = report.notebooks
+        found = {each.number: each for each in notebook.cells}
+        assert {number: each.status.value for number, each in found.items()} == {
+            number: status for number, (_, status, _) in enumerate(CASES, start=2)
+        }
+        for number, (_, _, facts) in enumerate(CASES, start=2):
+            for name, value in facts.items():
+                assert str(getattr(found[number], name)).startswith(str(value)), (number, name)
+        assert found[5].unstable is not None
+        assert (notebook.status, notebook.runs) == (NotebookStatus.TIMED_OUT, 2)
+        assert sum(report.cells.values()) == len(CASES)
+        assert report.missing_modules == {"not_there_at_all": 1}
+        assert report.failures[0] == ("ModuleNotFoundError", 1, 1)
+        assert report.fired == {"address": 1}
+        assert "all.ipynb" in notebooks_page(report)
+        json.dumps(report.to_dict())
+
+    def test_one_run_says_nothing_of_repeating(self, tmp_path: Path) -> None:
+        """What differs is different then; and where all is the same, one run is enough."""
+        path = save(tmp_path / "a.ipynb", cell("import random; random.random()", shown("0.5")))
+        (notebook,) = check_notebooks([path], runs=1).notebooks
+        assert [each.status for each in notebook.cells] == [CellStatus.DIFFERENT]
+        path = save(tmp_path / "b.ipynb", cell("1", shown("1")))
+        (notebook,) = check_notebooks([path], runs=3).notebooks
+        assert (notebook.status, notebook.runs) == (NotebookStatus.SAME, 1)
+
+    def test_stripped_outputs_are_no_difference(self, tmp_path: Path) -> None:
+        """A notebook without any output has nothing stored, whatever its counts say."""
+        path = save(tmp_path / "a.ipynb", cell("print(1)", count=1), cell("2", count=2))
+        (notebook,) = check_notebooks([path]).notebooks
+        assert notebook.status is NotebookStatus.NO_STORED_OUTPUT
+
+    def test_a_folder_from_the_command_line(self, tmp_path: Path) -> None:
+        """A damaged file and another language are rows of their own; exit status, JSON and page."""
+        folder = tmp_path / "in"
+        (folder / "sub").mkdir(parents=True)
+        (folder / "data.txt").write_text("17")
+        save(folder / "sub" / "good.ipynb", cell("print(open('../data.txt').read())", printed("17\n")))
+        save(folder / "r.ipynb", cell("1"), kernelspec={"name": "ir", "language": "R"})
+        (folder / "cut.ipynb").write_text('{"nbformat": 4')
+        page, data = tmp_path / "page.html", tmp_path / "report.json"
+        command = ["notebooks", "check", str(folder), "--out", str(tmp_path / "runs")]
+        done = CliRunner().invoke(app, [*command, "--html", str(page), "--json", str(data)])
+        assert done.exit_code == 1, done.output
+        assert "3 notebooks" in done.stdout
+        report = json.loads(data.read_text())
+        assert {Path(n["path"]).name: n["status"] for n in report["notebooks"]} == {
+            "cut.ipynb": "unreadable",
+            "r.ipynb": "no_kernel",
+            "good.ipynb": "same",
+        }
+        assert "1 of 3 notebooks reproduce" in page.read_text()
+        for fails, status in (("none", 0), ("same", 1), ("unreadable", 1), ("different,failed", 0)):
+            assert CliRunner().invoke(app, [*command, "--fail-on", fails]).exit_code == status
+        printed_json = CliRunner().invoke(app, [*command, "--json", "-"])
+        assert json.loads(printed_json.stdout) == report
+
+    def test_runs_that_are_kept_belong_to_their_notebook(self, tmp_path: Path) -> None:
+        """They are used again; not for a notebook whose cells have changed since."""
+        path = save(tmp_path / "a.ipynb", cell("1", shown("1")))
+        for _ in range(2):
+            assert check_notebooks([path], out=tmp_path / "runs").by_status == {"same": 1}
+        save(path, cell("2", shown("2")))
+        with pytest.raises(RecordingError, match="another source of cell 2"):
+            check_notebooks([path], out=tmp_path / "runs")
+
+    @pytest.mark.slow
+    def test_notebooks_of_nbval_end_as_their_names_say(self) -> None:
+        """What is in nbval's own tests to pass is the same here, what is to fail is not."""
+        folder = SHARED / "nbval" / "tests" / "ipynb-test-samples"
+        if not folder.is_dir():
+            pytest.skip(
+                "no notebooks in DESKCHECK_SHARED or ../shared: would have proved that nbval's end so"
+            )
+        for notebook in check_notebooks([folder]).notebooks:
+            good = notebook.status in (NotebookStatus.SAME, NotebookStatus.NORMALISED)
+            assert good == ("-pass-" in notebook.path and "ignoreoutput" not in notebook.path), notebook.path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "there is no such file or folder"),
+        (["."], "has no .ipynb files"),
+        (["a.ipynb", "--fail-on", "bad"], "known are unreadable, no_kernel"),
+        (["a.ipynb", "--without", "bad"], "the normalisers are terminal codes"),
+        (["a.ipynb", "--html", "no/page.html"], "there is no folder no"),
+    ],
+)
+def test_wrong_calls(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Are refused before anything runs, and the message says what would be right."""
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(app, ["notebooks", "check", *arguments])
+    assert said in str(found.exception)
+
+
+class Tags(HTMLParser):
+    """Whether every tag is closed, which there are, and what is linked to."""
+
+    VOID = ("meta", "input", "br")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.links: list[str] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.links += [value or "" for name, value in attrs if name in ("src", "href", "action")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+HOSTILE = "</pre><script>alert('x')</script>\x1b[1m & \ud800 '\""
+
+
+def test_the_page_shows_hostile_text_as_text() -> None:
+    """Whatever stands in paths, sources and outputs: tags are closed, nothing runs, nothing is linked to."""
+    from deskcheck.notebook.check import CellReport
+
+    rows = tuple(diff(Text(HOSTILE, (), None), Text("", (HOSTILE,), ("E", HOSTILE)), (0, 1)))
+    cells = tuple(
+        CellReport(
+            id="a",
+            number=1,
+            source=HOSTILE,
+            status=status,
+            category=HOSTILE,
+            message=HOSTILE,
+            diff=rows,
+            missing=HOSTILE,
+        )
+        for status in CellStatus
+    )
+    notebooks = [
+        NotebookReport(path=f"/x/{HOSTILE}", status=status, detail=HOSTILE, cells=cells, notes=(HOSTILE,))
+        for status in NotebookStatus
+    ]
+    tags = Tags(notebooks_page(Report(("address",), 2, notebooks)))
+    assert tags.open == []
+    assert "script" not in tags.seen
+    assert tags.links == []
+    assert "alert('x')" in tags.text
+
+
+@given(st.text("ab \n", max_size=60), st.text("ab \n", max_size=60))
+def test_a_diff_gives_both_sides_back(one: str, other: str) -> None:
+    """Lines that are only in one are marked so, those in both stand once; what is marked in a line differs."""
+    rows = list(diff(Text(one, (), None), Text(other, (), None), (0, 0)))
+    assert (rows == []) == (one == other)
+    if rows and not any(row.text.startswith(("...", "the lines")) for row in rows if row.side == "@"):
+        for side, text in (("-", one), ("+", other)):
+            lines = [row.text for row in rows if row.side in (side, " ")]
+            assert "\n".join(lines) in "\n".join(text.splitlines())
+    for row in rows:
+        if row.changed is not None:
+            start, end = row.changed
+            assert 0 <= start <= end <= len(row.text)
+
+
+def test_long_lines_are_shown_around_what_differs() -> None:
+    """However long, a few hundred characters tell what it is."""
+    one, other = ("[" + "0, " * 10_000 + f"{n}" + ", 0" * 10_000 + "]" for n in "12")
+    rows = [row for row in diff(Text("", (one,), None), Text("", (other,), None), (0, 0)) if row.side in "-+"]
+    assert [row.text[slice(*row.changed)] for row in rows if row.changed] == ["1", "2"]
+    assert all(len(row.text) < 300 for row in rows)

@@ -77,10 +77,16 @@ def record(
     workers: Annotated[int, typer.Option(min=1, help="Programs that run at once.")] = os.cpu_count() or 1,
     repeat: Annotated[
         bool,
-        typer.Option(help="Run programs again under another hash seed; say where and why they differ."),
+        typer.Option(
+            help="Run programs again under another hash seed, notebooks in another kernel; say where they "
+            "differ, of programs also why."
+        ),
     ] = True,
     runs: Annotated[
-        int, typer.Option(min=2, help="Runs of each program that are compared, each under another hash seed.")
+        int,
+        typer.Option(
+            min=2, help="Runs of each program or notebook that are compared, each under another hash seed."
+        ),
     ] = 2,
     clock: Annotated[
         datetime | None,
@@ -168,7 +174,20 @@ def record(
     from deskcheck.sandbox.recorder import dumps, record_all
 
     if any(_are_notebooks(source) for source in sources):
-        _record_notebooks(sources, out, cell_s, notebook_s, cell_order, workers, sandbox, as_json=as_json)
+        from deskcheck.notebook.replayer import ReplayLimits
+
+        _record_notebooks(
+            sources,
+            out,
+            {
+                "limits": ReplayLimits(cell_s=cell_s, notebook_s=notebook_s),
+                "confinement": sandbox,
+                "order": cell_order,
+                "runs": runs if repeat else 1,
+                "workers": workers,
+            },
+            as_json=as_json,
+        )
         return
     asked = _sources(sources)
     asked_limits: dict[str, Any] = {
@@ -241,17 +260,12 @@ def _are_notebooks(source: str) -> bool:
 def _record_notebooks(
     sources: list[str],
     out: Path | None,
-    cell_s: float,
-    notebook_s: float,
-    order: str,
-    workers: int,
-    sandbox: Confinement,
+    options: dict[str, Any],
     *,
     as_json: bool,
 ) -> None:
     from deskcheck.notebook.capture import StateLimits
     from deskcheck.notebook.record import record_notebooks
-    from deskcheck.notebook.replayer import ReplayLimits
 
     others = [source for source in sources if not _are_notebooks(source)]
     if others:
@@ -263,12 +277,9 @@ def _record_notebooks(
             summary = record_notebooks(
                 sources,
                 out,
-                limits=ReplayLimits(cell_s=cell_s, notebook_s=notebook_s),
-                confinement=sandbox,
                 state=StateLimits(),
-                order=order,
-                workers=workers,
                 progress=lambda name: advance(name),
+                **options,
             )
         except KeyboardInterrupt:
             _messages.print(
@@ -285,6 +296,7 @@ def _record_notebooks(
         print(f"recorded {summary.recorded} notebooks in {out}: {ends or 'none'}; cells: {cells or 'none'}")
         if summary.skipped:
             print(f"{summary.skipped} were there already")
+        _list("not repeatable", summary.not_repeatable)
         _list("notebooks that could not be run", summary.problems)
         _list("noted", summary.notes)
     if summary.problems:

@@ -46,6 +46,8 @@ _SCHEMA = pa.schema(
         ("detail", pa.string()),
         ("outputs", pa.string()),
         ("state", pa.string()),
+        ("repeats", pa.bool_()),
+        ("difference", pa.string()),
         ("position", pa.int64()),
         ("type", pa.string()),
         ("inferred", pa.bool_()),
@@ -245,7 +247,7 @@ def trajectories(folder: str | os.PathLike[str]) -> Iterator[Trajectory]:
     damaged."""
     paths = sorted(Path(folder).rglob(f"*{SUFFIX}"))
     if not paths:
-        begun = len(list(Path(folder).rglob(f"*{SUFFIX}{_PART}")))
+        begun = len({str(path).partition(SUFFIX)[0] for path in Path(folder).rglob(f"*{SUFFIX}.*")})
         more = f" {begun} were begun: record the same again to go on." if begun else ""
         raise RecordingError(f"{folder}: holds no trajectories.{more}", str(folder))
     return map(read_trajectory, paths)

@@ -34,6 +34,8 @@ class Summary:
     """Those that were there already."""
     by_ending: Counter[str] = field(default_factory=Counter)
     cells: Counter[str] = field(default_factory=Counter)
+    not_repeatable: dict[str, str] = field(default_factory=dict)
+    """How many cells gave something else in a further run, and where the first of them did."""
     problems: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
@@ -50,13 +52,15 @@ def record_notebooks(
     confinement: Confinement = Confinement.STRICT,
     state: StateLimits | None = None,
     order: str = "top",
+    runs: int = 2,
     workers: int = 1,
     progress: Callable[[str], None] = lambda name: None,
 ) -> Summary:
     """Run the notebooks of some sources and record each in a file below `out`; those there are left alone.
 
-    A notebook that cannot be read is a problem of its own, the rest goes on. Ctrl-C leaves what is under way
-    to the next call, which goes on from there.
+    runs: of each notebook, in fresh kernels, which are compared (`replay`). A notebook that cannot be read is
+    a problem of its own, the rest goes on. Ctrl-C leaves what is under way to the next call, which goes on
+    from there.
 
     Raises:
         InputError: a source names nothing.
@@ -78,6 +82,7 @@ def record_notebooks(
             confinement=confinement,
             state=state,
             folder=job.folder,
+            runs=runs,
             interrupted=stopping.is_set,
         )
         summary.recorded += 1
@@ -105,7 +110,14 @@ def record_notebooks(
 
 def _count(summary: Summary, name: str, found: Trajectory) -> None:
     summary.by_ending[found.ended] += 1
-    summary.cells.update(step.status for step in found.executions)
+    differing, first = 0, ""
+    for step in found.executions:
+        summary.cells[step.status] += 1
+        if step.repeats is False:
+            differing += 1
+            first = first or f"cell {step.cell}: {step.difference}"
+    if differing:
+        summary.not_repeatable[name] = f"{differing} cells; {first}"
     if found.ended is Ended.NO_KERNEL:
         summary.problems[name] = found.detail
     if found.notes:

@@ -15,6 +15,7 @@ from pathlib import Path
 from deskcheck.notebook.capture import StateLimits
 from deskcheck.notebook.file import Writer, read_trajectory
 from deskcheck.notebook.kernel import CellLimits, Kernel, Ran
+from deskcheck.notebook.repeats import marked
 from deskcheck.notebook.trajectory import Ended, Execution, Restart, Trajectory
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
@@ -43,21 +44,67 @@ def replay(
     state: StateLimits | None = None,
     folder: str | os.PathLike[str] | None = None,
     hash_seed: int = 0,
+    runs: int = 1,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Trajectory:
     """Run every execution of a trajectory again and record it, with all other steps, in the file `path`.
 
     folder: what the notebook finds around it, of which it gets a copy to work in; where the notebook lies
-    below it, it runs in its own place there. state: None records no variables. interrupted: asked while
+    below it, it runs in its own place there. state: None records no variables. runs: in fresh kernels,
+    each under the next hash seed and under all limits; the first is recorded, and with two or more each of
+    its executions says whether it repeats (`repeats`). interrupted: asked while
     cells run; once it says so the replay stops, and the same call goes on from there: the executions since
     the last restart are run again first, unrecorded, for their variables. A trajectory that is there
     already is read and given back.
 
     Raises:
+        ValueError: less than one run.
         MissingExtra, InputError, RecordingError, SandboxError.
     """
-    limits = limits or ReplayLimits()
+    if runs < 1:
+        raise ValueError(f"runs={runs} must be at least one")
     path = Path(path)
+    parts = [path.with_name(f"{path.name}.run{number}") for number in range(1, runs + 1)]
+    if not path.exists():
+        once = functools.partial(
+            _replay,
+            trajectory,
+            limits=limits or ReplayLimits(),
+            confinement=confinement,
+            folder=folder,
+            interrupted=interrupted,
+        )
+        if runs == 1:
+            return once(path, state=state, hash_seed=hash_seed)
+        first = once(parts[0], state=state, hash_seed=hash_seed)
+        others = [
+            once(part, state=None, hash_seed=hash_seed + number)
+            for number, part in enumerate(parts[1:], start=1)
+            if first.ended is not Ended.NO_KERNEL
+        ]
+        head = replace(first, steps=(), limits=first.limits | {"runs": runs})
+        with Writer(path, head) as writer:
+            for number, step in enumerate(marked(first.steps, [other.steps for other in others])):
+                if number >= writer.resumed:
+                    writer.write(step)
+            writer.finish(first.ended, first.detail)
+    for part in parts:
+        part.unlink(missing_ok=True)
+    return read_trajectory(path)
+
+
+def _replay(
+    trajectory: Trajectory,
+    path: Path,
+    *,
+    limits: ReplayLimits,
+    confinement: Confinement,
+    state: StateLimits | None,
+    folder: str | os.PathLike[str] | None,
+    hash_seed: int,
+    interrupted: Callable[[], bool],
+) -> Trajectory:
+    """One run, in a file of its own."""
     if path.exists():
         return read_trajectory(path)
     head = replace(

@@ -27,7 +27,7 @@ def difference(
     if one.outcome != other.outcome:
         return f"outcome: {one.outcome} and {other.outcome}"
     if one.stdout != other.stdout:
-        return f"output: {_first_difference(one.stdout, other.stdout)}"
+        return f"output: {first_difference(one.stdout, other.stdout)}"
     # Where a limit cut both, it did so at no particular event: what both have is compared.
     cut = one.cut is not None and other.cut is not None
     pair = zip if cut else itertools.zip_longest
@@ -45,7 +45,8 @@ def _endings(one: Ending, other: Ending, *, loosely: bool = False) -> str | None
     return None
 
 
-def _first_difference(one: str, other: str) -> str:
+def first_difference(one: str, other: str) -> str:
+    """Where two different texts begin to differ, in words."""
     at = next(
         (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
@@ -70,7 +71,7 @@ def _states(pairs: Iterable[tuple[Event | None, Event | None]]) -> str | None:
         if (a.kind, a.function, a.line, a.instruction) != (b.kind, b.function, b.line, b.instruction):
             return f"{here}: {a!r} and {b!r}"
         if a.output != b.output:
-            return f"{here}: output {_first_difference(a.output, b.output)}"
+            return f"{here}: output {first_difference(a.output, b.output)}"
         for what, x, y in (("", a.locals, b.locals), ("global ", a.globals, b.globals)):
             if x.keys() != y.keys():
                 return f"{here}: {what}names {sorted(x.keys() ^ y.keys())} in one run only"

@@ -622,17 +622,22 @@ def _print_notebook_scores(console: Console, results: list[Any]) -> None:
 
     question = results[0].question
     metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
+    results = sorted(results, key=lambda result: [r.model for r in results].index(result.model))
     table = Table(show_edge=False, pad_edge=False, title=question, title_justify="left", title_style="bold")
     table.add_column("model")
     table.add_column("state")
     for name in ("n", "notebooks", *metrics, "unreadable"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for r in results:
         shown = [_with_interval(r.metrics.get(name)) for name in metrics]
         table.add_row(r.model, r.state, str(r.n), str(r.programs), *shown, str(r.unreadable))
     console.print(table)
     found = effects(results)
-    if found:
+    changed = [e for e in found if e.better or e.worse]
+    alike = dict.fromkeys((e.model, e.state) for e in found)
+    for e in changed:
+        alike.pop((e.model, e.state), None)
+    if changed:
         table = Table(
             *("model", "state", "metric"),
             show_edge=False,
@@ -643,7 +648,7 @@ def _print_notebook_scores(console: Console, results: list[Any]) -> None:
         )
         for name in ("difference", "95 % interval", "better", "worse", "p by notebook", "p McNemar"):
             table.add_column(name, justify="right")
-        for e in found:
+        for e in changed:
             table.add_row(
                 *(e.model, e.state, e.metric),
                 f"{e.difference:+.3f}",
@@ -653,10 +658,13 @@ def _print_notebook_scores(console: Console, results: list[Any]) -> None:
                 "-" if e.mcnemar is None else f"{e.mcnemar:.2g}",
             )
         console.print(table)
+    if alike:
+        said = ", ".join(f"{model} {state}" for model, state in alike)
+        console.print(f"{question}: with the state every sample scores as with none: {said}")
 
 
 def _with_interval(found: Any) -> str:
-    return "-" if found is None else f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+    return "-" if found is None else f"{found.value:.3f} ({found.low:.2f}-{found.high:.2f})"
 
 
 def _print_scores(console: Console, results: list[Any]) -> None:

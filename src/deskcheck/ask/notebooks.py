@@ -427,9 +427,10 @@ def _similar(one: str, other: str) -> bool:
 
 
 def _value(moment: _Moment, kind: str) -> str | None:
-    """The recorded value that a cell shows whose last line is a variable's name, as a Python literal; of an
-    array nested lists, of a table a dict of its columns. None where it is not recorded whole, or not all is
-    shown."""
+    """The recorded value that a cell shows whose last line is a variable's name, as a Python literal.
+
+    Of an array nested lists; of a Series a dict by its index, of a table a dict of its columns, of either
+    without the index where that only counts. None where it is not recorded whole, or not all is shown."""
     tree = parse(moment.execution.source)
     last = tree.body[-1] if tree is not None and tree.body else None
     if kind != "result" or not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Name):
@@ -445,9 +446,14 @@ def _literal(value: Value) -> str | None:
         return render(value)
     if not value.whole:
         return None
-    if value.kind == "array":
+    index = dict(value.fields).get("index")
+    counted = index is None or index.dtype == "range"
+    if value.kind == "array" and counted:
         return _nested(list(value.items), value.shape or (len(value.items),))
-    if value.kind == "table":
+    if value.kind == "array" and index is not None:
+        pairs = zip(index.items, value.items, strict=True)
+        return "{" + ", ".join(f"{render(label)}: {render(item)}" for label, item in pairs) + "}"
+    if value.kind == "table" and counted:
         columns = [(label, _nested(list(c.items), (len(c.items),))) for label, c in value.items]
         return "{" + ", ".join(f"{render(label)}: {items}" for label, items in columns) + "}"
     return None

@@ -20,6 +20,7 @@ __all__ = [
     "TrialLimits",
     "Trials",
     "Variable",
+    "View",
     "agreement",
     "read_history",
     "read_june",
@@ -30,6 +31,8 @@ __all__ = [
     "replay",
     "states",
     "trajectories",
+    "used_names",
+    "view",
     "write_trajectory",
 ]
 
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from deskcheck.notebook.state import State, Variable, states
     from deskcheck.notebook.trajectory import Cell, Execution, Output, Status, Trajectory
     from deskcheck.notebook.trial import TrialLimits, Trials
+    from deskcheck.notebook.views import View, used_names, view
 
 _HOMES = {
     **dict.fromkeys(("StateLimits", "register"), "capture"),
@@ -58,6 +62,7 @@ _HOMES = {
     **dict.fromkeys(("State", "Variable", "states"), "state"),
     **dict.fromkeys(("Cell", "Execution", "Output", "Status", "Trajectory"), "trajectory"),
     **dict.fromkeys(("TrialLimits", "Trials"), "trial"),
+    **dict.fromkeys(("View", "used_names", "view"), "views"),
 }
 
 

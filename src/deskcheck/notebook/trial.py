@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.notebook._process import HOME
-from deskcheck.notebook.compare import Agreement, Difference, Trial, agreement
 from deskcheck.notebook.capture import StateLimits
+from deskcheck.notebook.compare import Agreement, Difference, Trial, agreement
 from deskcheck.notebook.reads import Later, read_later
 from deskcheck.notebook.replayer import _inside, _refusal
 from deskcheck.notebook.trajectory import Execution, Output, Restart, Status, Step, Trajectory
@@ -129,6 +129,7 @@ class Trials:
         if not 0 <= step < len(self._steps) or not isinstance(self._steps[step], Execution):
             raise InputError(f"{self.trajectory.id}: step {step} is not the execution of a cell.")
         if step < self._next:
+            self._next, self._strayed = 0, None
             self._fresh()
         self._back()
         if self._held is not None and step > self._next:
@@ -143,7 +144,7 @@ class Trials:
     # -- the session -------------------------------------------------------------------------------
 
     def _fresh(self) -> Session:
-        """A session in which nothing has run."""
+        """A session in which nothing has run, in place of the one that there was."""
         if self._session is not None:
             self._session.close()
         limits = self._bounds(self.limits.cell_s)
@@ -156,7 +157,7 @@ class Trials:
             raise SandboxError(
                 f"cells cannot be tried out: {begun.ending.detail} {begun.ending.stderr[-2000:]}"
             )
-        self._session, self._held, self._is_as_held, self._next, self._strayed = session, None, True, 0, None
+        self._session, self._held, self._is_as_held = session, None, True
         return session
 
     def _bounds(self, seconds: float) -> Limits:
@@ -170,20 +171,19 @@ class Trials:
     def _go_on(self, step: Step) -> None:
         """Do a step of the trajectory."""
         if isinstance(step, Restart):
-            self._begin_again()
+            self._fresh()
         if not isinstance(step, Execution) or not step.source.strip() or step.cell in self._skipped:
             return
         trial = self._run(step.source, self.limits.cell_s)
-        if self.trajectory.environment is not None and trial.status is not step.status:
-            number = self._next
-            self._strayed = f"step {number} ended as {trial.status}, in the trajectory as {step.status}"
+        self._strayed = self._strayed or self._other_ending(self._next, step, trial)
         if self._session is None or self._session.ended is not None:
-            self._begin_again()  # as a kernel that died is replaced
+            self._fresh()  # as a kernel that died is replaced
 
-    def _begin_again(self) -> None:
-        number, strayed = self._next, self._strayed
-        self._fresh()
-        self._next, self._strayed = number, strayed
+    def _other_ending(self, number: int, step: Execution, trial: Trial) -> str | None:
+        """Said where we ran the trajectory ourselves and a cell ends otherwise than it did then."""
+        if self.trajectory.environment is None or trial.status is step.status:
+            return None
+        return f"step {number} ended as {trial.status}, in the trajectory as {step.status}"
 
     def _run(self, source: str, seconds: float) -> Trial:
         session = self._session or self._fresh()
@@ -278,8 +278,9 @@ class Place:
     def refusal(self) -> str | None:
         """Why no cell can be marked here; None where it can. Runs the true cell twice, and an empty one.
 
-        The state cannot be forked; a cell before ended otherwise than in the trajectory; the true cell does
-        not end, differs from itself (time, addresses, unseeded random numbers), or does nothing that is seen.
+        The state cannot be forked; this cell or one before ended otherwise than in the trajectory, if that
+        was run by us; the true cell does not end, differs from itself (time, addresses, fresh random
+        numbers), or does nothing that is seen.
         """
         if self._refusal is None:
             self._refusal = self._find_refusal()
@@ -290,6 +291,9 @@ class Place:
             return self.trials._strayed
         try:
             true = self.true
+            strayed = self.trials._other_ending(self.step, self.execution, true)
+            if strayed is not None:
+                return strayed
             again = agreement(true, self.run(self.execution.source), self.later)
             if again.score is None:
                 return again.why[0].detail

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -562,6 +563,12 @@ def ask(
             "--unchecked", help="Notebooks: ask for outputs too of which it is not known whether they repeat."
         ),
     ] = False,
+    run_cells: Annotated[
+        bool,
+        typer.Option(
+            "--run-cells", help="Notebooks: mark next cells by running them too, in forks of the state."
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the answers and logs.")] = None,
     per_recording: Annotated[
         int | None, typer.Option("--per-recording", min=1, help="Samples of each kind from one recording.")
@@ -589,6 +596,7 @@ def ask(
             history_tokens=history_tokens,
             state_tokens=state_tokens,
             unchecked=unchecked,
+            run_cells=run_cells,
         ),
         max_connections=max_connections,
     )
@@ -629,7 +637,7 @@ def _print_notebook_scores(console: Console, results: list[Any]) -> None:
     for name in ("n", "notebooks", *metrics, "unreadable"):
         table.add_column(name, justify="right", no_wrap=True)
     for r in results:
-        shown = [_with_interval(r.metrics.get(name)) for name in metrics]
+        shown = [_with_interval(r.metrics.get(name), r.n) for name in metrics]
         table.add_row(r.model, r.state, str(r.n), str(r.programs), *shown, str(r.unreadable))
     console.print(table)
     found = effects(results)
@@ -661,10 +669,22 @@ def _print_notebook_scores(console: Console, results: list[Any]) -> None:
     if alike:
         said = ", ".join(f"{model} {state}" for model, state in alike)
         console.print(f"{question}: with the state every sample scores as with none: {said}")
+    why_not = Counter(
+        row.ran
+        for row in {row.id: row for r in results for row in r.samples}.values()
+        if row.by_running is None
+    )
+    why_not.pop("", None)
+    if why_not:
+        said = ", ".join(f"{n} {why}" for why, n in why_not.most_common(5))
+        console.print(f"{question}: not marked by running: {said}")
 
 
-def _with_interval(found: Any) -> str:
-    return "-" if found is None else f"{found.value:.3f} ({found.low:.2f}-{found.high:.2f})"
+def _with_interval(found: Any, n: int) -> str:
+    if found is None:
+        return "-"
+    of = f" n={found.n}" if found.n != n else ""
+    return f"{found.value:.3f} ({found.low:.2f}-{found.high:.2f}){of}"
 
 
 def _print_scores(console: Console, results: list[Any]) -> None:

@@ -77,6 +77,11 @@ def _effects(base: _Result, result: _Result) -> Iterator[Effect]:
             {row.id: value for row in each.samples if (value := getattr(row, metric)) is not None}
             for each in (base, result)
         )
+        if first.keys() != second.keys():  # of one alone nothing can be told, as by running
+            both = first.keys() & second.keys()
+            first, second = ({id_: each[id_] for id_ in both} for each in (first, second))
+        if not first:
+            continue
         known = paired_difference(first, second, clusters)
         binary = {*first.values(), *second.values()} <= {0.0, 1.0}
         yield Effect(

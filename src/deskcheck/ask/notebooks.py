@@ -40,7 +40,7 @@ class NotebookOptions:
     the cells before and on the view, by `notebook.views.estimate_tokens`. actions: how many there must be
     before a target: executions, edits, insertions, deletions, moves and restarts by the user. quantile: of
     the lengths of targets, in characters; longer ones are left out. unchecked: ask also for outputs of
-    which it is not known whether they repeat.
+    which it is not known whether they repeat. run_cells: mark next cells by running them too (`running`).
     """
 
     state: tuple[str, ...] = ("none",)
@@ -49,6 +49,7 @@ class NotebookOptions:
     actions: int = 5
     quantile: float = 0.99
     unchecked: bool = False
+    run_cells: bool = False
 
     def __post_init__(self) -> None:
         for name in self.state:

@@ -11,7 +11,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,6 +26,7 @@ from deskcheck.ask.notebooks import (
     trajectory_files,
 )
 from deskcheck.ask.questions import QUESTIONS
+from deskcheck.ask.running import by_running, check_runs
 from deskcheck.ask.sample import Sample
 from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
 from deskcheck.ask.suites import SUITES
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
     from inspect_ai.model import Model
 
-MEASURED = ("exact", "rouge_l", "chrf", "by_value")
+MEASURED = ("exact", "rouge_l", "chrf", "by_value", "by_running")
 """Columns of ``samples.parquet`` that are metrics."""
 SOLVER = "direct"
 """The one method there is: the prompt as it is, one completion."""
@@ -45,10 +46,12 @@ SOLVER = "direct"
 class Marked:
     """One sample as it was answered and marked: a row of ``samples.parquet``.
 
-    answer: what was read from the completion, None if nothing could be. expected: the reference
-    answer (of an ``input`` question, one of the right ones). reason: why the score is 0. state: of
-    questions about notebooks the view of the state, else empty. exact, rouge_l, chrf, by_value: of those
-    questions the metrics (`marking.METRICS`), None where a question has not that one.
+    answer: what was read from the completion, None if nothing could be. expected: the reference answer (of an
+    ``input`` question, one of the right ones). reason: why the score is 0. state: of questions about
+    notebooks the view of the state, else empty. exact, rouge_l, chrf, by_value: of those questions the
+    metrics (`marking.METRICS`), None where a question has not that one. by_running: of next cells, where that
+    was asked for (`running`), None where it cannot be told. ran: what came of running it: the first
+    difference, or why nothing can be told.
     """
 
     id: str
@@ -69,6 +72,8 @@ class Marked:
     rouge_l: float | None = None
     chrf: float | None = None
     by_value: float | None = None
+    by_running: float | None = None
+    ran: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +185,8 @@ def ask(
     if of_notebooks:
         if not sources or isinstance(sources[0], Recording):
             raise InputError(f"{of_notebooks[0]}: is asked about trajectories: give their folders.")
+        if notebooks is not None and notebooks.run_cells:
+            check_runs()
         asked |= notebook_samples(
             trajectory_files(sources),
             of_notebooks,
@@ -193,6 +200,7 @@ def ask(
         {key: (samples[:limit], excluded) for key, (samples, excluded) in asked.items()},
         prepared,
         folder,
+        run_cells=notebooks is not None and notebooks.run_cells,
         max_connections=max_connections,
         display=display,
     )
@@ -330,6 +338,7 @@ def _put(
     models: "Sequence[Model]",
     folder: Path,
     *,
+    run_cells: bool = False,
     max_connections: int | None,
     display: Literal["none", "plain", "rich", "full", "log"],
 ) -> list[Result]:
@@ -376,6 +385,12 @@ def _put(
             )
         question, state = (str((log.eval.metadata or {})[name]) for name in ("question", "state"))
         rows[question, state, log.eval.model] = tuple(_marked(log, question, state))
+    if run_cells:
+        following = {key: found for key, found in rows.items() if key[0] == "next_cell"}
+        did = by_running(row for found in following.values() for row in found)
+        for key, found in following.items():
+            ran = [(row, did[row.id, row.completion]) for row in found]
+            rows[key] = tuple(replace(row, by_running=d.score, ran=d.why) for row, d in ran)
     names = [str(model) for model in models]
     results = [
         _result(question, state, model, rows.get((question, state, model), ()), excluded, folder)

@@ -35,9 +35,10 @@ def _of(obj: Any, names: Mapping[str, Any], depth: int, seen: set[int]) -> Itera
         if obj.__globals__ is not names:
             return
         seen.add(id(obj))
-        yield _body(obj.__code__)
         inside = [_cell(cell) for cell in obj.__closure__ or ()]
-        inside += [obj.__dict__.get("__wrapped__")]
+        held = (*(obj.__defaults__ or ()), *inside, *(obj.__kwdefaults__ or {}).items())
+        yield _body(obj.__code__), [_atom(value) for value in held]
+        inside += [*held, obj.__dict__.get("__wrapped__")]
     elif kind in (staticmethod, classmethod, types.MethodType):
         inside = [obj.__func__]
     elif kind is property:
@@ -70,6 +71,16 @@ def _cell(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:  # not set yet
         return None
+
+
+def _atom(value: Any) -> Any:
+    """What a function has by default or closes over, as far as it is immutable: the rest is the state's."""
+    if type(value) is tuple:
+        return [_atom(item) for item in value[:_MOST]]
+    return type(value).__name__, repr(value) if type(value) in _ATOMS else None
+
+
+_ATOMS = (int, float, complex, str, bytes, bool, type(None), type(...))
 
 
 def _body(code: types.CodeType) -> tuple[Any, ...]:

@@ -45,8 +45,10 @@ def begin(settings: dict[str, Any]) -> None:
     readme.touch()
     os.environ["IPYTHONDIR"] = os.path.abspath(".ipython")
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as ipykernel does
+    # A thread is what a fork loses.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"  # a thread is what a fork loses
+        os.environ[name] = "1"
+    os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's, which pandas imports
     _copy(settings["folder"], HOME, settings["copy_bytes"])
     os.makedirs(os.path.join(HOME, settings["inside"]), exist_ok=True)
     os.chdir(os.path.join(HOME, settings["inside"]))
@@ -63,6 +65,7 @@ def begin(settings: dict[str, Any]) -> None:
 
 def cell(source: str, wall_s: float, chars: int) -> str:
     """Run a cell; what was seen of it, as JSON: `status`, `outputs`, `state`, `codes`, `aliases`, `late`."""
+    vars(builtins).pop("_", None)  # the session's; IPython has its own, unless it finds one there
     shown = _shell.shown
     shown.begin(chars)
     late = False
@@ -101,8 +104,9 @@ def cell(source: str, wall_s: float, chars: int) -> str:
     )
 
 
-def digests(paths: list[str]) -> dict[str, str | None]:
-    """Of the content of files below the program's folder; None for one that cannot be read, or is large."""
+def digests(paths: list[str]) -> str:
+    """Of the content of files below the program's folder, as JSON; null for one that cannot be read, or is
+    large."""
     found: dict[str, str | None] = {}
     above = os.environ["HOME"]
     for path in paths:
@@ -114,7 +118,7 @@ def digests(paths: list[str]) -> dict[str, str | None]:
             continue
         whole = len(content) <= _FILE_BYTES
         found[path] = hashlib.blake2b(content, digest_size=12).hexdigest() if whole else None
-    return found
+    return json.dumps(found)
 
 
 def _aliases() -> list[list[str]]:
@@ -259,4 +263,6 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
 
 
 def _input(prompt: object = "", /) -> str:
-    raise StdinNotImplementedError("nobody is there to answer")
+    raise StdinNotImplementedError(  # what ipykernel says to a client that does not answer
+        "raw_input was called, but this frontend does not support input requests."
+    )

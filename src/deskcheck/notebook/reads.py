@@ -8,7 +8,7 @@ is not seen."""
 import ast
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from deskcheck.notebook.dependencies import _Reader, parse
@@ -72,14 +72,25 @@ def reads(source: str) -> Reads:
             named.add(node.id)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             extra.update(_IN_TEXT.findall(node.value))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            inside = _Reader()
-            inside.visit(node)
-            inside.end()
-            called.update(inside.read)
+    for function in _functions(tree):
+        inside = _Reader()
+        inside.visit(function)
+        inside.end()
+        called.update(inside.read)
     reader = _Reader()
     reader.block(tree.body)
     bound = reader.bound - extra
     return Reads(
         frozenset({*reader.read, *extra}), frozenset(called), frozenset(bound), frozenset(named | extra)
     )
+
+
+def _functions(tree: ast.Module) -> Iterator[ast.AST]:
+    """Those that are not inside of another."""
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            yield node
+        else:
+            todo += ast.iter_child_nodes(node)

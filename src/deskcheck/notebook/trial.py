@@ -31,8 +31,10 @@ from deskcheck.recording.errors import InputError, MissingExtra, SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.process import Cancelled
 from deskcheck.sandbox.sandbox import Sandbox
-from deskcheck.sandbox.session import Piece, Session, Snapshot
+from deskcheck.sandbox.server import ServerLost
+from deskcheck.sandbox.session import Piece, Session, SessionEnded, Snapshot
 from deskcheck.tracer.limits import TraceLimits
 
 _GRACE_S = 5.0
@@ -111,6 +113,8 @@ class Trials:
         self._held: Snapshot | None = None
         self._is_as_held = True
         self._strayed: str | None = None
+        self._lives = 0
+        """Sessions that were lost to the machine or to a candidate, and made again."""
 
     def __enter__(self) -> "Trials":
         self._sandbox.__enter__()
@@ -213,14 +217,32 @@ class Trials:
         if not self._is_as_held:
             assert self._session is not None
             assert self._held is not None
-            self._session.restore(self._held)
+            try:
+                self._session.restore(self._held)
+            except (SessionEnded, ServerLost):
+                self._live_again()
             self._is_as_held = True
+
+    def _live_again(self) -> None:
+        """Come to the same place in a new session."""
+        self._lives += 1
+        step, self._next, self._strayed = self._next, 0, None
+        self._fresh()
+        while self._next < step:
+            self._go_on(self._steps[self._next])
+            self._next += 1
+        why = self._hold()
+        if why is not None:
+            raise SandboxError(why)
 
     def _try(self, source: str) -> Trial:
         self._back()
         self._is_as_held = False
-        trial = self._run(source, self.limits.trial_s)
-        return trial
+        try:
+            return self._run(source, self.limits.trial_s)
+        except ServerLost:  # says nothing about the cell
+            self._live_again()
+            return self._run(source, self.limits.trial_s)
 
 
 @dataclass(slots=True)
@@ -232,6 +254,8 @@ class Place:
     _refusal: str | None = None
     _true: Trial | None = None
     _later: Later | None = None
+    _life: int = 0
+    """Session that `_true` and `_refusal` are of: another one may have drawn other random numbers."""
 
     @property
     def execution(self) -> Execution:
@@ -270,8 +294,9 @@ class Place:
     @property
     def true(self) -> Trial:
         """What the true cell does here."""
-        if self._true is None:
+        if self._true is None or self._life != self.trials._lives:
             self._true = self.run(self.execution.source)
+            self._life = self.trials._lives
         return self._true
 
     @property
@@ -282,7 +307,7 @@ class Place:
         was run by us; the true cell does not end, differs from itself (time, addresses, fresh random
         numbers), or does nothing that is seen.
         """
-        if self._refusal is None:
+        if self._refusal is None or self._life != self.trials._lives:
             self._refusal = self._find_refusal()
         return self._refusal or None
 
@@ -302,6 +327,8 @@ class Place:
                 return f"the true cell does not agree with itself: {kinds}"
             if agreement(true, self.run(""), self.later).score != 0:
                 return "the true cell does nothing that is seen"
+        except Cancelled:
+            raise
         except SandboxError as error:
             return f"no fork: {error}"
         return ""
@@ -310,7 +337,12 @@ class Place:
         """Whether a cell does here what the true cell does. Raises Cancelled."""
         if self.refusal is not None:
             return Agreement(None, (Difference("unmarked", detail=self.refusal),))
-        return agreement(self.true, self.run(source), self.later)
+        found = self.run(source)
+        if self._life != self.trials._lives:
+            if self.refusal is not None:
+                return Agreement(None, (Difference("unmarked", detail=self.refusal),))
+            found = self.run(source)
+        return agreement(self.true, found, self.later)
 
 
 # -- what came of a piece --------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -526,14 +527,48 @@ def check(
 def ask(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of recordings.")],
     question: Annotated[
-        list[str], typer.Option("--question", "-q", help="output, input, next_line, state, path.")
+        list[str],
+        typer.Option(
+            "--question",
+            "-q",
+            help="output, input, next_line, state, path; about notebooks: cell_output, next_cell.",
+        ),
     ],
     model: Annotated[
         list[str],
         typer.Option(
-            "--model", "-m", help="As Inspect AI names it; deskcheck/oracle and deskcheck/guess are built in."
+            "--model",
+            "-m",
+            help="As Inspect AI names it; deskcheck/oracle and deskcheck/guess are built in, for notebooks "
+            "also deskcheck/copy and deskcheck/empty.",
         ),
     ],
+    state: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--state",
+            help="Notebooks: what is shown of the kernel's variables: none, names, used, changed, full. With "
+            "none among them the effect of the others is told.",
+        ),
+    ] = None,
+    history_tokens: Annotated[
+        int, typer.Option("--history-tokens", min=0, help="Notebooks: estimated tokens for the cells before.")
+    ] = 4000,
+    state_tokens: Annotated[
+        int, typer.Option("--state-tokens", min=0, help="Notebooks: estimated tokens for the variables.")
+    ] = 2000,
+    unchecked: Annotated[
+        bool,
+        typer.Option(
+            "--unchecked", help="Notebooks: ask for outputs too of which it is not known whether they repeat."
+        ),
+    ] = False,
+    run_cells: Annotated[
+        bool,
+        typer.Option(
+            "--run-cells", help="Notebooks: mark next cells by running them too, in forks of the state."
+        ),
+    ] = False,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the answers and logs.")] = None,
     per_recording: Annotated[
         int | None, typer.Option("--per-recording", min=1, help="Samples of each kind from one recording.")
@@ -544,6 +579,8 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Put questions about recordings to models and mark the answers."""
+    from deskcheck.ask.effects import effects
+    from deskcheck.ask.notebooks import NotebookOptions
     from deskcheck.ask.run import ask as ask_models
 
     results = ask_models(
@@ -554,11 +591,103 @@ def ask(
         seed=seed,
         per_recording=per_recording,
         limit=limit,
+        notebooks=NotebookOptions(
+            state=tuple(name for text in state or ["none"] for name in text.split(",")),
+            history_tokens=history_tokens,
+            state_tokens=state_tokens,
+            unchecked=unchecked,
+            run_cells=run_cells,
+        ),
         max_connections=max_connections,
     )
     if as_json:
-        print(json.dumps({"results": [result.to_dict() for result in results]}))
+        print(
+            json.dumps(
+                {
+                    "results": [result.to_dict() for result in results],
+                    "effects": [effect.to_dict() for effect in effects(results)],
+                }
+            )
+        )
         return
+    console = _console()
+    of_programs = [result for result in results if not result.state]
+    if of_programs:
+        _print_scores(console, of_programs)
+    for name in dict.fromkeys(result.question for result in results if result.state):
+        _print_notebook_scores(console, [r for r in results if r.question == name])
+    for name, excluded in {r.question: r.excluded for r in results}.items():
+        if excluded:
+            why = ", ".join(f"{n} {reason}" for reason, n in excluded.items())
+            console.print(f"not asked for {name}: {why}")
+    for place in sorted({r.folder for r in results}):
+        console.print(f"answers and logs: {place}")
+
+
+def _print_notebook_scores(console: Console, results: list[Any]) -> None:
+    """The metrics of a question about notebooks by model and view of the state, then what the views do."""
+    from deskcheck.ask.effects import effects
+
+    question = results[0].question
+    metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
+    results = sorted(results, key=lambda result: [r.model for r in results].index(result.model))
+    table = Table(show_edge=False, pad_edge=False, title=question, title_justify="left", title_style="bold")
+    table.add_column("model")
+    table.add_column("state")
+    for name in ("n", "notebooks", *metrics, "unreadable"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for r in results:
+        shown = [_with_interval(r.metrics.get(name), r.n) for name in metrics]
+        table.add_row(r.model, r.state, str(r.n), str(r.programs), *shown, str(r.unreadable))
+    console.print(table)
+    found = effects(results)
+    changed = [e for e in found if e.better or e.worse]
+    alike = dict.fromkeys((e.model, e.state) for e in found)
+    for e in changed:
+        alike.pop((e.model, e.state), None)
+    if changed:
+        table = Table(
+            *("model", "state", "metric"),
+            show_edge=False,
+            pad_edge=False,
+            title=f"{question}: with the state minus none, the same samples",
+            title_justify="left",
+            title_style="bold",
+        )
+        for name in ("difference", "95 % interval", "better", "worse", "p by notebook", "p McNemar"):
+            table.add_column(name, justify="right")
+        for e in changed:
+            table.add_row(
+                *(e.model, e.state, e.metric),
+                f"{e.difference:+.3f}",
+                f"{e.low:+.3f} to {e.high:+.3f}",
+                *(str(e.better), str(e.worse)),
+                f"{e.sign_flip:.2g}",
+                "-" if e.mcnemar is None else f"{e.mcnemar:.2g}",
+            )
+        console.print(table)
+    if alike:
+        said = ", ".join(f"{model} {state}" for model, state in alike)
+        console.print(f"{question}: with the state every sample scores as with none: {said}")
+    why_not = Counter(
+        row.ran
+        for row in {row.id: row for r in results for row in r.samples}.values()
+        if row.by_running is None
+    )
+    why_not.pop("", None)
+    if why_not:
+        said = ", ".join(f"{n} {why}" for why, n in why_not.most_common(5))
+        console.print(f"{question}: not marked by running: {said}")
+
+
+def _with_interval(found: Any, n: int) -> str:
+    if found is None:
+        return "-"
+    of = f" n={found.n}" if found.n != n else ""
+    return f"{found.value:.3f} ({found.low:.2f}-{found.high:.2f}){of}"
+
+
+def _print_scores(console: Console, results: list[Any]) -> None:
     table = Table(show_edge=False, pad_edge=False)
     for name in ("question", "model", "solver", "n", "programs", "score", "95 % interval", "unreadable"):
         table.add_column(
@@ -569,14 +698,7 @@ def ask(
         interval = "-" if r.low is None or r.high is None else f"{r.low:.3f} to {r.high:.3f}"
         row = (r.question, r.model, r.solver, str(r.n), str(r.programs), score, interval, str(r.unreadable))
         table.add_row(*row)
-    console = _console()
     console.print(table)
-    for name, excluded in {r.question: r.excluded for r in results}.items():
-        if excluded:
-            why = ", ".join(f"{n} {reason}" for reason, n in excluded.items())
-            console.print(f"not asked for {name}: {why}")
-    for place in sorted({r.folder for r in results}):
-        console.print(f"answers and logs: {place}")
 
 
 _notebooks = typer.Typer(no_args_is_help=True, help="Notebooks and the outputs that are stored in them.")

@@ -125,6 +125,16 @@ def test_a_snapshot_is_everything_and_can_be_restored_again(session: Session) ->
         assert shown(session, "random.random()") == drawn
 
 
+def test_a_session_is_in_its_folder_again(session: Session) -> None:
+    """The folder that it had gone into is another one after the files were put back: it is in that."""
+    session.run("import os\nos.mkdir('d')\nos.chdir('d')\nopen('f', 'w').close()")
+    before = session.snapshot()
+    for _ in range(2):
+        session.run("os.remove('f')\nos.chdir('..')")
+        session.restore(before)
+        assert shown(session, "os.path.basename(os.getcwd()), os.listdir()") == "('d', ['f'])"
+
+
 def test_snapshots_of_snapshots(strict: Sandbox) -> None:
     """Any of several points can be gone back to, in any order; a dropped one cannot."""
     with strict.session() as session:

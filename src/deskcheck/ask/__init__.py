@@ -4,7 +4,9 @@ Questions, prompts, parsing and marking are plain functions over our own rows. T
 Inspect AI (the extra ``deskcheck[ask]``), which is imported only where it is used.
 """
 
+from deskcheck.ask.effects import Effect, effects
 from deskcheck.ask.marking import Mark, mark
+from deskcheck.ask.notebooks import NOTEBOOK_QUESTIONS, NotebookOptions
 from deskcheck.ask.questions import QUESTIONS, Question
 from deskcheck.ask.run import Marked, Result, ask, ask_suite, compare
 from deskcheck.ask.sample import Sample
@@ -12,11 +14,14 @@ from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
 from deskcheck.ask.suites import SUITES, Suite
 
 __all__ = [
+    "NOTEBOOK_QUESTIONS",
     "QUESTIONS",
     "SUITES",
+    "Effect",
     "Interval",
     "Mark",
     "Marked",
+    "NotebookOptions",
     "Question",
     "Result",
     "Sample",
@@ -24,6 +29,7 @@ __all__ = [
     "ask",
     "ask_suite",
     "compare",
+    "effects",
     "mark",
     "mean_interval",
     "paired_difference",

@@ -32,6 +32,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from deskcheck.ask import _sandbox, guess, oracle
 from deskcheck.ask.load import load
 from deskcheck.ask.marking import mark
+from deskcheck.ask.notebooks import NotebookOptions, notebook_samples, trajectory_files
 from deskcheck.ask.questions import QUESTIONS
 from deskcheck.ask.sample import Sample
 from deskcheck.ask.suites import SUITES
@@ -105,7 +106,12 @@ def marked() -> Scorer:
             given = await run_sync(lambda: mark(sample, completion, run=_sandbox.run), limiter=_at_once())
         else:
             given = mark(sample, completion)
-        return Score(value=given.score, answer=given.answer, explanation=given.reason or None)
+        return Score(
+            value=given.score,
+            answer=given.answer,
+            explanation=given.reason or None,
+            metadata={"metrics": dict(given.metrics)},
+        )
 
     return score
 
@@ -174,12 +180,75 @@ def cruxeval_input(path: str | None = None) -> Task:
     return task_of("cruxeval_input", list(SUITES["cruxeval_input"].samples(path)))
 
 
-_STAND_INS = {"oracle": oracle.completion, "guess": guess.completion}
+def _of_notebooks(question: str, path: str | None, seed: int, per_recording: int | None, given: Any) -> Task:
+    if path is None:
+        raise InputError(
+            f"{question}: say which notebooks: -T path=FOLDER, a folder of trajectories that "
+            "`deskcheck record` made of notebooks."
+        )
+    options = NotebookOptions(**given)
+    ((key, (samples, excluded)),) = notebook_samples(
+        trajectory_files([path]), [question], options, seed=seed, per_recording=per_recording
+    ).items()
+    _refuse_none(samples, question, path, excluded)
+    return task_of(question, samples, excluded=dict(excluded), state=key[1])
+
+
+@task(name="cell_output")
+def cell_output(
+    path: str | None = None,
+    state: str = "none",
+    seed: int = 0,
+    per_recording: int | None = None,
+    history_tokens: int = 4000,
+    state_tokens: int = 2000,
+    unchecked: bool = False,
+) -> Task:
+    """What does this cell of a notebook show?"""
+    return _of_notebooks(
+        "cell_output",
+        path,
+        seed,
+        per_recording,
+        {
+            "state": (state,),
+            "history_tokens": history_tokens,
+            "state_tokens": state_tokens,
+            "unchecked": unchecked,
+        },
+    )
+
+
+@task(name="next_cell")
+def next_cell(
+    path: str | None = None,
+    state: str = "none",
+    seed: int = 0,
+    per_recording: int | None = None,
+    history_tokens: int = 4000,
+    state_tokens: int = 2000,
+) -> Task:
+    """Which cell of a notebook is executed next?"""
+    return _of_notebooks(
+        "next_cell",
+        path,
+        seed,
+        per_recording,
+        {"state": (state,), "history_tokens": history_tokens, "state_tokens": state_tokens},
+    )
+
+
+_STAND_INS = {
+    "oracle": oracle.completion,
+    "guess": guess.completion,
+    "copy": oracle.copied,
+    "empty": guess.nothing,
+}
 
 
 @modelapi(name="deskcheck")
 class StandIn(ModelAPI):
-    """``deskcheck/oracle`` and ``deskcheck/guess``: models that need no network and no weights."""
+    """``deskcheck/oracle``, ``guess``, ``copy`` and ``empty``: models that need no network and no weights."""
 
     def __init__(
         self,
@@ -191,7 +260,7 @@ class StandIn(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         if model_name not in _STAND_INS:
-            known = " and ".join(f"deskcheck/{name}" for name in _STAND_INS)
+            known = ", ".join(f"deskcheck/{name}" for name in _STAND_INS)
             raise InputError(f"deskcheck/{model_name}: there is no such model. deskcheck's own are {known}.")
 
     async def generate(

@@ -2,10 +2,12 @@
 
 from deskcheck.ask._inspect import (
     StandIn,
+    cell_output,
     cruxeval_input,
     cruxeval_output,
     input_,
     marked,
+    next_cell,
     next_line,
     output,
     path,
@@ -16,10 +18,12 @@ from deskcheck.ask._inspect_sandbox import DeskcheckSandboxEnvironment
 __all__ = [
     "DeskcheckSandboxEnvironment",
     "StandIn",
+    "cell_output",
     "cruxeval_input",
     "cruxeval_output",
     "input_",
     "marked",
+    "next_cell",
     "next_line",
     "output",
     "path",

@@ -9,6 +9,9 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - input: the wanted value itself, once for every parameter without a default.
 - next_line: the next line of the text that is neither empty nor a comment; ``return`` after the last.
 - state: the last literal assigned to the variable in a line above; the argument passed for it; else 0.
+- cell_output: where the last line of the cell is a name, or prints one, its value if the prompt shows it; the
+  literal that it is or prints; what the same cell showed before; else nothing.
+- next_cell: the cell that was executed last.
 - path: every statement of the function that is called, in the order of the text; of a script those of its
   top level, then those of its functions.
 """
@@ -17,7 +20,7 @@ import ast
 import re
 
 from deskcheck.ask.parsing import CLOSE, OPEN
-from deskcheck.ask.prompts import TASKS, YOURS
+from deskcheck.ask.prompts import NOW, STATE, TASKS, YOURS
 
 _NUMBERED = re.compile(r"^ *(\d+) \| ?(.*)$", re.MULTILINE)
 _FENCED = re.compile(r"^(?:File (\S+?))?[^\n]*:\n```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
@@ -166,6 +169,40 @@ def _path(mine: str) -> str:
     return str(sorted(every - nested) + sorted(nested))
 
 
+_EXECUTED = re.compile(
+    r"^In \[[\d ]*\], cell (\S+):\n```python\n(.*?)\n```\n(?:It showed:\n```\n(.*?)\n```\n)?",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def _cell_output(mine: str) -> str:
+    before, _, now = mine.rpartition(f"\n\n{NOW} ")
+    cell, _, source = now.partition(":\n```python\n")
+    body = _tree(source.removesuffix("\n```")).body
+    last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    if isinstance(last, ast.Call) and _called_name(last) == "print" and len(last.args) == 1:
+        last = last.args[0]
+    if isinstance(last, ast.Name):
+        variables = before.rpartition(STATE)[2]
+        shown = re.search(rf"^{re.escape(last.id)}: [^\n]*? = ([^\n]*)", variables, re.MULTILINE)
+        if shown is not None:
+            return shown[1]
+    if last is not None and _is_literal(ast.unparse(last)):
+        return ast.unparse(last)
+    earlier = [shown for id_, _, shown in _EXECUTED.findall(before + "\n") if id_ == cell.rpartition(" ")[2]]
+    return earlier[-1] if earlier else ""
+
+
+def _next_cell(mine: str) -> str:
+    sources = [source for _, source, _ in _EXECUTED.findall(mine)]
+    return sources[-1] if sources else ""
+
+
+def nothing(prompt: str) -> str:
+    """The model ``deskcheck/empty``: an answer that is read, and is empty."""
+    return f"{OPEN}{CLOSE}"
+
+
 _GUESSES = {
     "output": _output,
     "stdout": _stdout,
@@ -173,4 +210,6 @@ _GUESSES = {
     "next_line": _next_line,
     "state": _state,
     "path": _path,
+    "cell_output": _cell_output,
+    "next_cell": _next_cell,
 }

@@ -7,13 +7,15 @@ sandbox. What decides is the rendering of the result that the watcher of the pro
 anything that the program printed or an object's own opinion of equality.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from deskcheck.ask._allowed import Refused, arguments_in, names_of
+from deskcheck.ask.outputs import same_output
 from deskcheck.ask.parsing import answer_in, line_in, lines_in, value_in
 from deskcheck.ask.questions import path_of
 from deskcheck.ask.sample import Sample
+from deskcheck.ask.similarity import chrf, exact, rouge_l
 from deskcheck.ask.values import same
 from deskcheck.recording import Ending, Outcome, Program
 
@@ -21,17 +23,23 @@ Run = Callable[[Program], Ending]
 """Runs a program that nobody trusts and says how that ended."""
 
 KEPT_ANSWER_CHARS = 10_000
+MEASURED_CHARS = 200_000
+"""Of an answer about a notebook, for the metrics of text; what is longer is never an exact match."""
+METRICS = {"cell_output": ("exact", "rouge_l", "chrf", "by_value"), "next_cell": ("exact", "rouge_l", "chrf")}
+"""Question about notebooks -> the metrics of a mark, `similarity`'s and for outputs by value (`outputs`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
     """score: 1.0 or 0.0. answer: what was read from the completion, None if nothing could be; long ones
-    are cut. reason: why the score is 0; empty for 1.
+    are cut. reason: why the score is 0; empty for 1. metrics: of questions about notebooks (`METRICS`), each
+    from 0 to 1; the score is, of outputs, the one by value, of next cells the exact match.
     """
 
     score: float
     answer: str | None
     reason: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def readable(self) -> bool:
@@ -47,7 +55,8 @@ def mark(sample: Sample, completion: str, *, run: Run | None = None) -> Mark:
     """
     answer = answer_in(completion)
     if answer is None:
-        return Mark(0.0, None, "no answer between [ANSWER] and [/ANSWER]")
+        none = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
+        return Mark(0.0, None, "no answer between [ANSWER] and [/ANSWER]", none)
     kept = answer[:KEPT_ANSWER_CHARS]
     match sample.data["form"]:
         case "value":
@@ -63,6 +72,8 @@ def mark(sample: Sample, completion: str, *, run: Run | None = None) -> Mark:
             return Mark(float(line == sample.answer), line, "" if line == sample.answer else "another line")
         case "lines":
             return _mark_path(sample, answer)
+        case "cell_output" | "next_cell":
+            return _mark_text(sample, answer, kept)
         case "arguments":
             if run is None:
                 raise ValueError(f"{sample.id}: marking an answer to an input question runs it; give run=...")
@@ -73,6 +84,19 @@ def mark(sample: Sample, completion: str, *, run: Run | None = None) -> Mark:
 def _printed(text: str) -> list[str]:
     """Printed text by lines; white space at the ends of lines and of the text does not count."""
     return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def _mark_text(sample: Sample, answer: str, kept: str) -> Mark:
+    text = answer[:MEASURED_CHARS]
+    metrics = {
+        "exact": exact(answer, sample.answer),
+        "rouge_l": rouge_l(text, sample.answer),
+        "chrf": chrf(text, sample.answer),
+    }
+    score = metrics["exact"]
+    if sample.data["form"] == "cell_output":
+        score = metrics["by_value"] = float(same_output(answer, sample.answer, sample.data["value"]))
+    return Mark(score, kept, "" if score else "another text", metrics)
 
 
 def _mark_path(sample: Sample, answer: str) -> Mark:

@@ -10,6 +10,8 @@ from deskcheck.ask._source import Shown
 from deskcheck.recording import Mode, Program
 
 EXAMPLE, YOURS = "An example.", "Now yours."
+STATE = "Variables of the kernel at this moment, as name: type = value:"
+NOW = "Executed now,"
 
 _TAGS = "Write the answer between [ANSWER] and [/ANSWER]. Nothing else is marked."
 _ONCE = (
@@ -55,6 +57,19 @@ TASKS = {
         f"{_ONCE} A line that runs several times on end is written once. Lines that hold only else, finally, "
         "a comment, a docstring or a global statement do not count; def and class lines count when "
         f"the definition is executed, not when the function is called. {_TAGS}"
+    ),
+    "cell_output": (
+        "What does this cell show?\n"
+        "You see cells of a Jupyter notebook in the order in which they were executed, with the text that "
+        "they showed, and the cell that is executed now. Give the text that it shows: all that it writes to "
+        "standard output, then the text of its result and of what it displays; of an exception that leaves "
+        f"the cell, one line with its class and message. {_TAGS}"
+    ),
+    "next_cell": (
+        "Which cell is executed next?\n"
+        "You see cells of a Jupyter notebook in the order in which they were executed, with the text that "
+        "they showed. Give the source of the cell that is executed next: a new one, or one of these again, "
+        f"as it was or changed. {_TAGS}"
     ),
 }
 
@@ -116,3 +131,26 @@ def parts_of(form: str, files: Sequence[Shown], task: str) -> dict[str, str]:
         "program": f"{YOURS}\n\n{files_text(files, numbered=numbered)}",
         "question": task,
     }
+
+
+def notebook_parts(
+    form: str, history: str, state: str | None, label: str, source: str, *, restarted: bool
+) -> dict[str, str]:
+    """The parts of a prompt about a notebook: what is asked, the cells before, the variables, the question.
+
+    state: None if the view shows nothing of it, so that the part is not there. label, source: of the cell
+    that is executed now, empty where that is the question.
+    """
+    parts = {
+        "task": TASKS[form],
+        "history": f"{YOURS}\n\nExecuted before, oldest first:\n\n{history.rstrip()}",
+    }
+    if state is not None:
+        shown = state.rstrip() or "(none)"
+        parts["state"] = f"{STATE}\n```\n{shown}\n```"
+    question = "The kernel was restarted: all variables are gone.\n" if restarted else ""
+    if form == "cell_output":
+        question += f"{NOW} {label}:\n```python\n{source}\n```"
+    else:
+        question += "Which cell is executed next?"
+    return parts | {"question": question}

@@ -11,14 +11,22 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from deskcheck.ask import oracle
+from deskcheck.ask.effects import Effect, effects
 from deskcheck.ask.load import Folder, recordings_of
+from deskcheck.ask.notebooks import (
+    NOTEBOOK_QUESTIONS,
+    NotebookOptions,
+    notebook_samples,
+    trajectory_files,
+)
 from deskcheck.ask.questions import QUESTIONS
+from deskcheck.ask.running import by_running, check_runs
 from deskcheck.ask.sample import Sample
 from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
 from deskcheck.ask.suites import SUITES
@@ -28,6 +36,8 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
     from inspect_ai.model import Model
 
+MEASURED = ("exact", "rouge_l", "chrf", "by_value", "by_running")
+"""Columns of ``samples.parquet`` that are metrics."""
 SOLVER = "direct"
 """The one method there is: the prompt as it is, one completion."""
 
@@ -36,8 +46,12 @@ SOLVER = "direct"
 class Marked:
     """One sample as it was answered and marked: a row of ``samples.parquet``.
 
-    answer: what was read from the completion, None if nothing could be. expected: the reference
-    answer (of an ``input`` question, one of the right ones). reason: why the score is 0.
+    answer: what was read from the completion, None if nothing could be. expected: the reference answer (of an
+    ``input`` question, one of the right ones). reason: why the score is 0. state: of questions about
+    notebooks the view of the state, else empty. exact, rouge_l, chrf, by_value: of those questions the
+    metrics (`marking.METRICS`), None where a question has not that one. by_running: of next cells, where that
+    was asked for (`running`), None where it cannot be told. ran: what came of running it: the first
+    difference, or why nothing can be told.
     """
 
     id: str
@@ -52,7 +66,14 @@ class Marked:
     score: float
     reason: str
     data: str
-    """`Sample.data` as JSON."""
+    """`Sample.data` as JSON: of questions about notebooks also what went into the prompt and what was cut."""
+    state: str = ""
+    exact: float | None = None
+    rouge_l: float | None = None
+    chrf: float | None = None
+    by_value: float | None = None
+    by_running: float | None = None
+    ran: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +81,8 @@ class Result:
     """The score of one model on one question. `low` and `high` bound the 95 % interval, clustered by program.
 
     programs: how many different ones there are, by their code: three asserts about one function are one.
+    state: of questions about notebooks the view of the state; programs are notebooks then. metrics: name ->
+    mean with its interval, where a question has several.
 
     score, low and high are None if there was nothing to ask (n is 0). unreadable: answers among n
     that could not be read; they count as wrong. excluded: reason -> number of recordings not asked about.
@@ -77,11 +100,15 @@ class Result:
     excluded: Mapping[str, int]
     samples: tuple[Marked, ...]
     folder: str
+    state: str = ""
+    metrics: Mapping[str, Interval] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the samples, JSON-able."""
         names = [name for name in self.__dataclass_fields__ if name != "samples"]
-        return {name: getattr(self, name) for name in names} | {"excluded": dict(self.excluded)}
+        metrics = {name: asdict(found) for name, found in self.metrics.items()}
+        row = {name: getattr(self, name) for name in names}
+        return row | {"excluded": dict(self.excluded), "metrics": metrics}
 
 
 def questions_of(
@@ -121,13 +148,16 @@ def ask(
     seed: int = 0,
     per_recording: int | None = None,
     limit: int | None = None,
+    notebooks: NotebookOptions | None = None,
     model_args: Mapping[str, Any] | None = None,
     max_connections: int | None = None,
     display: Literal["none", "plain", "rich", "full", "log"] = "none",
 ) -> list[Result]:
     """Put questions about recordings to models and mark the answers: one result per question and model.
 
-    recordings: a folder of recordings, several, or recordings. questions: names in `QUESTIONS`. models: as
+    recordings: a folder of recordings, several, or recordings. questions: names in `QUESTIONS`; or in
+    `NOTEBOOK_QUESTIONS`, about the trajectories in the folders: one result for each view of the state in
+    `notebooks`, and the effect of the views in ``effects.json``. models: as
     Inspect names them (``openai/gpt-...``, ``hf/...``, ``deskcheck/guess``). out: the run folder; by default
     one named by the time, in ``ask`` beside the first folder's recordings, or here. limit: at most so many
     samples a question.
@@ -142,16 +172,35 @@ def ask(
     if isinstance(recordings, (str, os.PathLike)):
         recordings = [recordings]
     sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
+    _check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
     prepared = prepare(models, model_args)
-    asked = questions_of(
-        recordings_of(sources or recordings), questions, seed=seed, per_recording=per_recording
-    )
+    asked: _Asked = {}
+    of_programs = [name for name in questions if name in QUESTIONS]
+    if of_programs:
+        made = questions_of(
+            recordings_of(sources or recordings), of_programs, seed=seed, per_recording=per_recording
+        )
+        asked |= {(name, ""): found for name, found in made.items()}
+    of_notebooks = [name for name in questions if name in NOTEBOOK_QUESTIONS]
+    if of_notebooks:
+        if not sources or isinstance(sources[0], Recording):
+            raise InputError(f"{of_notebooks[0]}: is asked about trajectories: give their folders.")
+        if notebooks is not None and notebooks.run_cells:
+            check_runs()
+        asked |= notebook_samples(
+            trajectory_files(sources),
+            of_notebooks,
+            notebooks or NotebookOptions(),
+            seed=seed,
+            per_recording=per_recording,
+        )
     home = Path(sources[0]) if sources and not isinstance(sources[0], Recording) else Path()
     folder = _run_folder(out, home)
     return _put(
-        {name: (samples[:limit], excluded) for name, (samples, excluded) in asked.items()},
+        {key: (samples[:limit], excluded) for key, (samples, excluded) in asked.items()},
         prepared,
         folder,
+        run_cells=notebooks is not None and notebooks.run_cells,
         max_connections=max_connections,
         display=display,
     )
@@ -171,7 +220,9 @@ def ask_suite(
     """As `ask`, for published sets (names in `SUITES`): of a file, or fetched."""
     _check_questions(suites, SUITES)
     prepared = prepare(models, model_args)
-    asked = {name: (list(SUITES[name].samples(path))[:limit], Counter[str]()) for name in suites}
+    asked: _Asked = {
+        (name, ""): (list(SUITES[name].samples(path))[:limit], Counter[str]()) for name in suites
+    }
     return _put(asked, prepared, _run_folder(out, Path()), max_connections=max_connections, display=display)
 
 
@@ -185,7 +236,11 @@ def compare(first: Result, second: Result) -> Interval:
     return paired_difference(scores[0], scores[1], clusters)
 
 
-def _check_questions(names: Sequence[str], known: Mapping[str, object]) -> None:
+_Asked = dict[tuple[str, str], tuple[list[Sample], Counter[str]]]
+"""(question or suite, view of the state or nothing) -> samples and what was excluded."""
+
+
+def _check_questions(names: Sequence[str], known: Iterable[str]) -> None:
     if not names:
         raise InputError(f"nothing to ask: name at least one of {', '.join(known)}.")
     for name in names:
@@ -279,10 +334,11 @@ def _inside(folder: Path) -> Iterator[None]:
 
 
 def _put(
-    asked: Mapping[str, tuple[Sequence[Sample], Counter[str]]],
+    asked: _Asked,
     models: "Sequence[Model]",
     folder: Path,
     *,
+    run_cells: bool = False,
     max_connections: int | None,
     display: Literal["none", "plain", "rich", "full", "log"],
 ) -> list[Result]:
@@ -293,7 +349,11 @@ def _put(
     for model in models:
         count_offline(model)
 
-    tasks = [task_of(name, samples) for name, (samples, _) in asked.items() if samples]
+    tasks = [
+        task_of(f"{name}_{state}" if state else name, samples, question=name, state=state)
+        for (name, state), (samples, _) in asked.items()
+        if samples
+    ]
     logs: list[EvalLog] = []
     with _inside(folder):
         try:
@@ -315,7 +375,7 @@ def _put(
         finally:
             for samples, _ in asked.values():
                 oracle.forget(samples)
-    rows: dict[tuple[str, str], tuple[Marked, ...]] = {}
+    rows: dict[tuple[str, str, str], tuple[Marked, ...]] = {}
     for log in logs:
         if log.status != "success":
             reason = log.error.message if log.error else log.status
@@ -323,19 +383,25 @@ def _put(
                 f"asking {log.eval.model} did not finish: {reason}. "
                 f"{log.location} keeps what was answered; `inspect eval-retry` with it does only the rest."
             )
-        question = str((log.eval.metadata or {})["question"])
-        rows[question, log.eval.model] = tuple(_marked(log, question))
+        question, state = (str((log.eval.metadata or {})[name]) for name in ("question", "state"))
+        rows[question, state, log.eval.model] = tuple(_marked(log, question, state))
+    if run_cells:
+        following = {key: found for key, found in rows.items() if key[0] == "next_cell"}
+        did = by_running(row for found in following.values() for row in found)
+        for key, found in following.items():
+            ran = [(row, did[row.id, row.completion]) for row in found]
+            rows[key] = tuple(replace(row, by_running=d.score, ran=d.why) for row, d in ran)
     names = [str(model) for model in models]
     results = [
-        _result(question, model, rows.get((question, model), ()), excluded, folder)
-        for question, (_, excluded) in asked.items()
+        _result(question, state, model, rows.get((question, state, model), ()), excluded, folder)
+        for (question, state), (_, excluded) in asked.items()
         for model in names
     ]
     _write(results, folder)
     return results
 
 
-def _marked(log: "EvalLog", question: str) -> Iterator[Marked]:
+def _marked(log: "EvalLog", question: str, state: str) -> Iterator[Marked]:
     for sample in log.samples or ():
         score = (sample.scores or {})["marked"]
         yield Marked(
@@ -351,13 +417,25 @@ def _marked(log: "EvalLog", question: str) -> Iterator[Marked]:
             score=float(score.as_float()),
             reason=score.explanation or "",
             data=json.dumps(sample.metadata["data"]),
+            state=state,
+            **(score.metadata or {}).get("metrics", {}),
         )
 
 
 def _result(
-    question: str, model: str, rows: tuple[Marked, ...], excluded: Mapping[str, int], folder: Path
+    question: str,
+    state: str,
+    model: str,
+    rows: tuple[Marked, ...],
+    excluded: Mapping[str, int],
+    folder: Path,
 ) -> Result:
     known = mean_interval([row.score for row in rows], [row.cluster for row in rows]) if rows else None
+    metrics = {}
+    for name in MEASURED:
+        found = [(value, row.cluster) for row in rows if (value := getattr(row, name)) is not None]
+        if found:
+            metrics[name] = mean_interval([value for value, _ in found], [cluster for _, cluster in found])
     return Result(
         question=question,
         model=model,
@@ -371,16 +449,20 @@ def _result(
         excluded=dict(excluded),
         samples=rows,
         folder=str(folder),
+        state=state,
+        metrics=metrics,
     )
 
 
 def _write(results: Sequence[Result], folder: Path) -> None:
-    """``samples.parquet`` and ``results.json``, each whole or not there."""
+    """``samples.parquet``, ``results.json`` and, of questions about notebooks, ``effects.json``, each whole
+    or not there."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    numbers = ("score", *MEASURED)
     schema = pa.schema(
-        [(name, pa.float64() if name == "score" else pa.string()) for name in Marked.__dataclass_fields__]
+        [(name, pa.float64() if name in numbers else pa.string()) for name in Marked.__dataclass_fields__]
     )
     rows = [
         {name: _utf8(getattr(row, name)) for name in schema.names}
@@ -388,12 +470,15 @@ def _write(results: Sequence[Result], folder: Path) -> None:
         for row in result.samples
     ]
     table = pa.Table.from_pylist(rows, schema=schema)
-    for name in ("samples.parquet", "results.json"):
+    found: list[tuple[str, Sequence[Result | Effect]]] = [("results.json", results)]
+    if any(result.state for result in results):
+        found.append(("effects.json", effects(results)))
+    made = folder / ".samples.parquet"
+    pq.write_table(table, made, compression="zstd")
+    os.replace(made, folder / "samples.parquet")
+    for name, items in found:
         made = folder / f".{name}"
-        if name.endswith("parquet"):
-            pq.write_table(table, made, compression="zstd")
-        else:
-            made.write_text(json.dumps([result.to_dict() for result in results], indent=1) + "\n")
+        made.write_text(json.dumps([item.to_dict() for item in items], indent=1) + "\n")
         os.replace(made, folder / name)
 
 

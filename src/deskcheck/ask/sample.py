@@ -20,6 +20,9 @@ class Sample:
       (the result), ``strict``;
     - ``next_line``: ``line``, ``event``, ``frame``, ``function``, ``falls_through``;
     - ``state``: ``line``, ``k``, ``variable``, ``event``, ``strict``;
+    - ``cell_output`` and ``next_cell``: ``trajectory`` (its file), ``step``, ``cell``, ``near_duplicate``,
+      ``copy`` (what the same cell showed, or was, before), ``history`` and ``state`` (what went into the
+      prompt and what was cut); of outputs ``kind`` and the recorded ``value`` of what is shown;
     - ``path``: ``first`` (line -> first line of its statement) and ``silent`` (lines not counted).
     """
 

@@ -1,4 +1,4 @@
-"""What can be said from scores: a mean with its interval, a paired difference with its interval.
+"""What can be said from scores: a mean with its interval, a paired difference with interval and tests.
 
 Samples that share a program are no independent observations: a program is a cluster (Miller 2024,
 "Adding Error Bars to Evals", arXiv:2411.00640, section 2.2). Not covered: more than two models at a
@@ -129,6 +129,66 @@ def paired_difference(
         n=n,
         clusters=groups,
     )
+
+
+def mcnemar(first: Mapping[str, float], second: Mapping[str, float]) -> float:
+    """Two-sided p-value of the exact test for matched pairs of right and wrong (McNemar 1947, Psychometrika
+    12, 153): of the pairs that differ, those in favour of the second are Binomial(n, 1/2) if there is no
+    effect.
+
+    It takes pairs for independent observations: where samples share a cluster `sign_flip` is the safer one.
+
+    Raises:
+        ValueError: not the same samples, or a score that is neither 0 nor 1.
+    """
+    if first.keys() != second.keys():
+        raise ValueError("not the same samples")
+    if not {*first.values(), *second.values()} <= {0.0, 1.0}:
+        raise ValueError("a score is neither 0 nor 1")
+    better = sum(second[id_] > first[id_] for id_ in first)
+    n = better + sum(second[id_] < first[id_] for id_ in first)
+    tail = sum(math.comb(n, k) for k in range(min(better, n - better) + 1))
+    return min(1.0, float(2 * tail / 2**n))
+
+
+_GRAIN = 1000
+
+
+def sign_flip(first: Mapping[str, float], second: Mapping[str, float], clusters: Mapping[str, str]) -> float:
+    """Two-sided p-value of the exact sign-flip test by cluster.
+
+    If there is no effect a cluster's sum of differences is as likely with the other sign; clusters are
+    independent of each other, samples in one need not be (Canay, Romano and Shaikh 2017, Econometrica 85,
+    1013). All 2^clusters signs count: their sums by convolution (Pagano and Tritchler 1983, J. Am. Stat.
+    Assoc. 78, 435), for which a cluster's sum is rounded to a thousandth. The p-value is the share of signs
+    whose sum is at least as far from 0; with few clusters that differ it cannot be small: with 5, not below
+    1/16.
+
+    Raises:
+        ValueError: not the same samples.
+    """
+    if first.keys() != second.keys():
+        raise ValueError("not the same samples")
+    sums: dict[str, float] = {}
+    for id_ in sorted(first):
+        sums[clusters[id_]] = sums.get(clusters[id_], 0.0) + second[id_] - first[id_]
+    steps = [step for step in (round(total * _GRAIN) for total in sums.values()) if step]
+    common = math.gcd(*steps)
+    if not common:
+        return 1.0
+    steps = [step // common for step in steps]
+    observed, reach = abs(sum(steps)), sum(map(abs, steps))
+    # A polynomial whose coefficient at x^k counts the signs with sum 2k - reach, in one integer: of each
+    # coefficient, as many bytes as the largest count may need.
+    width = len(steps) // 8 + 1
+    counts = 1
+    for step in map(abs, steps):
+        counts += counts << (8 * width * step)
+    digits = counts.to_bytes(width * (reach + 1), "little")
+    # Sums come in pairs of either sign: those below -observed + 1, twice.
+    low = (reach - observed) // 2 + 1
+    tail = sum(int.from_bytes(digits[width * k : width * (k + 1)], "little") for k in range(low))
+    return min(1.0, float(2 * tail / 2 ** len(steps)))
 
 
 def _quantile(confidence: float, degrees: int | None) -> float:

@@ -6,7 +6,9 @@ Reading needs nothing but what deskcheck needs; running takes the extra ``[noteb
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
+    "Agreement",
     "Cell",
+    "Difference",
     "Execution",
     "Output",
     "ReplayLimits",
@@ -14,7 +16,12 @@ __all__ = [
     "StateLimits",
     "Status",
     "Trajectory",
+    "Trial",
+    "TrialLimits",
+    "Trials",
     "Variable",
+    "View",
+    "agreement",
     "check_notebooks",
     "read_history",
     "read_june",
@@ -25,12 +32,15 @@ __all__ = [
     "replay",
     "states",
     "trajectories",
+    "used_names",
+    "view",
     "write_trajectory",
 ]
 
 if TYPE_CHECKING:
     from deskcheck.notebook.capture import StateLimits, register
     from deskcheck.notebook.check import check_notebooks
+    from deskcheck.notebook.compare import Agreement, Difference, Trial, agreement
     from deskcheck.notebook.file import read_trajectory, trajectories, write_trajectory
     from deskcheck.notebook.git import read_history
     from deskcheck.notebook.ipynb import read_notebook
@@ -39,10 +49,13 @@ if TYPE_CHECKING:
     from deskcheck.notebook.replayer import ReplayLimits, replay
     from deskcheck.notebook.state import State, Variable, states
     from deskcheck.notebook.trajectory import Cell, Execution, Output, Status, Trajectory
+    from deskcheck.notebook.trial import TrialLimits, Trials
+    from deskcheck.notebook.views import View, used_names, view
 
 _HOMES = {
     **dict.fromkeys(("StateLimits", "register"), "capture"),
     "check_notebooks": "check",
+    **dict.fromkeys(("Agreement", "Difference", "Trial", "agreement"), "compare"),
     **dict.fromkeys(("read_trajectory", "trajectories", "write_trajectory"), "file"),
     "read_history": "git",
     "read_notebook": "ipynb",
@@ -51,6 +64,8 @@ _HOMES = {
     **dict.fromkeys(("ReplayLimits", "replay"), "replayer"),
     **dict.fromkeys(("State", "Variable", "states"), "state"),
     **dict.fromkeys(("Cell", "Execution", "Output", "Status", "Trajectory"), "trajectory"),
+    **dict.fromkeys(("TrialLimits", "Trials"), "trial"),
+    **dict.fromkeys(("View", "used_names", "view"), "views"),
 }
 
 

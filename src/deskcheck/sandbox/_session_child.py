@@ -253,6 +253,7 @@ class Interpreter:
         if fork():
             exit_(0)
         self._adopted()
+        here = _current_folder()
         held = socket.socket(fileno=wake)
         held.sendall(b"held")
         while True:
@@ -269,6 +270,8 @@ class Interpreter:
             self._adopted()
             held.close()
             self._forget_orders()
+            if here is not None:
+                os.chdir(here)  # files have been put back: the folder is there again, and is another one
             return bytes(message["key"])
 
     def _forget_orders(self) -> None:
@@ -290,6 +293,13 @@ class Interpreter:
         if not self.outlives_server:
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         self.pid = os.getpid()
+
+
+def _current_folder() -> str | None:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # the program has removed it
+        return None
 
 
 def _emitter(session: Interpreter, send: Callable[[bytes], None]) -> Callable[[bytes], None]:

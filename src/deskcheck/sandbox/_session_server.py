@@ -279,7 +279,8 @@ class Keeper:
         until = time.monotonic() + _FAST_ENOUGH_S
         while True:
             kept = self._ours()
-            pids = [pid for pid in descendants(os.getpid()) if pid not in kept]
+            # One that is held may have been stopped before it had waited for its own child, which is over.
+            pids = [pid for pid in descendants(os.getpid()) if pid not in kept and not _is_over(pid)]
             if not pids:
                 return
             for pid in pids:

@@ -1,0 +1,147 @@
+"""Marking cells by running, on real notebooks: does it tell the same from nearly the same, and how fast?
+
+    python benchmarks/trials.py FOLDER [--cells 200] [--each 4] [--seconds 15] [--seed 0] [--out trials.jsonl]
+
+FOLDER is searched for notebooks; where it has files MANIFEST.tsv with a column `seconds`, those that took
+longer than --seconds are left out. Of each notebook up to --each cells are drawn; it goes on until --cells
+could be marked. Each one is marked against itself, rewritten (`rewrites`) and nearly rewritten. Near misses
+that score 1 are printed: whether they really do the same is for a reader to see.
+"""
+
+import argparse
+import csv
+import json
+import random
+import statistics
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from benchmarks.rewrites import near_misses, renamed, reordered
+from deskcheck.notebook import Execution, TrialLimits, Trials, read_notebook
+from deskcheck.recording.errors import DeskcheckError
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--cells", type=int, default=200)
+    parser.add_argument("--each", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=15.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    notebooks = [
+        path for path in sorted(given.folder.rglob("*.ipynb")) if took(path, given.folder) <= given.seconds
+    ]
+    random.Random(given.seed).shuffle(notebooks)
+    found: list[dict[str, Any]] = []
+    used = 0
+    for path in notebooks:
+        if sum(row["refusal"] is None for row in found) >= given.cells:
+            break
+        used += 1
+        found += cells_of(path, given.each, given.seed)
+        print(f"{sum(row['refusal'] is None for row in found)} of {len(found)} cells: {path}", flush=True)
+    if given.out is not None:
+        given.out.write_text("".join(json.dumps(row) + "\n" for row in found))
+    report(found, used)
+
+
+def took(path: Path, folder: Path) -> float:
+    """Seconds of a notebook's trial run, as a MANIFEST.tsv above it says; 0 where none does."""
+    for above in path.parents:
+        manifest = above / "MANIFEST.tsv"
+        if manifest.exists():
+            with manifest.open(newline="") as stream:
+                for row in csv.DictReader(stream, delimiter="\t"):
+                    if row["path"] == str(path.relative_to(above)):
+                        return float(row["seconds"] or 0)
+        if above == folder:
+            break
+    return 0.0
+
+
+def cells_of(path: Path, each: int, seed: int) -> list[dict[str, Any]]:
+    """A row for each cell that was drawn from a notebook."""
+    found: list[dict[str, Any]] = []
+    try:
+        trajectory = read_notebook(path)
+        steps = [
+            n
+            for n, step in enumerate(trajectory.steps)
+            if isinstance(step, Execution) and step.source.strip()
+        ]
+        drawn = sorted(random.Random(f"{seed} {path.name}").sample(steps, min(each, len(steps))))
+        with Trials(trajectory, folder=path.parent, limits=TrialLimits(trial_s=10)) as trials:
+            for step in drawn:
+                began = time.perf_counter()
+                place = trials.at(step)
+                source = place.execution.source
+                row: dict[str, Any] = {"notebook": str(path), "step": step, "source": source, "marks": []}
+                row["refusal"] = place.refusal
+                found.append(row)
+                if row["refusal"] is None:
+                    row["status"] = place.true.status
+                    rewritten = [
+                        ("itself", source),
+                        ("renamed", renamed(source, place.later)),
+                        ("reordered", reordered(source)),
+                        *near_misses(source),
+                    ]
+                    for kind, candidate in rewritten:
+                        if candidate is None:
+                            continue
+                        since = time.perf_counter()
+                        marked = place.mark(candidate)
+                        row["marks"].append(
+                            {
+                                "kind": kind,
+                                "source": candidate,
+                                "score": marked.score,
+                                "why": [[d.kind, d.name, d.detail] for d in marked.why],
+                                "seconds": time.perf_counter() - since,
+                            }
+                        )
+                row["seconds"] = time.perf_counter() - began
+    except DeskcheckError as error:
+        print(f"{path}: {error}")
+    return found
+
+
+def report(found: list[dict[str, Any]], notebooks: int) -> None:
+    marked = [row for row in found if row["refusal"] is None]
+    failed = sum(row["status"] == "error" for row in marked)
+    print(f"\n{notebooks} notebooks, {len(found)} cells drawn, {len(marked)} can be marked, {failed} raise")
+    for why, count in Counter(_kind(row["refusal"]) for row in found if row["refusal"]).most_common():
+        print(f"  {count:4}  {why}")
+    scores: Counter[tuple[str, int | None]] = Counter()
+    for row in marked:
+        scores.update((mark["kind"], mark["score"]) for mark in row["marks"])
+    print("\nkind        n  score 1  score 0  not told")
+    for kind in ("itself", "renamed", "reordered", "constant", "operator", "result"):
+        by = [scores[kind, score] for score in (1, 0, None)]
+        print(f"{kind:10} {sum(by):3} {by[0]:8} {by[1]:8} {by[2]:9}")
+    seconds = [mark["seconds"] for row in marked for mark in row["marks"]]
+    if seconds:
+        median, mean = 1000 * statistics.median(seconds), 1000 * statistics.mean(seconds)
+        print(f"\na mark: median {median:.1f} ms, mean {mean:.1f} ms")
+    for row in marked:
+        for mark in row["marks"]:
+            same = mark["kind"] in ("itself", "renamed", "reordered")
+            if mark["score"] != same:
+                print(f"\n--- {row['notebook']} step {row['step']}: {mark['kind']}, score {mark['score']}")
+                print(mark["why"], row["source"], "---", mark["source"], sep="\n")
+
+
+def _kind(refusal: str) -> str:
+    return (
+        refusal if refusal.startswith("the true cell does") else refusal.partition(":")[0].partition("(")[0]
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""What runtime information does: the same samples with a view of the kernel's state and without, paired."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from deskcheck.ask.statistics import mcnemar, paired_difference, sign_flip
+
+WITHOUT = "none"
+"""The view that the others are compared with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """Score of a model with a view of the state minus its score without, over the same samples.
+
+    metric: as in `marking.METRICS`. n: samples; clusters: notebooks. low, high: 95 % interval, clustered by
+    notebook (`statistics.paired_difference`). better, worse: samples whose score rose, and fell. sign_flip:
+    exact p-value by cluster; mcnemar: exact p-value for scores of 0 and 1, which takes samples for
+    independent, None for other metrics. Neither is adjusted for the number of comparisons.
+    """
+
+    question: str
+    model: str
+    state: str
+    metric: str
+    n: int
+    clusters: int
+    difference: float
+    low: float
+    high: float
+    better: int
+    worse: int
+    sign_flip: float
+    mcnemar: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, JSON-able."""
+        return asdict(self)
+
+
+class _Row(Protocol):
+    @property
+    def id(self) -> str: ...
+    @property
+    def cluster(self) -> str: ...
+
+
+class _Result(Protocol):
+    @property
+    def question(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def samples(self) -> Sequence[_Row]: ...
+    @property
+    def metrics(self) -> Mapping[str, object]: ...
+
+
+def effects(results: Sequence[_Result]) -> list[Effect]:
+    """Of every question and model that was asked without the state and with it; for each view and metric."""
+    without = {(r.question, r.model): r for r in results if r.state == WITHOUT}
+    found: list[Effect] = []
+    for result in results:
+        base = without.get((result.question, result.model))
+        if base is not None and result.state not in ("", WITHOUT) and result.samples:
+            found += _effects(base, result)
+    return found
+
+
+def _effects(base: _Result, result: _Result) -> Iterator[Effect]:
+    clusters = {row.id: row.cluster for row in base.samples}
+    for metric in result.metrics:
+        first, second = (
+            {row.id: value for row in each.samples if (value := getattr(row, metric)) is not None}
+            for each in (base, result)
+        )
+        if first.keys() != second.keys():  # of one alone nothing can be told, as by running
+            both = first.keys() & second.keys()
+            first, second = ({id_: each[id_] for id_ in both} for each in (first, second))
+        if not first:
+            continue
+        known = paired_difference(first, second, clusters)
+        binary = {*first.values(), *second.values()} <= {0.0, 1.0}
+        yield Effect(
+            question=result.question,
+            model=result.model,
+            state=result.state,
+            metric=metric,
+            n=known.n,
+            clusters=known.clusters,
+            difference=known.value,
+            low=known.low,
+            high=known.high,
+            better=sum(second[id_] > first[id_] for id_ in first),
+            worse=sum(second[id_] < first[id_] for id_ in first),
+            sign_flip=sign_flip(first, second, clusters),
+            mcnemar=mcnemar(first, second) if binary else None,
+        )

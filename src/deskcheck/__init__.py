@@ -22,6 +22,20 @@ if TYPE_CHECKING:
 _HOMES = {"record": "deskcheck.tracer.call", "Recordings": "deskcheck.recording.file"}
 
 
+def load_ipython_extension(ipython: Any) -> None:
+    """``%load_ext deskcheck``: the magic `%deskcheck`. Nothing is recorded by that."""
+    from deskcheck.notebook.magic import load
+
+    load(ipython)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """``%unload_ext deskcheck``: ends what `%deskcheck` records."""
+    from deskcheck.notebook.magic import unload
+
+    unload(ipython)
+
+
 def __getattr__(name: str) -> Any:
     # Imported on first use: the process that a program runs in imports this package too.
     if name in _HOMES:

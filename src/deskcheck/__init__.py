@@ -36,6 +36,13 @@ def unload_ipython_extension(ipython: Any) -> None:
     unload(ipython)
 
 
+def _jupyter_server_extension_points() -> list[dict[str, Any]]:
+    """``jupyter server extension enable deskcheck``. Nothing is recorded by that."""
+    from deskcheck.notebook.server import Deskcheck
+
+    return [{"module": "deskcheck.notebook.server", "app": Deskcheck}]
+
+
 def __getattr__(name: str) -> Any:
     # Imported on first use: the process that a program runs in imports this package too.
     if name in _HOMES:

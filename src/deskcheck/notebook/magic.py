@@ -180,7 +180,8 @@ class Recorder:
         message = self._send(*args, **named)
         if self._running and os.getpid() == self._pid and isinstance(message, dict):
             with self._lock:
-                shown = self._running.get((message.get("parent_header") or {}).get("msg_id"))
+                asked = (message.get("parent_header") or {}).get("msg_id", "")
+                shown = self._running.get(asked)
                 if shown is not None:
                     self._guarded(shown.take, message)
         return message

@@ -15,6 +15,7 @@ __all__ = [
     "Status",
     "Trajectory",
     "Variable",
+    "View",
     "read_history",
     "read_june",
     "read_notebook",
@@ -24,6 +25,8 @@ __all__ = [
     "replay",
     "states",
     "trajectories",
+    "used_names",
+    "view",
     "write_trajectory",
 ]
 
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from deskcheck.notebook.replayer import ReplayLimits, replay
     from deskcheck.notebook.state import State, Variable, states
     from deskcheck.notebook.trajectory import Cell, Execution, Output, Status, Trajectory
+    from deskcheck.notebook.views import View, used_names, view
 
 _HOMES = {
     **dict.fromkeys(("StateLimits", "register"), "capture"),
@@ -48,6 +52,7 @@ _HOMES = {
     **dict.fromkeys(("ReplayLimits", "replay"), "replayer"),
     **dict.fromkeys(("State", "Variable", "states"), "state"),
     **dict.fromkeys(("Cell", "Execution", "Output", "Status", "Trajectory"), "trajectory"),
+    **dict.fromkeys(("View", "used_names", "view"), "views"),
 }
 
 

@@ -1,0 +1,356 @@
+"""Which variables of a kernel a piece of source depends on, told from source alone: nothing is run.
+
+Not covered: names in strings (`eval`, `DataFrame.query`), what attributes and modules lead to, and which way
+a branch goes: a name that may be read before it is bound counts as read.
+"""
+
+import ast
+import builtins
+import re
+import warnings
+from collections.abc import Container, Iterable, Iterator, Mapping
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_BUILTINS = frozenset(dir(builtins)) | {"display", "get_ipython", "In", "Out", "exit", "quit"}
+"""Names that are there without a cell that made them, IPython's own among them."""
+
+_CELL_MAGIC = re.compile(r"\s*%%(\w+)[^\n]*\n?")
+_RUNS_PYTHON = frozenset("time timeit prun capture python python3 memit mprun lprun snakeviz".split())
+"""Magics whose cell or line is Python in the kernel."""
+_LINE = re.compile(
+    r"(\s*)(?:(\w[\w ,]*=\s*)?%(\w+)[ \t]*(.*)|(\w[\w ,]*=\s*)?!.*|[\w.]*\?{1,2}|\?{1,2}[\w.]+)"
+)
+_OPTION = re.compile(r"-{1,2}\w+(?:[ =]?\d+)?\s+")
+
+
+def python_of(source: str) -> str:
+    """The Python of a cell that is not all Python: without IPython's magics, shell lines and questions, each
+    of which leaves a line.
+
+    The statement after ``%time``, ``%timeit`` and their like stays, as does the cell under ``%%time``; of
+    ``files = !ls`` the name stays bound, to None. A cell under any other ``%%magic`` is no Python: empty.
+    """
+    head = _CELL_MAGIC.match(source)
+    if head is not None:
+        if head[1] not in _RUNS_PYTHON:
+            return ""
+        source = "\n" * head[0].count("\n") + source[head.end() :]
+    return "\n".join(map(_python_line, source.split("\n")))
+
+
+def _python_line(line: str) -> str:
+    found = _LINE.fullmatch(line)
+    if found is None:
+        return line
+    indent, bound, magic, rest, shell_bound = found.groups()
+    if magic in _RUNS_PYTHON:
+        while rest and (option := _OPTION.match(rest)):
+            rest = rest[option.end() :]
+        return f"{indent}{bound or ''}{rest or 'pass'}"
+    bound = bound or shell_bound
+    return f"{indent}{bound}None" if bound else f"{indent}pass"
+
+
+def parse(source: str) -> ast.Module | None:
+    """The syntax tree of a cell; None where even without magics it is no Python, or is nested too deep."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the cell's own, as of "\d" in a string
+        for read in (str, python_of):
+            try:
+                tree = ast.parse(read(source))
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                continue
+            return tree if _depth(tree) <= _DEPTH else None
+    return None
+
+
+_DEPTH = 150
+"""What is below is gone through by recursion."""
+
+
+def _depth(tree: ast.AST) -> int:
+    depth, level = 0, [tree]
+    while level:
+        depth += 1
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return depth
+
+
+def names_read(source: str) -> tuple[str, ...]:
+    """Names that a cell reads before it has surely bound them itself, in the order of the first reading.
+
+    What a function or class that the cell defines reads, it reads where its name is first used, else at the
+    end of the cell. Of a cell that cannot be parsed every word counts that could be a name.
+    """
+    tree = parse(source)
+    if tree is None:
+        return tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", source)))
+    reader = _Reader()
+    reader.block(tree.body)
+    reader.end()
+    return tuple(reader.read)
+
+
+def names_bound(source: str) -> tuple[str, ...]:
+    """Names that a cell may bind, in order."""
+    tree = parse(source)
+    return tuple(dict.fromkeys(_bindings(tree.body))) if tree is not None else ()
+
+
+def depends_on(
+    source: str, names: Container[str], *, earlier: Iterable[str] = (), types: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """The variables among `names` that a piece of source depends on: those that it reads (`names_read`), then
+    those that the functions and classes read which it comes by, and so on.
+
+    earlier: sources that ran before it in the same kernel, in order: a function's or class's source is the
+    last that bound its name there. types: name -> type of the variable; that of an instance leads to its
+    class.
+    """
+    sources = definitions(earlier)
+    found: dict[str, None] = {}
+    todo = [name for name in names_read(source) if name not in _BUILTINS or name in sources]
+    while todo:
+        name = todo.pop(0)
+        if name in found:
+            continue
+        found[name] = None
+        read = list(_reads(sources[name])) if name in sources else []
+        type_name = (types or {}).get(name)
+        if type_name is not None and type_name in sources:
+            read.append(type_name)
+        todo += read
+    return tuple(name for name in found if name in names)
+
+
+def definitions(earlier: Iterable[str]) -> dict[str, ast.AST]:
+    """Name -> the function, class or lambda that it was bound to last, at the top level of a cell."""
+    found: dict[str, ast.AST] = {}
+    for source in earlier:
+        tree = parse(source)
+        for node in tree.body if tree is not None else ():
+            for name in _bindings([node]):
+                found.pop(name, None)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                found[node.name] = node
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+                found.update((t.id, node.value) for t in node.targets if isinstance(t, ast.Name))
+    return found
+
+
+def _reads(node: ast.AST) -> Iterator[str]:
+    """Names that running a definition, and then using what it defines, looks up outside of it."""
+    reader = _Reader()
+    reader.visit(node)
+    reader.end()
+    yield from reader.read
+
+
+class _Reader:
+    """Follows one namespace, top to bottom: what is read while it is not surely bound."""
+
+    def __init__(self) -> None:
+        self.read: dict[str, None] = {}
+        self.bound: set[str] = set()
+        self.later: dict[str, tuple[str, ...]] = {}
+        """Function or class that was defined here -> what using it reads."""
+
+    def end(self) -> None:
+        for name in list(self.later):
+            self._use(name)
+
+    def _use(self, name: str) -> None:
+        for inner in self.later.pop(name, ()):
+            self._name(inner)
+
+    def _name(self, name: str) -> None:
+        self._use(name)
+        if name not in self.bound:
+            self.read[name] = None
+
+    def _bind(self, name: str) -> None:
+        self.later.pop(name, None)
+        self.bound.add(name)
+
+    def block(self, body: Iterable[ast.AST]) -> None:
+        for node in body:
+            self.visit(node)
+
+    def _perhaps(self, *bodies: Iterable[ast.AST], surely: bool = False) -> None:
+        """Blocks of which each may run or not, or (surely) exactly one of them does."""
+        before, after = self.bound.copy(), []
+        for body in bodies:
+            self.bound = before.copy()
+            self.block(body)
+            after.append(self.bound)
+        self.bound = set.intersection(*after) if surely and after else before
+
+    def visit(self, node: ast.AST | None) -> None:
+        match node:
+            case None:
+                return
+            case ast.Name(id=name, ctx=ast.Load()):
+                self._name(name)
+            case ast.Name(id=name, ctx=ast.Store()):
+                self._bind(name)
+            case ast.Name(id=name):
+                self._name(name)
+                self.bound.discard(name)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.block(node.decorator_list)
+                self._arguments(node.args)
+                self.visit(node.returns)
+                self._bind(node.name)
+                self.later[node.name] = tuple(_free(node))
+                if node.decorator_list:
+                    self._use(node.name)  # who decorates may call
+            case ast.Lambda():
+                self._arguments(node.args)
+                for name in _free(node):
+                    self._name(name)
+            case ast.ClassDef():
+                self.block([*node.decorator_list, *node.bases, *(each.value for each in node.keywords)])
+                inside = _Reader()
+                inside.block(node.body)
+                for name in inside.read:
+                    self._name(name)
+                self._bind(node.name)
+                # Names of the class's body are not seen by its methods.
+                self.later[node.name] = tuple(
+                    name for each in ast.walk(node) if isinstance(each, _FUNCTIONS) for name in _free(each)
+                )
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                self.visit(node.generators[0].iter)
+                for name in _free(node):
+                    self._name(name)
+                for each in ast.walk(node):
+                    if isinstance(each, ast.NamedExpr):
+                        self._bind(each.target.id)
+            case ast.NamedExpr(target=target, value=value):
+                self.visit(value)
+                self.visit(target)
+            case ast.Assign(targets=targets, value=value):
+                self.visit(value)
+                self.block(targets)
+            case ast.AnnAssign(target=target, annotation=annotation, value=value):
+                self.visit(annotation)
+                self.visit(value)
+                if value is not None or not isinstance(target, ast.Name):
+                    self.visit(target)
+            case ast.AugAssign(target=target, value=value):
+                if isinstance(target, ast.Name):
+                    self._name(target.id)
+                self.visit(value)
+                self.visit(target)
+            case ast.Import() | ast.ImportFrom():
+                for alias in node.names:
+                    self._bind((alias.asname or alias.name).partition(".")[0])
+            case ast.If(test=test, body=body, orelse=orelse):
+                self.visit(test)
+                self._perhaps(body, orelse, surely=True)
+            case ast.For() | ast.AsyncFor():
+                self.visit(node.iter)
+                self._perhaps([node.target, *node.body])
+                self._perhaps(node.orelse)
+            case ast.While(test=test, body=body, orelse=orelse):
+                self.visit(test)
+                self._perhaps(body)
+                self._perhaps(orelse)
+            case ast.Try() | ast.TryStar():
+                self._perhaps(
+                    [*node.body, *node.orelse], *([handler] for handler in node.handlers), surely=True
+                )
+                self.block(node.finalbody)
+            case ast.ExceptHandler(type=kind, name=name, body=body):
+                self.visit(kind)
+                if name is not None:
+                    self._bind(name)
+                self.block(body)
+            case ast.With() | ast.AsyncWith():
+                self.block(node.items)
+                self.block(node.body)
+            case ast.Match(subject=subject, cases=cases):
+                self.visit(subject)
+                self._perhaps(*([case] for case in cases))
+            case ast.MatchAs(name=name) | ast.MatchStar(name=name) if name is not None:
+                self.block(ast.iter_child_nodes(node))
+                self._bind(name)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                self.visit(test)
+                self._perhaps([body], [orelse], surely=True)
+            case ast.BoolOp(values=[first, *others]):
+                self.visit(first)
+                self._perhaps(others)
+            case _:
+                self.block(ast.iter_child_nodes(node))
+
+    def _arguments(self, args: ast.arguments) -> None:
+        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+        self.block([*args.defaults, *(each for each in args.kw_defaults if each is not None)])
+        self.block([each.annotation for each in every if each is not None and each.annotation is not None])
+
+
+def _free(node: ast.AST) -> Iterator[str]:
+    """Names that the inside of a function, lambda or comprehension looks up outside of it."""
+    own: set[str] = set()
+    outside: set[str] = set()
+    inside: list[ast.AST]
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        args = node.args
+        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+        own.update(each.arg for each in every if each is not None)
+        inside = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+    else:
+        inside = list(ast.iter_child_nodes(node))
+    found: dict[str, None] = {}
+    # A name that is bound anywhere in a scope is its own everywhere in it.
+    for each in inside:
+        own.update(_bindings([each]))
+        for part in _same_scope(each):
+            if isinstance(part, ast.Global | ast.Nonlocal):
+                outside.update(part.names)
+    todo = list(reversed(inside))
+    while todo:
+        each = todo.pop()
+        if isinstance(each, ast.Name):
+            found[each.id] = None
+        elif isinstance(each, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):
+            reader = _Reader()
+            reader.visit(each)
+            reader.end()
+            found.update(reader.read)
+        else:
+            todo += reversed(list(ast.iter_child_nodes(each)))
+    yield from (name for name in found if name not in own or name in outside)
+
+
+def _same_scope(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and those under it whose names are of the same scope."""
+    todo = [node]
+    while todo:
+        each = todo.pop()
+        yield each
+        if isinstance(each, (*_FUNCTIONS, ast.ClassDef)):
+            todo += [] if isinstance(each, ast.Lambda) else each.decorator_list
+        elif isinstance(each, _COMPREHENSIONS):
+            todo += [part for part in ast.walk(each) if isinstance(part, ast.NamedExpr)]
+        else:
+            todo += list(ast.iter_child_nodes(each))[::-1]
+
+
+def _bindings(body: Iterable[ast.AST]) -> Iterator[str]:
+    """Names that statements may bind in their own scope; of a comprehension's part also its variables."""
+    for statement in body:
+        for node in _same_scope(statement):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                    yield name
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    yield name
+                case ast.Import(names=names) | ast.ImportFrom(names=names):
+                    yield from ((a.asname or a.name).partition(".")[0] for a in names)
+                case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                    yield name
+                case ast.MatchStar(name=str(name)):
+                    yield name

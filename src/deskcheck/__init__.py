@@ -13,13 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["Recordings", "record"]
+__all__ = ["Recordings", "context", "record"]
 
 if TYPE_CHECKING:
+    from deskcheck.notebook.context import context
     from deskcheck.recording.file import Recordings
     from deskcheck.tracer.call import record
 
-_HOMES = {"record": "deskcheck.tracer.call", "Recordings": "deskcheck.recording.file"}
+_HOMES = {
+    "record": "deskcheck.tracer.call",
+    "Recordings": "deskcheck.recording.file",
+    "context": "deskcheck.notebook.context",
+}
 
 
 def load_ipython_extension(ipython: Any) -> None:

@@ -147,7 +147,8 @@ class Live:
         before = [self.cells[id_] for id_ in self.order]
         now = list(cells) if self.mask is None else list(map(self.mask.cell, cells))
         if not own_ids:
-            now = matched(before, now, self._new_ids())
+            cells_of_it = [cell for cell in before if not cell.id.startswith(_INPUT)]
+            now = matched(cells_of_it, now, self._new_ids())
             self._aliases = self._aliases or {}
         now += [cell for cell in before if cell.id.startswith(_INPUT)]
         for step in changes(before, now, at):

@@ -8,8 +8,10 @@ come for silent runs of front ends too, not for every cell that they end, and tw
 
 import argparse
 import atexit
+import json
 import os
 import shlex
+import subprocess
 import sys
 import threading
 import time
@@ -19,13 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.notebook.capture import Capture, StateLimits
-from deskcheck.recording.errors import DeskcheckError, InputError
+from deskcheck.recording.errors import DeskcheckError, InputError, RecordingError
 
 _USAGE = """\
 %deskcheck record FILE_OR_FOLDER [--mask] [--mask-name REGEX] [--mask-text REGEX] [--no-state]
 %deskcheck status
 %deskcheck stop
-%deskcheck context [NAME ...] [--budget TOKENS] [--json]"""
+%deskcheck context [NAME ...] [--budget TOKENS] [--json] [--no-mask]
+%%deskcheck context ...    what the code in this cell depends on; the code is not run"""
 
 
 class Recorder:
@@ -42,7 +45,7 @@ class Recorder:
     def __init__(
         self, shell: Any, path: Path, *, mask: Any = None, capture: Capture | None = None, fresh: bool = True
     ) -> None:
-        # Not at the top: these bring pyarrow into the user's kernel.
+        # Not at the top: these bring pyarrow into the user's kernel, which `context` does without.
         from deskcheck.notebook.live import Live
         from deskcheck.notebook.trajectory import Trajectory
 
@@ -75,18 +78,11 @@ class Recorder:
         """End the recording and make its Parquet file. Does nothing the second time, or in a forked child."""
         if os.getpid() != self._pid or self.kernel is None:
             return
-        from deskcheck.notebook.replayer import _packages
-        from deskcheck.recording.program import Environment
-
         atexit.unregister(self.stop)
         with self._lock:
             self._detach()
-            seed = os.environ.get("PYTHONHASHSEED", "")
-            self.live.finish(
-                environment=Environment.here(
-                    tracer="none", hash_seed=int(seed) if seed.isdigit() else None, packages=_packages()
-                )
-            )
+            self.live.close()
+        _finish(self.path)
 
     def _detach(self) -> None:
         # Another extension may have put its own around ours: then ours stays, and passes everything on.
@@ -187,6 +183,47 @@ class Recorder:
         return message
 
 
+def _finish(path: Path) -> None:
+    """Make the Parquet file, in a process of its own: pyarrow imports pandas for it, which is not to be
+    brought into the user's kernel and cannot be imported at its end."""
+    from deskcheck.notebook.replayer import _packages
+    from deskcheck.recording.program import Environment
+
+    seed = os.environ.get("PYTHONHASHSEED", "")
+    environment = Environment.here(
+        tracer="none", hash_seed=int(seed) if seed.isdigit() else None, packages=_packages()
+    )
+    ran = subprocess.run(
+        # -P: nothing in the user's folder is taken for a library. A new session: who ends the kernel and its
+        # process group lets this end its work.
+        [sys.executable, "-P", "-c", "from deskcheck.notebook import magic; magic._finished()", str(path)],
+        input=json.dumps(environment.to_dict()),
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        check=False,
+    )
+    if ran.returncode:
+        last = ran.stderr.strip().rpartition("\n")[2]
+        raise RecordingError(
+            f"{path}: could not be made ({last}). What was recorded is in {path.name}.part; recording there "
+            "again goes on with it.",
+            str(path),
+        )
+
+
+def _finished() -> None:
+    """What that process does."""
+    from deskcheck.notebook.file import Writer, begun
+    from deskcheck.recording.program import Environment
+
+    path = sys.argv[1]
+    head = begun(path)
+    assert head is not None
+    with Writer(path, head) as writer:
+        writer.finish(environment=Environment(**json.load(sys.stdin)))
+
+
 def _deleted(meta: dict[str, Any]) -> list[str]:
     """Cells that JupyterLab says were deleted since the last execution."""
     found = meta.get("deletedCells")
@@ -216,6 +253,11 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--mask-name", action="append", default=[])
     record.add_argument("--mask-text", action="append", default=[])
     record.add_argument("--no-state", action="store_true")
+    context = commands.add_parser("context", add_help=False)
+    context.add_argument("names", nargs="*")
+    context.add_argument("--budget", type=int, default=2000)
+    context.add_argument("--json", action="store_true")
+    context.add_argument("--no-mask", action="store_true")
     commands.add_parser("status", add_help=False)
     commands.add_parser("stop", add_help=False)
     return parser
@@ -230,9 +272,12 @@ class Magic:
         self._captures: dict[Path, Capture | None] = {}
         """What was recorded from this kernel before, with what is known of the variables then."""
 
-    def __call__(self, line: str) -> None:
+    def __call__(self, line: str, cell: str | None = None) -> None:
         try:
             asked = _parser().parse_args(shlex.split(line))
+            asked.code = cell
+            if cell is not None and asked.command != "context":
+                raise InputError(f"%%deskcheck {asked.command}: has no use for a cell: %deskcheck.")
             getattr(self, f"_{asked.command}")(asked)
         except DeskcheckError as error:
             # As a line, not a traceback: the fault is in the words of the magic.
@@ -259,6 +304,19 @@ class Magic:
         self._captures[path] = capture
         more = f", at step {self.recorder.live.steps}" if self.recorder.live.steps else ""
         print(f"Recording into {path} from the next cell on{more}. To end it: %deskcheck stop")
+
+    def _context(self, asked: argparse.Namespace) -> None:
+        from deskcheck.notebook.context import of_shell
+
+        text = of_shell(
+            self.shell,
+            asked.names or None,
+            code=asked.code,
+            budget=asked.budget,
+            form="json" if asked.json else "text",
+            mask=not asked.no_mask,
+        )
+        print(text, end="")
 
     def _status(self, asked: argparse.Namespace) -> None:
         recorder = self.recorder
@@ -303,7 +361,7 @@ def load(shell: Any) -> None:
     """Give an IPython shell the magic `%deskcheck`; nothing is recorded by that."""
     if shell not in _magics:
         _magics[shell] = Magic(shell)
-    shell.register_magic_function(_magics[shell], magic_kind="line", magic_name="deskcheck")
+    shell.register_magic_function(_magics[shell], magic_kind="line_cell", magic_name="deskcheck")
 
 
 def unload(shell: Any) -> None:
@@ -311,4 +369,5 @@ def unload(shell: Any) -> None:
     magic = _magics.pop(shell, None)
     if magic is not None and magic.recorder is not None:
         magic.recorder.stop()
-    shell.magics_manager.magics["line"].pop("deskcheck", None)
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop("deskcheck", None)

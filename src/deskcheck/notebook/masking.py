@@ -74,9 +74,7 @@ class Mask:
         row = to_dict(step)
         state = row.pop("state", None)
         if state is not None:
-            # First, as the values of masked names are looked for in all the rest.
-            self._learn(state)
-            row["state"] = self._state(state)
+            row["state"] = self.state(state)
         if "source" in row:
             row["source"] = self.text(row["source"])
         if isinstance(step, Execution) and "outputs" in row:
@@ -136,14 +134,18 @@ class Mask:
 
     def _learn(self, state: dict[str, Any]) -> None:
         for name, row in state["variables"].items():
-            if self._names.search(name) and isinstance(row["value"], str):
-                self._know(row["value"])
-            for content in row.get("objects", {}).values():
-                for label, value in _named(content):
-                    if self._names.search(label) and isinstance(value, str):
-                        self._know(value)
+            objects = row.get("objects", {})
+            named = [(name, row["value"])]
+            named += [pair for content in objects.values() for pair in _named(content)]
+            for label, value in named:
+                if self._names.search(label):
+                    for text in _texts(value, objects):
+                        self._know(text)
 
-    def _state(self, state: dict[str, Any]) -> dict[str, Any]:
+    def state(self, state: dict[str, Any]) -> dict[str, Any]:
+        """A recorded state without secrets."""
+        # First, as the values of masked names are looked for in all the rest.
+        self._learn(state)
         variables = {name: self._variable(name, row) for name, row in state["variables"].items()}
         return state | {"variables": variables}
 
@@ -151,10 +153,12 @@ class Mask:
         if self._names.search(name):
             kept = {key: row[key] for key in ("change", "type")}
             return kept | {"value": _cut(row["type"]), "hash": MASKED}
-        objects = {number: self._encoded(content) for number, content in row.get("objects", {}).items()}
         masked = row | {"value": self._encoded(row["value"])}
-        if objects:
-            masked["objects"] = objects
+        if "objects" in row:
+            objects = {number: self._encoded(content) for number, content in row["objects"].items()}
+            # Without those that only what is masked refers to.
+            reached = _reached(masked["value"], objects)
+            masked["objects"] = {number: content for number, content in objects.items() if number in reached}
         if "described" in row:
             masked["described"] = self._shown(row["described"])
         if masked != row:
@@ -204,6 +208,42 @@ def _named(content: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     fields = content.get("fields")
     if isinstance(fields, dict):
         yield from fields.items()
+
+
+def _reached(value: Any, objects: dict[str, Any]) -> dict[str, None]:
+    """Identity numbers of the objects that an encoded value leads to."""
+    found: dict[str, None] = {}
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict):
+            todo += part.values()
+            number = str(part.get("ref"))
+            if number in objects and number not in found:
+                found[number] = None
+                todo.append(objects[number])
+    return found
+
+
+def _texts(value: Any, objects: dict[str, Any]) -> list[str]:
+    """The strings in an encoded value and in what it leads to, but for keys of dicts and names of fields."""
+    found: list[str] = []
+    todo = [value, *map(objects.__getitem__, _reached(value, objects))]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, str):
+            found.append(part)
+        elif isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict):
+            items = part.get("items", ())
+            todo += [item[1] for item in items] if part.get("kind") in ("dict", "table") else items
+            todo += [value for key in ("tuple", "frozenset", "array") for value in part.get(key, ())]
+            todo += part.get("fields", {}).values() if isinstance(part.get("fields"), dict) else ()
+            todo += [part["str"]] if isinstance(part.get("str"), str) else ()
+    return found
 
 
 def _cut(type_name: str) -> dict[str, Any]:

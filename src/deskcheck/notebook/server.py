@@ -428,7 +428,7 @@ class Recorder:
         if watched.path is not None and self._last_kernel.get(watched.path) == watched.id:
             live = self.notebooks.pop(watched.path, None)
             if live is not None:
-                live.finish()
+                await asyncio.to_thread(live.finish)
 
     async def _saved(self, path: str) -> None:
         path = _plain(path)
@@ -457,7 +457,7 @@ class Recorder:
             watched.stream.close()
         for live in self.notebooks.values():
             if live is not None:
-                live.finish()
+                await asyncio.to_thread(live.finish)
         self.notebooks.clear()
 
 

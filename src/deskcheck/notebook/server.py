@@ -43,6 +43,8 @@ _KERNEL_EVENTS = "https://events.jupyter.org/jupyter_server/kernel_actions/v1"
 _CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 _REPLY_S = 5.0
 """For the reply to a cell to come after its outputs, where the front end is there to get it."""
+_LOOK_S, _LOOKS = 0.25, 120
+"""Between looks for the notebook that a new kernel runs, and how many; each execution looks too."""
 _REQUESTS = 10_000
 """Of a kernel, that are remembered until they run."""
 
@@ -147,6 +149,7 @@ class _Watched:
         """Executions that a front end asked for, by the message's id."""
         self.runs: deque[_Run] = deque()
         self.dies = False
+        self.looks = 0
 
 
 class Recorder:
@@ -212,11 +215,14 @@ class Recorder:
         watched = self.kernels.get(connection.kernel_id)
         if watched is None:  # it was shut down
             return
+        if content.get("silent"):
+            return
         cell = metadata.get("cellId")
         request = {
+            "source": content["code"],
             "cell": cell if isinstance(cell, str) else None,
             "deleted": _deleted(metadata),
-            "kept": bool(cell) or content.get("store_history", not content.get("silent", False)),
+            "kept": bool(cell) or content.get("store_history", True),
         }
         self._put(self._requested, watched, header["msg_id"], request)
 
@@ -292,11 +298,17 @@ class Recorder:
         if watched.path is not None:
             return
         for session in await ensure_async(self.serverapp.session_manager.list_sessions()):
-            if session["type"] == "notebook" and session["kernel"]["id"] == watched.id:
-                watched.path = _plain(session["path"])
+            path = _plain(session["path"])
+            its_own = session["type"] == "notebook" and session["kernel"]["id"] == watched.id
+            if its_own and await ensure_async(self.serverapp.contents_manager.file_exists(path)):
+                watched.path = path
                 break
         else:
-            return  # of a console or a terminal
+            # A console has no notebook, and JupyterLab names a session only some moments after it was made.
+            if watched.looks < _LOOKS:
+                watched.looks += 1
+                asyncio.get_running_loop().call_later(_LOOK_S, lambda: self._put(self._attach, watched))
+            return
         live = self.notebooks.get(watched.path)
         if live is None and watched.path not in self.notebooks:
             await self._open(watched)
@@ -330,8 +342,7 @@ class Recorder:
         return parse_notebook(json.dumps(model["content"]).encode(), name=path)
 
     async def _requested(self, watched: _Watched, message: str, request: dict[str, Any]) -> None:
-        if watched.path is None:
-            await self._attach(watched)
+        await self._attach(watched)
         watched.requests[message] = request
         if len(watched.requests) > _REQUESTS:
             watched.requests.pop(next(iter(watched.requests)))
@@ -348,6 +359,7 @@ class Recorder:
                 at = _seconds(message)
                 cell = live.begins(request["cell"], content["code"], request["deleted"], at)
                 watched.runs.append(_Run(asked, cell, content["code"], at, content.get("execution_count")))
+                watched.runs[-1].status = request.get("status")
             return
         run = next((run for run in watched.runs if run.message == asked), None)
         if run is None or run.end is not None:
@@ -364,18 +376,22 @@ class Recorder:
 
     async def _replied(self, watched: _Watched, message: dict[str, Any]) -> None:
         asked = message["parent_header"].get("msg_id")
-        run = next((run for run in watched.runs if run.message == asked), None)
         content = message["content"]
-        if run is None or run.status is not None:
-            watched.requests.pop(asked, None)  # it was refused, as a cell before it had failed
-            return
         if content["status"] == "ok":
-            run.status = Status.OK
+            status = Status.OK
         elif content.get("ename") == "KeyboardInterrupt":
-            run.status = Status.INTERRUPTED
+            status = Status.INTERRUPTED
         else:
-            run.status = Status.ERROR
-        self._write(watched)
+            status = Status.ERROR
+        run = next((run for run in watched.runs if run.message == asked), None)
+        if run is not None:
+            run.status = status
+            self._write(watched)
+        elif content["status"] in ("ok", "error") and asked in watched.requests:
+            # It came before the outputs, which are on a channel of their own.
+            watched.requests[asked]["status"] = status
+        else:
+            watched.requests.pop(asked, None)  # refused, as a cell before it had failed
 
     async def _late(self, watched: _Watched, run: _Run) -> None:
         if run in watched.runs:
@@ -407,14 +423,29 @@ class Recorder:
         self._write(watched)
         watched.requests.clear()
 
+    def _died(self, watched: _Watched) -> None:
+        """The kernel's process ended by itself. A cell that ends it at once does so before the kernel has
+        said that it began: then it is the oldest of those that were asked for and got no reply."""
+        live = self._live(watched)
+        waiting = [one for one in watched.requests.items() if one[1]["kept"] and "status" not in one[1]]
+        if live is not None and not watched.runs and waiting:
+            message, request = waiting[0]
+            source, now = request["source"], time.time()
+            cell = live.begins(request["cell"], source, request["deleted"], now)
+            watched.runs.append(_Run(message, cell, source, now, None))
+        self._give_up(watched, "the kernel died")
+
     async def _dies(self, watched: _Watched) -> None:
         watched.dies = True
 
     async def _dead(self, watched: _Watched) -> None:
-        self._give_up(watched, "the kernel died, and does not start again")
+        self._died(watched)
 
     async def _restarted(self, watched: _Watched) -> None:
-        self._give_up(watched, "the kernel died" if watched.dies else "the kernel was restarted")
+        if watched.dies:
+            self._died(watched)
+        else:
+            self._give_up(watched, "the kernel was restarted")
         live = self._live(watched)
         if live is not None:
             live.restarted("died" if watched.dies else "asked")

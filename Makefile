@@ -62,7 +62,7 @@ clean:
 	rm -rf .venv .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/.installed: $(INSTALLED_FROM)
-	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,sets,test
+	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,browser,sets,test
 
 .venv-%/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test

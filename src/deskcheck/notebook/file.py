@@ -222,7 +222,24 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
     """
     path = Path(path)
     steps = _Steps(path)
-    head = dict(steps.head)
+    return _trajectory(dict(steps.head), steps, path)
+
+
+def begun(path: str | os.PathLike[str]) -> Trajectory | None:
+    """What a writer has begun for the file `path` and not finished, without its steps, which the next
+    `Writer` gives; None where there is nothing. Raises RecordingError: it cannot be read."""
+    part = Path(path).with_name(Path(path).name + _PART)
+    if not part.exists():
+        return None
+    with _disk(part, "read what was recorded"), open(part, "rb") as lines:
+        line = lines.readline()
+    try:
+        return _trajectory(json.loads(line), (), part) if line.endswith(b"\n") else None
+    except ValueError as error:
+        raise RecordingError(f"{part}: damaged: {error}. Delete it to begin anew.", str(part)) from error
+
+
+def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Trajectory:
     if head.pop("format", FORMAT + 1) > FORMAT:
         raise RecordingError(f"{path}: of a later format; upgrade: pip install -U deskcheck.", str(path))
     environment = head.pop("environment", None)

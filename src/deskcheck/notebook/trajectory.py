@@ -192,7 +192,8 @@ class Ended(StrEnum):
 class Trajectory:
     """How a notebook came about.
 
-    cells: what stood in it before the first step. source: where it was read, as ``ipynb``, ``june``, ``git``,
+    cells: what stood in it before the first step. source: where it was read or seen, as ``ipynb``, ``june``,
+    ``git``, ``kernel`` (`%deskcheck record`), ``jupyter`` (the extension of Jupyter Server),
     ``replay``. notes: what the reader had to leave out or repair, a sentence each. steps may be read from
     a file as they are asked for.
     """

@@ -34,7 +34,8 @@ class Value:
     the last index fastest; of a table pairs (label, column). shape, dtype: of arrays and tables.
     fields: attributes, or the parts of an iterator, function or generator, by name.
     length: how many items or characters there really are.
-    cut: why something is left out here (``long``, ``deep``, ``many``), None if this value is whole.
+    cut: why something is left out here (``long``, ``deep``, ``many``, ``masked``: a secret), None if this
+    value is whole.
     `whole` asks the same of everything inside.
     """
 

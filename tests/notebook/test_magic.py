@@ -1,0 +1,254 @@
+"""`%deskcheck` in a real kernel, driven as a front end drives it."""
+
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskcheck.notebook import Trajectory, read_trajectory, states
+from deskcheck.notebook.file import begun
+from deskcheck.notebook.trajectory import Restart, check
+
+manager = pytest.importorskip(
+    "jupyter_client.manager", reason="would have proved what %deskcheck records in a kernel"
+)
+pytest.importorskip("ipykernel", reason="would have proved what %deskcheck records in a kernel")
+
+WAIT_S = 60.0
+pytestmark = pytest.mark.xdist_group("magic")
+
+
+@dataclass
+class Ran:
+    """What a front end saw of an execution."""
+
+    reply: dict[str, Any]
+    said: dict[str, str] = field(default_factory=dict)
+    kinds: list[str] = field(default_factory=list)
+
+
+class Kernel:
+    """A kernel on UNIX sockets, and a front end that talks to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.manager = manager.KernelManager(transport="ipc", connection_file=str(folder / "kernel.json"))
+        self.manager.ip = str(folder / "s")
+        self.manager.start_kernel(cwd=str(folder))
+        self.client = self.manager.blocking_client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=WAIT_S)
+
+    def send(self, code: str, cell: str | None = None, deleted: tuple[str, ...] = (), **content: Any) -> str:
+        request = {"code": code, "silent": False, "store_history": True, "user_expressions": {}}
+        metadata = {} if cell is None else {"cellId": cell, "deletedCells": list(deleted)}
+        message = self.client.session.msg("execute_request", request | content, metadata=metadata)
+        self.client.shell_channel.send(message)
+        return str(message["header"]["msg_id"])
+
+    def wait(self, message: str) -> Ran:
+        ran = Ran({})
+        while True:
+            found = self.client.get_iopub_msg(timeout=WAIT_S)
+            if found["parent_header"].get("msg_id") != message:
+                continue
+            kind, content = found["msg_type"], found["content"]
+            ran.kinds.append(kind)
+            if kind == "stream":
+                ran.said[content["name"]] = ran.said.get(content["name"], "") + content["text"]
+            if kind == "status" and content["execution_state"] == "idle":
+                break
+        while True:
+            found = self.client.get_shell_msg(timeout=WAIT_S)
+            if found["parent_header"].get("msg_id") == message:
+                ran.reply = found["content"]
+                return ran
+
+    def run(self, code: str, cell: str | None = None, deleted: tuple[str, ...] = (), **content: Any) -> Ran:
+        return self.wait(self.send(code, cell, deleted, **content))
+
+    def close(self) -> None:
+        if not self.client.channels_running:
+            return
+        self.client.shutdown()
+        end = time.monotonic() + WAIT_S
+        while self.manager.is_alive() and time.monotonic() < end:
+            time.sleep(0.02)
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Iterator[Kernel]:
+    made = Kernel(tmp_path)
+    try:
+        assert made.run("%load_ext deskcheck").reply["status"] == "ok"
+        yield made
+    finally:
+        made.close()
+
+
+def recorded(path: Path) -> Trajectory:
+    found = read_trajectory(path)
+    check(found.cells, found.steps)
+    return found
+
+
+def test_a_session(kernel: Kernel, tmp_path: Path) -> None:
+    """Runs, edits, deletions, outputs in order, errors and variables; no silent, empty or nested run; nothing
+    before `record` and nothing after `stop`."""
+    path = tmp_path / "rec" / "work.trajectory.parquet"
+    kernel.run("before = 1", "a")
+    assert "from the next cell on" in kernel.run(f"%deskcheck record {path}", "a").said["stdout"]
+    shows = (
+        "import sys\nkept = [1]\nprint('one')\nsys.stdout.flush()\ndisplay(2)\nprint('three', file=sys.stderr)\n"
+        "sys.stderr.flush()\nget_ipython().run_cell('inner = 4')\nkept"
+    )
+    kernel.run(shows, "b")
+    kernel.run("viewer = 1", silent=True)
+    kernel.run("viewer = 2", store_history=False)
+    kernel.run("", "c")
+    kernel.run("1/0", "c")
+    kernel.run("kept.append(before); del before", "b", deleted=("c", "never-seen"))
+    kernel.run("(", "d")
+    kernel.run("raise KeyboardInterrupt", "d")
+    kernel.run("7", None)
+    assert "8 executions" not in kernel.run("%deskcheck status", "d").said["stdout"]
+    assert kernel.run("%deskcheck stop", "d").said["stdout"].startswith(f"Written: {path}")
+    kernel.run("after = 1", "a")
+    found = recorded(path)
+    ran = list(found.executions)
+    assert [(one.cell, one.status.value) for one in ran] == [
+        ("b", "ok"),
+        ("c", "error"),
+        ("b", "ok"),
+        ("d", "error"),
+        ("d", "interrupted"),
+        ("input-0", "ok"),
+        ("d", "ok"),
+    ]
+    assert [step.kind for step in found.steps[:5]] == [
+        "insertion",
+        "execution",
+        "insertion",
+        "execution",
+        "deletion",
+    ]
+    assert [(o.type, o.name, o.text, o.data.get("text/plain")) for o in ran[0].outputs[:3]] == [
+        ("stream", "stdout", "one\n", None),
+        ("display_data", None, None, "2"),
+        ("stream", "stderr", "three\n", None),
+    ]
+    assert ran[0].outputs[-1].type == "execute_result"
+    assert ran[0].source == shows
+    assert ran[1].error is not None
+    assert ran[1].error.value == "division by zero"
+    assert ran[1].count == ran[0].count + 1  # type: ignore[operator]  # neither silent nor inner runs are counted
+    assert all(one.wall_s is not None and one.memory_after for one in ran)
+    after = [state for _, state in states(found.steps)]
+    assert after[0] is not None
+    assert {"kept", "before", "inner"} <= {*after[0].variables}
+    assert after[2] is not None
+    assert (after[2].mutated, after[2].removed) == (("kept",), ("before",))
+    assert found.environment is not None
+    assert "ipykernel" in found.environment.packages
+
+
+def test_masking_and_going_on(kernel: Kernel, tmp_path: Path) -> None:
+    """Masked, secrets are in no file; the same file goes on in the same kernel as if nothing had been."""
+    kernel.run("%deskcheck record . --mask --mask-name iban")
+    kernel.run("password = 'swordfish-9'; my_iban = 'DE00000001'\nprint(password, my_iban)", "a")
+    (part,) = tmp_path.glob("*.part")
+    assert b"swordfish" not in part.read_bytes()
+    assert b"DE0000" not in part.read_bytes()
+    assert "secrets are masked" in kernel.run("%deskcheck status").said["stdout"]
+    kernel.run("%deskcheck stop")
+    path = part.with_suffix("")
+    steps = len(recorded(path).steps)
+    kernel.run("%deskcheck record . --mask --mask-name iban")
+    kernel.run("x = 1", "b")
+    kernel.close()  # an ordinary end makes the file
+    found = recorded(path)
+    assert len(found.steps) > steps
+    assert not [step for step in found.steps if isinstance(step, Restart)]
+    assert b"swordfish" not in path.read_bytes()
+
+
+def test_a_killed_kernel(kernel: Kernel, tmp_path: Path) -> None:
+    """What was recorded survives a kill, and the next kernel goes on from there, after a death."""
+    path = tmp_path / "work.trajectory.parquet"
+    kernel.run(f"%deskcheck record {path} --no-state")
+    kernel.run("x = 1", "a")
+    kernel.manager.signal_kernel(signal.SIGKILL)
+    kernel.manager.provisioner.process.wait(WAIT_S)
+    assert begun(path) is not None
+    (tmp_path / "second").mkdir()
+    second = Kernel(tmp_path / "second")
+    try:
+        second.run("%load_ext deskcheck")
+        second.run(f"%deskcheck record {path}")
+        second.run("x", "a")
+    finally:
+        second.close()
+    found = recorded(path)
+    assert [step.kind for step in found.steps] == ["insertion", "execution", "restart", "edit", "execution"]
+    assert [one.status.value for one in found.executions] == ["ok", "error"]
+    assert [step.why for step in found.steps if isinstance(step, Restart)] == ["died"]
+
+
+def test_wrong_words(kernel: Kernel, tmp_path: Path) -> None:
+    """Each mistake is a line that says what to do; the cell is none of an error's."""
+    for line, said in [
+        ("", "the following arguments are required"),
+        ("sing", "invalid choice: 'sing'"),
+        ("stop", "Nothing is recorded. To begin"),
+        ("record", "the following arguments are required: path"),
+        ("record work.ipynb", "name a folder, or a file that ends in .trajectory.parquet"),
+        ("record . --mask-text (", "is no regular expression"),
+        ("record 'x", "No closing quotation"),
+        ("record /proc/here", "/proc/here"),
+        ("context nothing", "there is no variable 'nothing'"),
+    ]:
+        ran = kernel.run(f"%deskcheck {line}")
+        assert (line, ran.reply["status"]) == (line, "ok")
+        assert said in ran.said["stderr"], line
+        assert "Traceback" not in ran.said["stderr"], line
+    assert "Nothing is recorded" in kernel.run("%deskcheck status").said["stdout"]
+    assert list(tmp_path.rglob("*trajectory*")) == []
+
+
+def test_a_failing_disk(kernel: Kernel, tmp_path: Path) -> None:
+    """Where the file cannot be written any more the recording stops and says so; the cells go on."""
+    kernel.run(f"%deskcheck record {tmp_path}")
+    kernel.run("x = 1", "a")
+    kernel.run("import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))", "b")
+    ran = kernel.run("x + 1", "c")
+    assert ran.reply["status"] == "ok"
+    assert "execute_result" in ran.kinds
+    assert "has stopped" in kernel.run("%deskcheck status").said["stdout"]
+    assert kernel.run("x").reply["status"] == "ok"
+
+
+def test_context(kernel: Kernel) -> None:
+    """The variables that code depends on, through functions of earlier cells; all; some; without secrets;
+    and no code of the user's runs."""
+    kernel.run(
+        "class Loud:\n    def __repr__(self): raise SystemExit('shown')\nloud = Loud()\nrate = 3\nother = 4"
+    )
+    kernel.run("def scaled(x):\n    return x * rate\napi_key = 'not-for-models'\nhistory = [api_key]")
+    said = kernel.run("%%deskcheck context --budget 200\nscaled(5)").said["stdout"]
+    assert "rate: int = 3" in said
+    assert "scaled: function" in said
+    assert "other" not in said
+    said = kernel.run("%deskcheck context").said["stdout"]
+    assert "loud: Loud" in said
+    assert "not-for-models" not in said
+    assert "not-for-models" in kernel.run("%deskcheck context history --no-mask").said["stdout"]
+    said = kernel.run("import deskcheck; print(deskcheck.context(['rate'], form='json', budget=100))").said[
+        "stdout"
+    ]
+    assert '"name": "rate"' in said
+    assert kernel.run("%deskcheck context --budget 0").said.get("stdout", "") == ""

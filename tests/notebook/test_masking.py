@@ -1,0 +1,130 @@
+"""Secrets do not get into a trajectory that is masked."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deskcheck.notebook.capture import Capture, StateLimits
+from deskcheck.notebook.masking import MASKED, Mask
+from deskcheck.notebook.state import states
+from deskcheck.notebook.trajectory import Execution, Insertion, Output, Status, to_dict
+from deskcheck.recording.errors import InputError
+
+TOKENS = [
+    "ghp_" + "a1B2" * 9,
+    "sk-proj-" + "Zz09" * 6,
+    "AKIA" + "ABCD" * 4,
+    "hf_" + "abcd" * 6,
+    "xoxb-123456789012-abc",
+    "eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----",
+]
+
+
+def execution(source: str = "", outputs: tuple[Output, ...] = (), **variables: object) -> Execution:
+    state = Capture(StateLimits(time_s=60)).after_cell(variables, {}, source)
+    return Execution(
+        cell="a", source=source, status=Status.OK, order=("a",), outputs=outputs, state=state, count=1
+    )
+
+
+@pytest.mark.parametrize("token", TOKENS, ids=lambda token: token[:5])
+def test_secrets_that_show(token: str) -> None:
+    """A key of a known form is masked in source, in every kind of output, and in values at any depth."""
+    shown = Output(type="display_data", data={"text/plain": token, "application/json": {"a": [token]}})
+    said = Output(type="error", name="ValueError", value=f"bad {token}", text=f"Traceback\n{token}")
+    step = execution(
+        f"call({token!r})",
+        (Output(type="stream", text=f"got {token}!\n"), shown, said),
+        x={"deep": [token]},
+        y=token,
+    )
+    masked = Mask().step(step)
+    text = json.dumps(to_dict(masked), default=str)
+    assert token not in text
+    assert token.splitlines()[-1] not in text
+    assert isinstance(masked, Execution)
+    assert masked.outputs[0].text == f"got {MASKED}!\n"
+    ((_, state),) = states([masked])
+    assert state is not None
+    assert state.variables["y"].value.cut == "masked"
+    assert state.variables["y"].hash == MASKED
+
+
+@pytest.mark.parametrize(
+    ("source", "masked"),
+    [
+        ("password = 'abc'", f"password = '{MASKED}'"),
+        ('connect(user="me", api_key="k1")', f'connect(user="me", api_key="{MASKED}")'),
+        ('os.environ["HF_TOKEN"] = "t"', f'os.environ["HF_TOKEN"] = "{MASKED}"'),
+        ("d = {'client_secret': 's'}", f"d = {{'client_secret': '{MASKED}'}}"),
+        ("engine = 'db://me:pw@host/x'", f"engine = 'db://{MASKED}@host/x'"),
+        ("tokens = 'a b'", "tokens = 'a b'"),
+        ("tokenizer = load('gpt')", "tokenizer = load('gpt')"),
+        ("password = ask()", "password = ask()"),
+    ],
+)
+def test_secrets_by_name(source: str, masked: str) -> None:
+    """What is assigned to a name of a secret is masked, and no other code is touched."""
+    assert Mask().text(source) == masked
+
+
+def test_a_secret_is_masked_wherever_it_stands() -> None:
+    """A value seen under a masked name is masked in what was printed, in other variables and in later steps."""
+    mask = Mask()
+    out = Output(type="stream", name="stdout", text="it is correct-horse\n")
+    first = mask.step(
+        execution("login(db_password)", (out,), db_password="correct-horse", copy=["correct-horse"], n=1)
+    )
+    later = mask.step(Insertion(cell="b", source="# correct-horse", position=0, order=("b",)))
+    assert "horse" not in json.dumps([to_dict(first), to_dict(later)], default=str)
+    ((_, state),) = states([first])
+    assert state is not None
+    assert (state.variables["db_password"].type, state.variables["db_password"].length) == ("str", None)
+    assert state.variables["n"].hash != MASKED
+
+
+def test_fields_items_and_columns() -> None:
+    """Items of dicts and attributes of objects with the name of a secret are masked, whatever they are."""
+
+    class Account:
+        def __init__(self) -> None:
+            self.name, self.pwd = "me", 1234
+
+    Account.__module__ = "__main__"  # the fields of a library's classes are not recorded
+    masked = Mask().step(execution(account=Account(), settings={"auth_token": ["deep-inside"], "port": 5432}))
+    assert "deep-inside" not in json.dumps(to_dict(masked), default=str)
+    ((_, state),) = states([masked])
+    assert state is not None
+    account = state.variables["account"].value
+    assert (account["name"].atom, account["pwd"].cut) == ("me", "masked")
+    items = {key.atom: value for key, value in state.variables["settings"].value.items}
+    assert items["auth_token"].cut == "masked"
+    assert items["port"].atom == 5432
+
+
+def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The values of environment variables with the names of secrets are masked from the beginning."""
+    monkeypatch.setenv("SOME_API_KEY", "from-outside-1")
+    monkeypatch.setenv("SOME_PLACE", "somewhere-else")
+    assert Mask().text("from-outside-1 somewhere-else") == f"{MASKED} somewhere-else"
+    assert Mask().text("X_TOKEN=abcdef PATH=/bin", shown=True) == f"X_TOKEN={MASKED} PATH=/bin"
+
+
+def test_patterns_of_the_user() -> None:
+    """More names and texts can be given; what is no pattern is refused with its place."""
+    mask = Mask(["iban"], [r"\bDE\d{4}\b"])
+    assert mask.text("my_iban = 'x1'; y = 'DE1234'") == f"my_iban = '{MASKED}'; y = '{MASKED}'"
+    with pytest.raises(InputError, match=r'"\(" is no regular expression'):
+        Mask(["("])
+
+
+@given(st.text(max_size=60))
+def test_ordinary_steps_stay(text: str) -> None:
+    """A step without secrets is the same after masking, states and all."""
+    step = execution("x", (Output(type="stream", name="stdout", text=text),), x=[text], y={"k": text})
+    mask = Mask()
+    if mask.text(text, shown=True) == text:
+        assert mask.step(step) == step

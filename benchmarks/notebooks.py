@@ -281,7 +281,7 @@ def long(executions: int) -> str:
     with tempfile.TemporaryDirectory() as folder, _Memory() as memory:
         path = Path(folder, f"long{SUFFIX}")
         part = path.with_name(path.name + ".part")
-        asked = itertools.count(1)
+        asked, every = itertools.count(1), max(5, executions // 100)
         began = time.perf_counter()
         try:
             replay(
@@ -289,7 +289,7 @@ def long(executions: int) -> str:
                 path,
                 limits=limits,
                 state=StateLimits(),
-                interrupted=lambda: next(asked) % 100 == 0 and _lines(part) > executions // 2,
+                interrupted=lambda: next(asked) % every == 0 and _lines(part) > executions // 2,
             )
             sys.exit("the replay was to be stopped and was not")
         except KeyboardInterrupt:

@@ -356,21 +356,23 @@ def _resident_mib() -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
 
-BEGIN, END = "<!-- notebooks: written by benchmarks/notebooks.py -->", "<!-- end of the notebooks -->"
+PARTS = ("replay", "state", "long")
 
 
-def published(text: str, file: Path) -> str:
-    """The page with this text between its markers. Exits where it has none."""
-    before, begin, rest = file.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
+def published(text: str, file: Path, part: str) -> str:
+    """The page with this text between the markers of a part. Exits where it has none."""
+    begin_line = f"<!-- notebooks, {part}: written by benchmarks/notebooks.py -->"
+    end_line = f"<!-- end of notebooks, {part} -->"
+    before, begin, rest = file.read_text(encoding="utf-8").partition(begin_line)
+    _, end, after = rest.partition(end_line)
     if not begin or not end:
-        sys.exit(f"{file}: it has no lines {BEGIN!r} and {END!r}, between which the tables go.")
-    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
+        sys.exit(f"{file}: it has no lines {begin_line!r} and {end_line!r}, between which a table goes.")
+    return f"{before}{begin_line}\n\n{text}\n{end_line}{after}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--parts", default="replay,state,long", help="of these, separated by commas")
+    parser.add_argument("--parts", default=",".join(PARTS), help="of these, separated by commas")
     parser.add_argument("--folder", type=Path, help="notebooks; needed for replay")
     parser.add_argument("--runs", type=Path, help="keep here which of them are repeatable")
     parser.add_argument("--workers", type=int, default=2, help="that find it out")
@@ -382,37 +384,44 @@ def main() -> None:
     parser.add_argument("--publish", type=Path, metavar="FILE", help="write the tables into this page")
     options = parser.parse_args()
     parts = options.parts.split(",")
-    if not {*parts} <= {"replay", "state", "long"}:
+    if not {*parts} <= {*PARTS}:
         parser.error(f"--parts {options.parts}: known are replay, state and long")
     if "replay" in parts and (options.folder is None or not options.folder.is_dir()):
         parser.error("replay needs --folder, a folder of notebooks")
     if options.publish:
-        published("", options.publish)  # finds out now whether it can be done in the end
-    before = _load()
-    made = []
+        for part in parts:
+            published("", options.publish, part)  # finds out now whether it can be done in the end
     with tempfile.TemporaryDirectory() as folder:
         options.runs = options.runs or Path(folder)
         for part in parts:
-            if part == "replay":
-                made.append(compared(options))
+            text = _measured(part, options)
+            if options.publish:
+                page = published(text + "\n", options.publish, part)
+                options.publish.write_text(page, encoding="utf-8")
             else:
-                made.append(hard(options.reps) if part == "state" else long(options.executions))
+                print(text, end="\n\n")
+
+
+def _measured(part: str, options: argparse.Namespace) -> str:
+    """The table of a part, with how it came about."""
+    before = _load()
+    if part == "replay":
+        made = compared(options)
+    else:
+        made = hard(options.reps) if part == "state" else long(options.executions)
     command = shlex.join(["python", "benchmarks/notebooks.py", *sys.argv[1:]])
     for path in (options.folder, options.runs):
         command = command.replace(str(path), "...") if path else command
     versions = [f"{name} {metadata.version(name)}" for name in ("ipykernel", "nbclient", "jupyter_client")]
     about = f"{machine()}; CPython {sys.version.split()[0]}; {', '.join(versions)}"
-    text = "\n\n".join(
+    often = "once" if part == "long" else f"{options.reps} repetitions"
+    return "\n\n".join(
         [
-            f"Run {datetime.date.today()} by `{command}`: medians of {options.reps} repetitions.",
+            f"Run {datetime.date.today()} by `{command}`: {often}.",
             f"Machine: {about}; load {before} before, {_load()} after.",
-            *made,
+            made,
         ]
     )
-    if options.publish:
-        options.publish.write_text(published(text + "\n", options.publish), encoding="utf-8")
-    else:
-        print(text)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 TOP = Path(__file__).parents[2]
-PAGE = "before\n<!-- notebooks: written by benchmarks/notebooks.py -->\nwhat was there\n<!-- end of the notebooks -->\nafter\n"
+PAGE = "before\n{}after\n".format(
+    "".join(
+        f"<!-- notebooks, {part}: written by benchmarks/notebooks.py -->\nwhat was there\n"
+        f"<!-- end of notebooks, {part} -->\n"
+        for part in ("replay", "long")
+    )
+)
 
 
 def run(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":

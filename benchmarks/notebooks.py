@@ -11,7 +11,8 @@ is that of everything: the kernel's start, its end, saving. The time of a cell i
 of the next one, seen from outside, so that it has what is done between them.
 
 state: kernels that hold what inspectors of variables hang on; what a look at them after a cell takes, as the
-kernel measures it, and how long a cell ``1`` takes from outside with the state and without.
+kernel measures it by the clock and another process by CPU time, and how long small cells take from outside
+with the state and without.
 
 long: a trajectory of so many executions is replayed, stopped in the middle by its caller and gone on with;
 the memory of this process and of the kernel is measured along the way.
@@ -20,6 +21,7 @@ the memory of this process and of the kernel is measured along the way.
 import argparse
 import datetime
 import itertools
+import multiprocessing
 import os
 import shlex
 import shutil
@@ -29,15 +31,18 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from benchmarks._page import machine, table
 from deskcheck.notebook import ReplayLimits, StateLimits, Status, Trajectory, read_notebook, replay
+from deskcheck.notebook.capture import Capture
 from deskcheck.notebook.file import SUFFIX, read_trajectory
 from deskcheck.notebook.kernel import CellLimits, Kernel
 from deskcheck.notebook.record import notebook_files, record_notebooks
@@ -206,6 +211,21 @@ HARD = {
 TOUCH = ("1", "1", "other = 1", "other = [big]", "1", "del other", "1", "1", "name = big", "1")
 
 
+def look_cpu_ms(source: str) -> list[float]:
+    """CPU time of the looks after a cell that makes the variables and after each that follows it."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec("", names)
+    hidden = dict(names)
+    capture = Capture(StateLimits())
+    found = []
+    for cell in (source, *TOUCH):
+        exec(cell, names)
+        began = time.thread_time()
+        capture.after_cell(names, hidden, cell)
+        found.append(1000 * (time.thread_time() - began))
+    return found
+
+
 def hard(reps: int) -> str:
     """What the state of each costs after a cell."""
     limits = Limits(cpu_s=1000, wall_s=2000, memory_bytes=16 << 30, output_bytes=1 << 20)
@@ -229,9 +249,13 @@ def hard(reps: int) -> str:
                             later.append(1000 * ran.state["cost_s"])
                     if made.state is not None:
                         first.append(1000 * made.state["cost_s"])
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as other:
+            looks = [other.submit(look_cpu_ms, source).result() for _ in range(reps)]
         rows.append(
             [
                 name,
+                f"{max(each[0] for each in looks):.1f}",
+                f"{max(ms for each in looks for ms in each[1:]):.1f}",
                 f"{max(first):.1f}",
                 f"{statistics.median(later):.1f}",
                 f"{max(later):.1f}",
@@ -240,14 +264,8 @@ def hard(reps: int) -> str:
             ]
         )
         print(name, file=sys.stderr)
-    heads = [
-        "kernel holds",
-        "first look, most, ms",
-        "later, median",
-        "later, most",
-        "a cell from outside",
-        "... without state",
-    ]
+    heads = ["kernel holds", "first look, CPU, most, ms", "later, CPU, most", "first, clock, most"]
+    heads += ["later, median", "later, most", "a cell from outside", "... without state"]
     return table(heads, rows)
 
 
@@ -263,7 +281,7 @@ def long(executions: int) -> str:
     with tempfile.TemporaryDirectory() as folder, _Memory() as memory:
         path = Path(folder, f"long{SUFFIX}")
         part = path.with_name(path.name + ".part")
-        asked = itertools.count(1)
+        asked, every = itertools.count(1), max(5, executions // 100)
         began = time.perf_counter()
         try:
             replay(
@@ -271,7 +289,7 @@ def long(executions: int) -> str:
                 path,
                 limits=limits,
                 state=StateLimits(),
-                interrupted=lambda: next(asked) % 100 == 0 and _lines(part) > executions // 2,
+                interrupted=lambda: next(asked) % every == 0 and _lines(part) > executions // 2,
             )
             sys.exit("the replay was to be stopped and was not")
         except KeyboardInterrupt:
@@ -338,21 +356,23 @@ def _resident_mib() -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
 
 
-BEGIN, END = "<!-- notebooks: written by benchmarks/notebooks.py -->", "<!-- end of the notebooks -->"
+PARTS = ("replay", "state", "long")
 
 
-def published(text: str, file: Path) -> str:
-    """The page with this text between its markers. Exits where it has none."""
-    before, begin, rest = file.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
+def published(text: str, file: Path, part: str) -> str:
+    """The page with this text between the markers of a part. Exits where it has none."""
+    begin_line = f"<!-- notebooks, {part}: written by benchmarks/notebooks.py -->"
+    end_line = f"<!-- end of notebooks, {part} -->"
+    before, begin, rest = file.read_text(encoding="utf-8").partition(begin_line)
+    _, end, after = rest.partition(end_line)
     if not begin or not end:
-        sys.exit(f"{file}: it has no lines {BEGIN!r} and {END!r}, between which the tables go.")
-    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
+        sys.exit(f"{file}: it has no lines {begin_line!r} and {end_line!r}, between which a table goes.")
+    return f"{before}{begin_line}\n\n{text}\n{end_line}{after}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--parts", default="replay,state,long", help="of these, separated by commas")
+    parser.add_argument("--parts", default=",".join(PARTS), help="of these, separated by commas")
     parser.add_argument("--folder", type=Path, help="notebooks; needed for replay")
     parser.add_argument("--runs", type=Path, help="keep here which of them are repeatable")
     parser.add_argument("--workers", type=int, default=2, help="that find it out")
@@ -364,37 +384,44 @@ def main() -> None:
     parser.add_argument("--publish", type=Path, metavar="FILE", help="write the tables into this page")
     options = parser.parse_args()
     parts = options.parts.split(",")
-    if not {*parts} <= {"replay", "state", "long"}:
+    if not {*parts} <= {*PARTS}:
         parser.error(f"--parts {options.parts}: known are replay, state and long")
     if "replay" in parts and (options.folder is None or not options.folder.is_dir()):
         parser.error("replay needs --folder, a folder of notebooks")
     if options.publish:
-        published("", options.publish)  # finds out now whether it can be done in the end
-    before = _load()
-    made = []
+        for part in parts:
+            published("", options.publish, part)  # finds out now whether it can be done in the end
     with tempfile.TemporaryDirectory() as folder:
         options.runs = options.runs or Path(folder)
         for part in parts:
-            if part == "replay":
-                made.append(compared(options))
+            text = _measured(part, options)
+            if options.publish:
+                page = published(text + "\n", options.publish, part)
+                options.publish.write_text(page, encoding="utf-8")
             else:
-                made.append(hard(options.reps) if part == "state" else long(options.executions))
+                print(text, end="\n\n")
+
+
+def _measured(part: str, options: argparse.Namespace) -> str:
+    """The table of a part, with how it came about."""
+    before = _load()
+    if part == "replay":
+        made = compared(options)
+    else:
+        made = hard(options.reps) if part == "state" else long(options.executions)
     command = shlex.join(["python", "benchmarks/notebooks.py", *sys.argv[1:]])
     for path in (options.folder, options.runs):
         command = command.replace(str(path), "...") if path else command
     versions = [f"{name} {metadata.version(name)}" for name in ("ipykernel", "nbclient", "jupyter_client")]
     about = f"{machine()}; CPython {sys.version.split()[0]}; {', '.join(versions)}"
-    text = "\n\n".join(
+    often = "once" if part == "long" else f"{options.reps} repetitions"
+    return "\n\n".join(
         [
-            f"Run {datetime.date.today()} by `{command}`: medians of {options.reps} repetitions.",
+            f"Run {datetime.date.today()} by `{command}`: {often}.",
             f"Machine: {about}; load {before} before, {_load()} after.",
-            *made,
+            made,
         ]
     )
-    if options.publish:
-        options.publish.write_text(published(text + "\n", options.publish), encoding="utf-8")
-    else:
-        print(text)
 
 
 if __name__ == "__main__":

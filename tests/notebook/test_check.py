@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -261,6 +261,7 @@ def test_the_page_shows_hostile_text_as_text() -> None:
     assert "alert('x')" in tags.text
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(st.text("ab \n", max_size=60), st.text("ab \n", max_size=60))
 def test_a_diff_gives_both_sides_back(one: str, other: str) -> None:
     """Lines that are only in one are marked so, those in both stand once; what is marked in a line differs."""

@@ -11,6 +11,7 @@ import gc
 import hashlib
 import itertools
 import json
+import operator
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,6 +56,7 @@ def register(type_name: str, describe: Describer) -> None:
 
 _HIDDEN = re.compile(r"_+|_i+|_i?\d+|_(ih|oh|dh|exit_code)|__.*__")
 """Names that IPython itself assigns."""
+_underscored = operator.methodcaller("startswith", "_")
 _REF = re.compile(r'\{"ref":(\d+)\}')
 """Cannot be in a JSON string: there, quotes are escaped."""
 _SAMPLED_PARTS = 64
@@ -100,9 +102,10 @@ class Capture:
         listed = list(names)
         new, gone = _differences(self._listed, listed)
         self._listed = listed
-        new = [name for name in new if type(name) is str]
+        if {*map(id, map(type, new))} - {id(str)}:
+            new = [name for name in new if type(name) is str]
         self._own.difference_update(gone)
-        self._own.update(name for name in new if name.startswith("_") and _HIDDEN.fullmatch(name))
+        self._own.update(name for name in filter(_underscored, new) if _HIDDEN.fullmatch(name))
         not_users = {name for name in hidden if name in names and hidden[name] is names[name]} | self._own
         removed = [name for name in gone if self._known.pop(name, None) is not None]
         self._order += new
@@ -258,9 +261,13 @@ def _differences(before: list[str], after: list[str]) -> tuple[list[str], list[s
         if i < len(before):
             gone.append(before[i])
             i += 1
-    left, right = {*before[i:]}, {*after[j:]}
-    new = [name for name in after[j:] if name not in left]
-    gone += [name for name in before[i:] if name not in right]
+    new = after[j:]
+    if i < len(before):
+        left, right = {*before[i:]}, {*new}
+        new = [name for name in new if name not in left]
+        gone += [name for name in before[i:] if name not in right]
+    if not gone:
+        return new, []
     again = {*gone} & {*new}  # deleted and made again
     return [name for name in new if name not in again], [name for name in gone if name not in again]
 

@@ -378,8 +378,7 @@ class _Comparison:
             raised, other = True, Text(other.stdout, other.plain, ("UsageError", "the kernel tells no more"))
         if raised:
             assert other.error is not None
-            facts |= _failure(other.error, unbound)
-            return CellReport(status=_unless_unstable(CellStatus.FAILED, facts), **facts)
+            return CellReport(status=CellStatus.FAILED, **facts, **_failure(other.error, unbound))
         if not before and (one == other or stored.count is None or not self.any_output):
             return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
         images = _images(before), _images(after)
@@ -390,11 +389,8 @@ class _Comparison:
         names = same_after(one, other, self.normalisers)
         if names and images[0] == images[1]:
             return CellReport(status=CellStatus.NORMALISED, normalisers=names, **facts)
-        return CellReport(status=_unless_unstable(CellStatus.DIFFERENT, facts), **facts)
-
-
-def _unless_unstable(status: CellStatus, facts: dict[str, Any]) -> CellStatus:
-    return CellStatus.NOT_REPEATABLE if facts.get("unstable") else status
+        unstable = ran.repeats is False
+        return CellReport(status=CellStatus.NOT_REPEATABLE if unstable else CellStatus.DIFFERENT, **facts)
 
 
 def _failure(error: tuple[str, str], unbound: dict[str, int]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def same_after(
 ) -> tuple[str, ...] | None:
     """Names of the fewest normalisers after which two texts are the same; None where they are different after
     all of them, empty where they are the same as they are. Of several sets of one size, the first in the
-    order of `NORMALISERS`.
+    order of `NORMALISERS`. For very long texts: some of which none can be left out.
     """
     if one == other:
         return ()
@@ -56,11 +56,20 @@ def same_after(
         left = after
     if not _equal(left):
         return None
+    if sum(len(a) + len(b) for a, b in pairs) > _LONG:
+        for each in candidates[::-1]:
+            rest = [other for other in candidates if other is not each]
+            candidates = rest if _equal(_apply(rest, pairs)) else candidates
+        return tuple(each.name for each in candidates)
     for size in range(1, len(candidates)):
         for chosen in itertools.combinations(candidates, size):
             if _equal(_apply(chosen, pairs)):
                 return tuple(each.name for each in chosen)
     return tuple(each.name for each in candidates)
+
+
+_LONG = 100_000
+"""Characters, beyond which trying every set would take too long."""
 
 
 def _pairs(one: Text, other: Text) -> list[tuple[str, str]] | None:

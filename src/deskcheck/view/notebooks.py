@@ -98,7 +98,8 @@ def reason(cell: CellReport) -> str:
         return ", ".join(cell.normalisers)
     if cell.category is not None:
         follows = f" (cell {cell.follows} defines it, and did not come to its end)" if cell.follows else ""
-        return f"{cell.category}: {cell.message}{follows}"
+        unstable = f" (two fresh runs differ: {cell.unstable})" if cell.unstable else ""
+        return f"{cell.category}: {cell.message}{follows}{unstable}"
     if cell.status is CellStatus.NOT_REPEATABLE:
         return f"two fresh runs: {cell.unstable}"
     return cell.message or cell.difference or ""

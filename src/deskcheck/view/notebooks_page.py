@@ -112,7 +112,7 @@ def notebooks_page(report: Report) -> str:
     total, well = len(report.notebooks), sum(report.by_status[status] for status in REPRODUCES)
     stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
     said = f"{well} of {total} notebooks reproduce"
-    nothing = f", {stored} of them with nothing stored that they could be compared with" if stored else ""
+    nothing = f"{stored} of them have nothing stored that they could be compared with · " if stored else ""
     python = report.environment.python if report.environment else platform.python_version()
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {__version__} · Python {python}"
     runs = "one fresh run" if report.runs == 1 else f"up to {report.runs} fresh runs"
@@ -123,8 +123,8 @@ def notebooks_page(report: Report) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>{said}</title><style>{_STYLE}{"".join(_filters_style())}</style></head><body>
-<h1>{said}{nothing}</h1>
-<p class="facts">{made} · {runs} of each, in a sandbox without a network</p>
+<h1>{said}</h1>
+<p class="facts">{nothing}{made} · {runs} of each, in a sandbox without a network</p>
 <div class="tally"><span>notebooks</span>{_bar(report.by_status)}<span>cells</span>{_bar(report.cells)}</div>
 <div class="filters"><span class="soft">show (notebooks · cells)</span>{"".join(_filters(report))}</div>
 <div class="columns">{"".join(_tables(report))}</div>

@@ -1,6 +1,7 @@
 """Questions about notebooks: the samples, what may stand in a prompt, baselines, and the whole road through Inspect."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import random
@@ -16,12 +17,14 @@ from typer.testing import CliRunner
 from deskcheck.ask import NOTEBOOK_QUESTIONS, NotebookOptions, Sample, ask, effects, guess, mark, oracle
 from deskcheck.ask.marking import METRICS
 from deskcheck.ask.notebooks import normalised, notebook_samples, shown_text, trajectory_files
+from deskcheck.ask.running import by_running
 from deskcheck.cli import app
 from deskcheck.notebook.capture import Capture, StateLimits
 from deskcheck.notebook.file import write_trajectory
 from deskcheck.notebook.trajectory import Cell, Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.notebook.views import VIEWS, estimate_tokens
 from deskcheck.recording import InputError
+from deskcheck.sandbox.confinement import Confinement
 
 Cells = Sequence[tuple[str, str] | None]
 """(cell id, source) in the order of execution; None: the kernel is restarted."""
@@ -339,6 +342,42 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
         run(tmp_path / folder, "n", ANALYSIS)
     with pytest.raises(InputError, match="both are the trajectory 'n'"):
         samples_of(*trajectory_files([tmp_path]))
+
+
+@pytest.mark.slow
+def test_marking_by_running(tmp_path: Path) -> None:
+    """The true cell and a rewrite do the same, a near miss and the unreadable do not; and of a cell whose output
+    is another each time nothing is said, with the reason."""
+    pytest.importorskip("IPython", reason="would have proved that next cells are marked by running them")
+    path = run(tmp_path, "n", [*ANALYSIS, ("t", "import time\ntime.perf_counter_ns()")])
+    samples = {s.data["step"]: s for s in samples_of(path, question="next_cell", state=("none",))["none"][0]}
+
+    @dataclasses.dataclass
+    class Row:
+        id: str
+        completion: str
+        data: str
+
+    answers = [
+        (6, "total = sum(map(double, rows)) + 1"),
+        (6, "extra = 1\ntotal = sum([double(row) for row in rows]) + extra\ndel extra"),
+        (6, "total = sum(map(double, rows)) + 2"),
+        (10, "rows[99]"),
+        (10, "rows[98]"),
+        (10, "{}[99]"),
+        (11, "[row * 2 for row in rows]"),
+        (12, "time.perf_counter_ns()"),
+    ]
+    rows = [
+        Row(samples[step].id, f"[ANSWER]{source}[/ANSWER]", json.dumps(samples[step].data))
+        for step, source in answers
+    ]
+    rows.append(Row(samples[6].id, "I do not know.", json.dumps(samples[6].data)))
+    found = by_running(rows, confinement=Confinement.TRUSTED)
+    scores = [found[row.id, row.completion].score for row in rows]
+    assert scores == [1, 1, 0, 1, 1, 0, 1, None, 0], found
+    assert found[rows[2].id, rows[2].completion].why.startswith("variable total")
+    assert "does not agree with itself" in found[rows[7].id, rows[7].completion].why
 
 
 # -- through Inspect -----------------------------------------------------------------------------------

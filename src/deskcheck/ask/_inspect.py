@@ -260,8 +260,10 @@ class StandIn(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         if model_name not in _STAND_INS:
-            known = ", ".join(f"deskcheck/{name}" for name in _STAND_INS)
-            raise InputError(f"deskcheck/{model_name}: there is no such model. deskcheck's own are {known}.")
+            raise InputError(
+                f"deskcheck/{model_name}: there is no such model. deskcheck's own are deskcheck/oracle and "
+                "deskcheck/guess, and for questions about notebooks deskcheck/copy and deskcheck/empty."
+            )
 
     async def generate(
         self,

@@ -45,9 +45,10 @@ def main() -> None:
             break
         used += 1
         found += cells_of(path, given.each, given.seed)
-        print(f"{sum(row['refusal'] is None for row in found)} of {len(found)} cells: {path}", flush=True)
-    if given.out is not None:
-        given.out.write_text("".join(json.dumps(row) + "\n" for row in found))
+        can = sum(row["refusal"] is None for row in found)
+        print(f"{can} of {len(found)} cells: {path}", flush=True)
+        if given.out is not None:
+            given.out.write_text("".join(json.dumps(row) + "\n" for row in found))
     report(found, used)
 
 

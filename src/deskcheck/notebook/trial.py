@@ -404,7 +404,7 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
         variables={name: {**row} for name, row in state["variables"].items() if row["hash"] and row["type"]},
         removed=tuple(state.get("removed", ())),
         unseen=int(state.get("unseen", 0)),
-        codes=dict(said["codes"]),
+        inside={name: tuple(digests) for name, digests in said["inside"].items()},
         aliases=tuple(tuple(names) for names in said["aliases"]),
         wall_s=piece.ending.wall_s or 0.0,
         cpu_s=piece.ending.cpu_s or 0.0,

@@ -57,7 +57,7 @@ def _add(obj: Any, found: list[Any], depth: int, seen: set[int]) -> None:
     if len(found) > _MOST:
         return
     found.append(kind.__qualname__)
-    if kind in _ATOMS:
+    if kind in _ATOMS or _arrays.is_scalar(kind):
         text = repr(obj)[:_TEXT]
         found.append("id" if kind is str and _RANDOM_ID.fullmatch(obj) else text)
         return

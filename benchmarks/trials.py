@@ -4,8 +4,9 @@
 
 FOLDER is searched for notebooks; where it has files MANIFEST.tsv with a column `seconds`, those that took
 longer than --seconds are left out. Of each notebook up to --each cells are drawn; it goes on until --cells
-could be marked. Each one is marked against itself, rewritten (`rewrites`) and nearly rewritten. Near misses
-that score 1 are printed: whether they really do the same is for a reader to see.
+could be marked that do not raise. Each one is marked against itself, rewritten (`rewrites`) and nearly
+rewritten. Near misses that score 1 are printed: whether they really do the same is for a reader to see. In a
+cell that raises, all do that change what it does not come to; these are counted apart.
 """
 
 import argparse
@@ -39,16 +40,16 @@ def main() -> None:
     ]
     random.Random(given.seed).shuffle(notebooks)
     found: list[dict[str, Any]] = []
-    used = 0
+    done = 0
     for path in notebooks:
-        if sum(row["refusal"] is None for row in found) >= given.cells:
+        if done >= given.cells:
             break
-        used += 1
         found += cells_of(path, given.each, given.seed)
-        print(f"{sum(row['refusal'] is None for row in found)} of {len(found)} cells: {path}", flush=True)
-    if given.out is not None:
-        given.out.write_text("".join(json.dumps(row) + "\n" for row in found))
-    report(found, used)
+        done = sum(row["status"] == "ok" for row in found)
+        print(f"{done} of {len(found)} cells: {path}", flush=True)
+        if given.out is not None:
+            given.out.write_text("".join(json.dumps(row) + "\n" for row in found))
+    report(found)
 
 
 def took(path: Path, folder: Path) -> float:
@@ -83,9 +84,9 @@ def cells_of(path: Path, each: int, seed: int) -> list[dict[str, Any]]:
                 source = place.execution.source
                 row: dict[str, Any] = {"notebook": str(path), "step": step, "source": source, "marks": []}
                 row["refusal"] = place.refusal
+                row["status"] = None if row["refusal"] else place.true.status
                 found.append(row)
                 if row["refusal"] is None:
-                    row["status"] = place.true.status
                     rewritten = [
                         ("itself", source),
                         ("renamed", renamed(source, place.later)),
@@ -112,29 +113,34 @@ def cells_of(path: Path, each: int, seed: int) -> list[dict[str, Any]]:
     return found
 
 
-def report(found: list[dict[str, Any]], notebooks: int) -> None:
+def report(found: list[dict[str, Any]]) -> None:
+    """Print how cells and their rewrites were marked."""
     marked = [row for row in found if row["refusal"] is None]
-    failed = sum(row["status"] == "error" for row in marked)
-    print(f"\n{notebooks} notebooks, {len(found)} cells drawn, {len(marked)} can be marked, {failed} raise")
+    notebooks = len({row["notebook"] for row in found})
+    print(f"\n{notebooks} notebooks, {len(found)} cells drawn, {len(marked)} can be marked")
     for why, count in Counter(_kind(row["refusal"]) for row in found if row["refusal"]).most_common():
         print(f"  {count:4}  {why}")
-    scores: Counter[tuple[str, int | None]] = Counter()
-    for row in marked:
-        scores.update((mark["kind"], mark["score"]) for mark in row["marks"])
-    print("\nkind        n  score 1  score 0  not told")
-    for kind in ("itself", "renamed", "reordered", "constant", "operator", "result"):
-        by = [scores[kind, score] for score in (1, 0, None)]
-        print(f"{kind:10} {sum(by):3} {by[0]:8} {by[1]:8} {by[2]:9}")
+    for status, what in (("ok", "cells that end well"), ("error", "cells that raise")):
+        scores: Counter[tuple[str, int | None]] = Counter()
+        for row in marked:
+            if row["status"] == status:
+                scores.update((mark["kind"], mark["score"]) for mark in row["marks"])
+        print(f"\n{what}\nkind         n  score 1  score 0  not told")
+        for kind in (*SAME, "constant", "operator", "result"):
+            by = [scores[kind, score] for score in (1, 0, None)]
+            print(f"{kind:10} {sum(by):3} {by[0]:8} {by[1]:8} {by[2]:9}")
     seconds = [mark["seconds"] for row in marked for mark in row["marks"]]
     if seconds:
         median, mean = 1000 * statistics.median(seconds), 1000 * statistics.mean(seconds)
         print(f"\na mark: median {median:.1f} ms, mean {mean:.1f} ms")
     for row in marked:
         for mark in row["marks"]:
-            same = mark["kind"] in ("itself", "renamed", "reordered")
-            if mark["score"] != same:
+            if row["status"] == "ok" and mark["score"] != (mark["kind"] in SAME):
                 print(f"\n--- {row['notebook']} step {row['step']}: {mark['kind']}, score {mark['score']}")
                 print(mark["why"], row["source"], "---", mark["source"], sep="\n")
+
+
+SAME = ("itself", "renamed", "reordered")
 
 
 def _kind(refusal: str) -> str:

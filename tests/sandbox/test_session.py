@@ -135,6 +135,19 @@ def test_a_session_is_in_its_folder_again(session: Session) -> None:
         assert shown(session, "os.path.basename(os.getcwd()), os.listdir()") == "('d', ['f'])"
 
 
+def test_open_files_that_can_only_be_read(session: Session) -> None:
+    """Each copy goes on reading from where the file was at the snapshot, whatever another has read."""
+    session.run("import string\nf = open(string.__file__, buffering=1 << 9)\nbegun = f.read(700)")
+    before = session.snapshot()
+    rest = shown(session, "hash(f.read())")
+    session.run("f.seek(3)")
+    for _ in range(2):
+        session.restore(before)
+        assert shown(session, "hash(f.read())") == rest
+    session.restore(before)
+    assert shown(session, "begun + f.read() == open(string.__file__).read()") == "True"
+
+
 def test_snapshots_of_snapshots(strict: Sandbox) -> None:
     """Any of several points can be gone back to, in any order; a dropped one cannot."""
     with strict.session() as session:

@@ -24,6 +24,7 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from deskcheck.notebook._attributes import attributes
 from deskcheck.notebook._code import codes
 from deskcheck.notebook._process import HOME, _copy
 from deskcheck.notebook.capture import Capture, StateLimits
@@ -34,6 +35,8 @@ _FILE_BYTES = 16 << 20
 
 _shell: "_Shell"
 _capture: Capture
+_attributes: dict[str, str] = {}
+"""By variable, a digest of what the object of a library's class holds, after the last cell."""
 
 
 def begin(settings: dict[str, Any]) -> None:
@@ -64,7 +67,7 @@ def begin(settings: dict[str, Any]) -> None:
 
 
 def cell(source: str, wall_s: float, chars: int) -> str:
-    """Run a cell; what was seen of it, as JSON: `status`, `outputs`, `state`, `codes`, `aliases`, `late`."""
+    """Run a cell; what was seen of it, as JSON: `status`, `outputs`, `state`, `inside`, `aliases`, `late`."""
     vars(builtins).pop("_", None)  # the session's; IPython has its own, unless it finds one there
     shown = _shell.shown
     shown.begin(chars)
@@ -86,6 +89,7 @@ def cell(source: str, wall_s: float, chars: int) -> str:
     took = time.perf_counter() - began
     names = _shell.user_ns
     state = _capture.after_cell(names, _shell.user_ns_hidden, source)
+    inside = _look_inside(state)
     return json.dumps(
         {
             "status": "ok" if result.success else "error",
@@ -93,15 +97,29 @@ def cell(source: str, wall_s: float, chars: int) -> str:
             "wall_s": round(took, 6),
             "outputs": shown.outputs(),
             "state": state,
-            "codes": {
-                name: digest
-                for name in state["variables"]
-                if (digest := codes(names[name], names)) is not None
-            },
+            "inside": inside,
             "aliases": _aliases(),
         },
         default=repr,
     )
+
+
+def _look_inside(state: dict[str, Any]) -> dict[str, list[str | None]]:
+    """Of changed variables, by name, digests of their code and of their attributes, where they have some. A
+    variable whose attributes alone have changed is added to those of the state."""
+    names, variables = _shell.user_ns, state["variables"]
+    before = {**_attributes}
+    _attributes.clear()
+    for name, known in _capture._known.items():
+        digest = attributes(names[name]) if name in names else None
+        if digest is None:
+            continue
+        _attributes[name] = digest
+        if before.get(name, digest) != digest and name not in variables:
+            kind = _capture._snap.type_name(type(names[name]))
+            variables[name] = {"change": "mutated", "type": kind, "hash": known.digest}
+    found = {name: [codes(names[name], names), _attributes.get(name)] for name in variables}
+    return {name: digests for name, digests in found.items() if any(digests)}
 
 
 def digests(paths: list[str]) -> str:

@@ -1,7 +1,7 @@
 """Whether two cells did the same, run in forks of one state: by what they showed and what they left behind.
 
-The rule stands in docs/trying-cells.md. Not compared: times, execution counts, display ids, tracebacks (an
-exception's class and message are), metadata, and the order between streams and displays."""
+The rule stands in docs/trying-cells.md. Not compared: times, execution counts, display ids that were drawn,
+tracebacks (an exception's class and message are), metadata, and the order between streams and displays."""
 
 import base64
 import re
@@ -22,10 +22,10 @@ class Trial:
 
     outputs: as of an `Execution`; what child processes wrote to the descriptors comes last. variables: those
     that it changed, by name, each a row as docs/trajectory.md describes under state; removed: names of
-    before. unseen: variables that were not looked at for lack of time. codes: of changed functions, classes
-    and what holds such, a digest of what they do. aliases: groups of names of one object after it. files:
-    below the notebook's folder what it wrote, with a digest of the content (None: too large), and what it
-    removed, as ``removed``.
+    before. unseen: variables that were not looked at for lack of time. inside: of changed variables that have
+    such, a digest of what their functions and classes do, and one of the attributes of an object of a
+    library's class. aliases: groups of names of one object after it. files: below the notebook's folder what
+    it wrote, with a digest of the content (None: too large), and what it removed, as ``removed``.
     """
 
     source: str
@@ -35,7 +35,7 @@ class Trial:
     variables: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     removed: tuple[str, ...] = ()
     unseen: int = 0
-    codes: Mapping[str, str] = field(default_factory=dict)
+    inside: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     aliases: tuple[tuple[str, ...], ...] = ()
     files: Mapping[str, str | None] = field(default_factory=dict)
     wall_s: float = 0.0
@@ -95,6 +95,9 @@ def _outputs(true: Trial, candidate: Trial) -> Iterator[Difference]:
         texts = [_stream(outputs, name) for outputs in (one, other)]
         if texts[0] != texts[1]:
             yield Difference(name, detail=_first_difference(texts[0][0], texts[1][0]))
+    updates = [_updates(trial.outputs) for trial in (true, candidate)]
+    if updates[0] != updates[1]:
+        yield Difference("display", detail="other updates of displays of earlier cells")
     for type_, kind in (("execute_result", "result"), ("display_data", "display")):
         pair = [[each for each in outputs if each.type == type_] for outputs in (one, other)]
         if len(pair[0]) != len(pair[1]):
@@ -102,6 +105,13 @@ def _outputs(true: Trial, candidate: Trial) -> Iterator[Difference]:
             continue
         for wanted, found in zip(*pair, strict=True):
             yield from _display(kind, wanted, found)
+
+
+def _updates(outputs: Iterable[Output]) -> list[tuple[str | None, Any]]:
+    """What a cell shows in displays that it did not make."""
+    own = {each.display_id for each in outputs if each.type == "display_data"}
+    others = [each for each in outputs if each.type == "update_display_data" and each.display_id not in own]
+    return [(each.display_id, each.data) for each in others]
 
 
 def _stream(outputs: Iterable[Output], name: str) -> tuple[str, int]:
@@ -135,6 +145,8 @@ def _display(kind: str, wanted: Output, found: Output) -> Iterator[Difference]:
     if {*wanted.data} != {*found.data}:
         yield Difference(kind, detail=f"{sorted(found.data)}, not {sorted(wanted.data)}")
         return
+    if _named_id(wanted) != _named_id(found):
+        yield Difference(kind, detail=f"display_id {found.display_id!r}, not {wanted.display_id!r}")
     if wanted.length != found.length:
         yield Difference(kind, detail=f"{found.length} characters, not {wanted.length}")
     for mime, value in wanted.data.items():
@@ -150,6 +162,12 @@ def _display(kind: str, wanted: Output, found: Output) -> Iterator[Difference]:
         else:
             detail = _first_difference(pair[0], pair[1]) if isinstance(pair[0], str) else "another value"
             yield Difference(kind, mime, detail)
+
+
+def _named_id(output: Output) -> str | None:
+    """A display's id, unless IPython drew it."""
+    given = output.display_id
+    return None if given is None or re.fullmatch("[0-9a-f]{32}", given) else given
 
 
 def _png_size(encoded: Any) -> tuple[int, int] | None:
@@ -199,14 +217,14 @@ def _state(true: Trial, candidate: Trial, later: Later) -> Iterator[Difference]:
 
 def _content(trial: Trial, name: str) -> tuple[Any, ...]:
     row = trial.variables[name]
-    return row["type"], row["hash"], trial.codes.get(name)
+    return row["type"], row["hash"], trial.inside.get(name, ())
 
 
 def _otherwise(true: Trial, candidate: Trial, name: str) -> str:
     wanted, found = _content(true, name), _content(candidate, name)
     if wanted[0] != found[0]:
         return f"{found[0]}, not {wanted[0]}"
-    return "another content" if wanted[1] != found[1] else "another code"
+    return "another content" if wanted[1] != found[1] else "another code, or other attributes"
 
 
 def _read_together(aliases: Iterable[Iterable[str]], later: Later) -> set[frozenset[str]]:

@@ -7,10 +7,12 @@ was.
         place.mark("df.mean(axis=0)").score      # 1: it does what the trajectory's own cell does there
 
 The cells before are run once, in a session of the sandbox (`sandbox.session`). A fork has everything of the
-state but threads, open files and children; where the state has those, nothing can be tried out, and
-`Place.refusal` says so. How two trials are compared: `agreement`. A candidate could forge what is said of it,
-as it shares its process with what says it. It would gain nothing: the true cell's results are never in that
-process, so that a forged report is right only where an honest answer would be.
+state but threads, children and files open for writing; where the state has those, nothing can be tried out,
+and `Place.refusal` says so. How two trials are compared: `agreement`.
+
+A candidate could forge what is said of it, as it shares its process with what says it. It would gain nothing:
+the true cell's results are never in that process, so that a forged report is right only where an honest
+answer would be.
 """
 
 import json
@@ -402,7 +404,7 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
         variables={name: {**row} for name, row in state["variables"].items() if row["hash"] and row["type"]},
         removed=tuple(state.get("removed", ())),
         unseen=int(state.get("unseen", 0)),
-        codes=dict(said["codes"]),
+        inside={name: tuple(digests) for name, digests in said["inside"].items()},
         aliases=tuple(tuple(names) for names in said["aliases"]),
         wall_s=piece.ending.wall_s or 0.0,
         cpu_s=piece.ending.cpu_s or 0.0,

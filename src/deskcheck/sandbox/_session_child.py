@@ -115,7 +115,7 @@ class Interpreter:
                 facts, leaving = self._run(message, descriptors, send)
             elif message["do"] == "hold":
                 try:
-                    key = self._hold(descriptors[0], receive)
+                    key = self._hold(descriptors[0], message["files"], receive)
                 except OSError as error:
                     facts = {"outcome": Outcome.RAISED, "detail": str(error)}
                 else:
@@ -233,6 +233,7 @@ class Interpreter:
     def _hold(
         self,
         wake: int,
+        files: list[tuple[int, str]],
         receive: Callable[[socket.socket], tuple[dict[str, Any] | None, list[int]]],
         *,
         fork: Callable[[], int] = _fork,
@@ -241,7 +242,15 @@ class Interpreter:
     ) -> bytes | None:
         """Leave a copy of this process that waits at `wake`. In the process itself, None. In a copy of the
         copy, which was woken to go on from here, the key to say so with.
+
+        files: open ones, by descriptor. Each copy has them opened for itself: else they would all go on from
+        wherever one of them has read to.
         """
+        try:
+            _open_again(files)
+        except OSError:
+            os.close(wake)
+            raise
         child = fork()
         if child < 0:
             os.close(wake)
@@ -253,6 +262,7 @@ class Interpreter:
         if fork():
             exit_(0)
         self._adopted()
+        _open_again(files)
         here = _current_folder()
         held = socket.socket(fileno=wake)
         held.sendall(b"held")
@@ -269,6 +279,7 @@ class Interpreter:
                 exit_(0)
             self._adopted()
             held.close()
+            _open_again(files)
             self._forget_orders()
             if here is not None:
                 os.chdir(here)  # files have been put back: the folder is there again, and is another one
@@ -293,6 +304,25 @@ class Interpreter:
         if not self.outlives_server:
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         self.pid = os.getpid()
+
+
+def _open_again(
+    files: list[tuple[int, str]],
+    *,
+    open_: Callable[..., int] = os.open,
+    dup2: Callable[..., int] = os.dup2,
+    lseek: Callable[[int, int, int], int] = os.lseek,
+) -> None:
+    """Give descriptors of their own to files that can only be read, at the same place. Raises OSError."""
+    for descriptor, path in files:
+        new = open_(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if not os.path.samestat(os.fstat(new), os.fstat(descriptor)):
+                raise OSError(f"{path} is another file than the one that is open")
+            lseek(new, lseek(descriptor, 0, os.SEEK_CUR), os.SEEK_SET)
+            dup2(new, descriptor, os.get_inheritable(descriptor))
+        finally:
+            os.close(new)
 
 
 def _current_folder() -> str | None:

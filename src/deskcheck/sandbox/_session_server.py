@@ -9,6 +9,7 @@ import os
 import select
 import signal
 import socket
+import stat
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -189,24 +190,26 @@ class Keeper:
 
     def _hold(self, number: int, cpu_s: float) -> None:
         try:
-            self._check_alone()
+            shared = self._check_alone()
             left = self.wishes.copied_bytes - sum(each.size_bytes for each in self.held.values())
             entries = _copies.copy(self.folder, left)
         except _copies.CannotCopy as error:
             self._answer(refused=str(error))
             return
-        self._answer(ready=True)
+        self._answer(ready=True, files=shared)
         size = sum(len(entry.content or "") + len(entry.name) for entry in entries)
         held = _Held(0, entries, size)
         self._run(self.live, cpu_s, held)
         if held.pid:
             self.held[number] = held
 
-    def _check_alone(self) -> None:
+    def _check_alone(self) -> list[tuple[int, str]]:
         """A fork holds one thread, and shares open files and shared memory with what it was made from.
 
-        Raises CannotCopy where there is more.
+        Files that lie elsewhere and can only be read, as fonts that a library keeps open, can be opened again
+        by the fork: these are returned, by descriptor. Raises CannotCopy where there is more.
         """
+        again = []
         threads = len(os.listdir(f"/proc/{self.live}/task"))
         if threads > 1:
             raise _copies.CannotCopy(f"{threads - 1} threads of the session's run beside its first")
@@ -218,11 +221,24 @@ class Keeper:
         for name in os.listdir(f"/proc/{self.live}/fd"):
             target = os.readlink(f"/proc/{self.live}/fd/{name}")
             if int(name) > 2 and int(name) < self.channel_at and not target.startswith("/dev/"):
+                if self._can_only_be_read(name, target):
+                    again.append((int(name), target))
+                    continue
                 shown = target.removeprefix(self.folder + "/")
                 raise _copies.CannotCopy(f"the session has {shown!r} open; close it first")
         with open(f"/proc/{self.live}/maps") as stream:
             if any(line.split()[1][1::2] == "ws" for line in stream):
                 raise _copies.CannotCopy("the session has memory that it shares with other processes")
+        return again
+
+    def _can_only_be_read(self, descriptor: str, target: str) -> bool:
+        if target.startswith(self.folder + "/"):
+            return False  # its content is put back, as that of another file
+        if not stat.S_ISREG(os.stat(f"/proc/{self.live}/fd/{descriptor}").st_mode):
+            return False
+        with open(f"/proc/{self.live}/fdinfo/{descriptor}") as stream:
+            flags = next(int(line.split()[1], 8) for line in stream if line.startswith("flags:"))
+        return flags & os.O_ACCMODE == os.O_RDONLY
 
     def _restore(self, number: int, cpu_s: float) -> None:
         held = self.held.get(number)

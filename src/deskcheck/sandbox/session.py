@@ -271,7 +271,8 @@ class Session:
         """Keep the interpreter and its files as they are: a fork, held stopped, and a copy of the files.
 
         A snapshot is exact or it is refused: where the session has threads, child processes, open files or
-        shared memory, which a fork does not hold, SandboxError says which. The process number changes.
+        shared memory, which a fork does not hold, SandboxError says which. Files outside of its folder that
+        are open for reading alone are held. The process number changes.
         """
         with self._lock:
             self._must_go_on()
@@ -548,6 +549,7 @@ class _Exchange:
                 answer = self.server.answer(_FORK.wall_s)
                 if "refused" in answer:
                     raise _Refused(answer["refused"])
+                self.order = {**self.order, "files": answer.get("files", [])}
         assert session._channel is not None
         if self.to is not None:
             self._forget()

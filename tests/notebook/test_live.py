@@ -53,7 +53,7 @@ def test_what_a_run_shows(path: Path) -> None:
     assert found.steps[-1].order == ("a", "input-0", "b")
     live = Live(path, head())
     live.saved(CELLS)
-    assert live.order == ("a", "b", "input-0")  # what no cell is stays when the notebook is saved
+    assert live.order == ("a", "input-0", "b")  # what is no cell stays when the notebook is saved
     live.close()
 
 

@@ -150,7 +150,12 @@ class Live:
             cells_of_it = [cell for cell in before if not cell.id.startswith(_INPUT)]
             now = matched(cells_of_it, now, self._new_ids())
             self._aliases = self._aliases or {}
-        now += [cell for cell in before if cell.id.startswith(_INPUT)]
+        # What is no cell of the notebook stays below the cell that it followed.
+        for number, cell in enumerate(before):
+            if cell.id.startswith(_INPUT):
+                places = {each.id: place for place, each in enumerate(now, 1)}
+                above = (places[each.id] for each in reversed(before[:number]) if each.id in places)
+                now.insert(next(above, 0), cell)
         for step in changes(before, now, at):
             self._write(step)
 
@@ -172,7 +177,7 @@ class Live:
         if self._aliases is None:
             return None
         found = self._aliases.get(cell)
-        if found is None and source is not None:
+        if found not in self.cells and source is not None:
             taken = {*self._aliases.values()}
             masked = self._masked(source)
             alike = (

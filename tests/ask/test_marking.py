@@ -181,17 +181,17 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda text: repr(text[:30]))
-def test_attacks_score_nothing_fast(samples: dict[str, Sample], stdout: Sample, attack: str) -> None:
-    """Whatever an answer holds: it is wrong, within a second, without an exception."""
+def test_attacks_score_nothing(samples: dict[str, Sample], stdout: Sample, attack: str) -> None:
+    """Whatever an answer holds: it is wrong, without much work and without an exception."""
 
     def ran(program: Program) -> Ending:
         assert "import" not in (program.arguments or "")
         return Ending(outcome=Outcome.RAISED)
 
     for sample in [*samples.values(), stdout]:
-        started = time.monotonic()
+        started = time.process_time()
         given_ = mark(sample, said(attack), run=ran)
-        assert time.monotonic() - started < 1
+        assert time.process_time() - started < 5  # what an attack aims at takes hours
         assert given_.score == 0
         assert given_.answer is None or len(given_.answer) <= 20_000 or sample.question == "path"
 

@@ -308,6 +308,8 @@ class Kernel:
                     stop = why if now >= deadline else (Status.INTERRUPTED, "")
                     self.interrupt()
                     deadline, again = now + _STOP_S, now + _AGAIN_S
+                elif stop is not None and collected.idle and now >= again:
+                    break  # interrupted just before its cell began, a request ends without a reply
                 elif stop is not None and again <= now < deadline:
                     self.interrupt()
                     again = now + _AGAIN_S

@@ -180,6 +180,8 @@ class Kernel:
                 **{f"{name}_port": number for number, name in enumerate(_process._CHANNELS, 1)},
             }
         )
+        # Signatures of messages, against replaying them; the default grows for ten thousand cells.
+        client.session.digest_history_size = 1024
         import zmq
 
         client.context.setsockopt(zmq.RCVHWM, 0)  # what the kernel prints is never dropped on our side

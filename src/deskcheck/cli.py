@@ -632,14 +632,17 @@ def _print_notebook_scores(console: Console, results: list[Any]) -> None:
     metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
     results = sorted(results, key=lambda result: [r.model for r in results].index(result.model))
     table = Table(show_edge=False, pad_edge=False, title=question, title_justify="left", title_style="bold")
-    table.add_column("model")
-    table.add_column("state")
-    for name in ("n", "notebooks", *metrics, "unreadable"):
+    table.add_column("model", overflow="fold")
+    table.add_column("state", no_wrap=True)
+    for name in ("n", "notebooks", *metrics):
         table.add_column(name, justify="right", no_wrap=True)
     for r in results:
         shown = [_with_interval(r.metrics.get(name), r.n) for name in metrics]
-        table.add_row(r.model, r.state, str(r.n), str(r.programs), *shown, str(r.unreadable))
+        table.add_row(r.model, r.state, str(r.n), str(r.programs), *shown)
     console.print(table)
+    unreadable = [f"{r.unreadable} {r.model} {r.state}" for r in results if r.unreadable]
+    if unreadable:
+        console.print(f"{question}: answers that cannot be read, and count as wrong: {', '.join(unreadable)}")
     found = effects(results)
     changed = [e for e in found if e.better or e.worse]
     alike = dict.fromkeys((e.model, e.state) for e in found)

@@ -385,10 +385,10 @@ def test_marking_by_running(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def notebooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Eight notebooks that differ in their numbers."""
+    """Five notebooks that differ in their numbers."""
     folder = tmp_path_factory.mktemp("notebooks")
     rng = random.Random(1)
-    for number in range(8):
+    for number in range(5):
         cells = [
             (cell[0], cell[1].replace("[1, 2, 3]", str([rng.randrange(100) for _ in range(4)])))
             for cell in ANALYSIS
@@ -435,17 +435,17 @@ def test_asking_ends_in_the_table(notebooks: Path, tmp_path: Path) -> None:
         assert set(metrics) == set(METRICS[question])
         if model in ("oracle", "empty"):
             assert {m["value"] for m in metrics.values()} == {float(model == "oracle")}
-        assert all(m["clusters"] == 8 for m in metrics.values())
+        assert all(m["clusters"] == 5 for m in metrics.values())
     effect = next(
         e
         for e in found["effects"]
         if (e["model"], e["state"], e["metric"]) == ("deskcheck/guess", "used", "by_value")
     )
-    assert (effect["n"], effect["difference"], effect["better"], effect["worse"]) == (48, 0.5, 24, 0)
-    assert effect["sign_flip"] == 2 / 2**8
-    assert effect["mcnemar"] == 2 / 2**24
+    assert (effect["n"], effect["difference"], effect["better"], effect["worse"]) == (30, 0.5, 15, 0)
+    assert effect["sign_flip"] == 2 / 2**5
+    assert effect["mcnemar"] == 2 / 2**15
     rows = pq.read_table(tmp_path / "0" / "samples.parquet").to_pylist()
-    assert len(rows) == (48 + 56) * 3 * 4
+    assert len(rows) == (30 + 35) * 3 * 4
     row = next(r for r in rows if r["state"] == "used" and r["question"] == "cell_output")
     assert json.loads(row["data"])["state"]["variables"]
     assert row["by_value"] == 1

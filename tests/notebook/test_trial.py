@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from deskcheck.notebook.ipynb import parse_notebook
 from deskcheck.notebook.replayer import replay
 from deskcheck.notebook.trajectory import Restart, Status, Trajectory, _shown
 from deskcheck.notebook.trial import Place, TrialLimits, Trials
-from deskcheck.recording.errors import InputError
+from deskcheck.recording.errors import InputError, MissingExtra
 from deskcheck.sandbox.confinement import Confinement
 
 pytest.importorskip("IPython", reason="would have proved how cells are tried out and marked")
@@ -271,10 +272,15 @@ def test_a_cell_that_ended_otherwise_in_the_record(tmp_path: Path) -> None:
         assert trials.at(2).refusal == "step 0 ended as ok, in the trajectory as error"
 
 
-def test_another_language() -> None:
-    """It is refused at the door, with the reason."""
+def test_what_is_refused_at_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another language, no folder, no IPython: with the way out."""
+    with pytest.raises(InputError, match="'/nowhere' is no folder"):
+        Trials(notebook("1"), folder="/nowhere")
     with pytest.raises(InputError, match="'ir' for R"):
         Trials(replace(notebook("1"), kernel="ir", language="R"))
+    monkeypatch.setitem(sys.modules, "IPython", None)
+    with pytest.raises(MissingExtra, match=r"trying cells out needs .* pip install 'deskcheck\[notebook\]'"):
+        Trials(notebook("1"))
 
 
 SHOWN = (

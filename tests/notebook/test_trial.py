@@ -67,6 +67,10 @@ HOSTILE = {
         "while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass",
         Status.TIMED_OUT,
     ),
+    "obeys late": (
+        "try:\n    while True: pass\nexcept KeyboardInterrupt: x.append(2)\nprint(x)",
+        Status.TIMED_OUT,
+    ),
     "sleeps": ("import time; time.sleep(1000)", Status.TIMED_OUT),
     "fills memory": ("x = [bytearray(1 << 28) for _ in range(100)]", None),
     "floods": ("for _ in range(50_000): print('x' * 30)", Status.OK),
@@ -161,6 +165,7 @@ RULE = [
     ("from string import Template\ny = Template('a')", "import string\ny = string.Template('a')", set()),
     ("from string import Template\ny = Template('a')", "import string\ny = string.Template('b')", {"variable"}),
     ("import string\ny = [string.Template('a')]", "import string\ny = [string.Template('a')]", set()),
+    ("y = get_ipython()\nimport wave", "import wave\ny = get_ipython()", set()),
     ("!echo hi", "print('hi')", set()),
     ("!echo hi", "!echo ho", {"stdout"}),
     ("def y(a):\n    'doc'\n    b = a  # why\n    return b", "def y(a) -> int:\n    c = a\n    return c", set()),

@@ -394,7 +394,7 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
             outputs.append(Output(type="stream", name=name, text=text))
     error = next((output for output in outputs if output.type == "error"), None)
     status = Status(said["status"])
-    if status is Status.ERROR and said["late"]:
+    if said["late"]:  # whatever caught the interrupt
         status = Status.TIMED_OUT
     elif status is Status.ERROR and error is not None and error.name == "KeyboardInterrupt":
         status = Status.INTERRUPTED

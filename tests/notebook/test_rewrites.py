@@ -65,7 +65,8 @@ def test_real_notebooks(tmp_path: Path) -> None:
     for name in names:
         for path in sorted((SHARED / name).rglob("*.ipynb")) or [SHARED / name]:
             for row in cells_of(path, 4, 0):
-                scores.update((mark["kind"], mark["score"]) for mark in row["marks"])
+                if row["status"] == "ok":  # what raises, raises something else in another order
+                    scores.update((mark["kind"], mark["score"]) for mark in row["marks"])
     assert {score for kind, score in scores if kind in ("itself", "renamed", "reordered")} == {1}
     assert scores["itself", 1] >= 10
     near = ("constant", "operator", "result")

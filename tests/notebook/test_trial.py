@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from deskcheck.notebook.ipynb import parse_notebook
 from deskcheck.notebook.replayer import replay
 from deskcheck.notebook.trajectory import Restart, Status, Trajectory, _shown
 from deskcheck.notebook.trial import Place, TrialLimits, Trials
-from deskcheck.recording.errors import InputError
+from deskcheck.recording.errors import InputError, MissingExtra
 from deskcheck.sandbox.confinement import Confinement
 
 pytest.importorskip("IPython", reason="would have proved how cells are tried out and marked")
@@ -64,6 +65,10 @@ HOSTILE = {
     "never ends": ("while True: pass", Status.TIMED_OUT),
     "does not obey": (
         "while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass",
+        Status.TIMED_OUT,
+    ),
+    "obeys late": (
+        "try:\n    while True: pass\nexcept KeyboardInterrupt: x.append(2)\nprint(x)",
         Status.TIMED_OUT,
     ),
     "sleeps": ("import time; time.sleep(1000)", Status.TIMED_OUT),
@@ -160,6 +165,7 @@ RULE = [
     ("from string import Template\ny = Template('a')", "import string\ny = string.Template('a')", set()),
     ("from string import Template\ny = Template('a')", "import string\ny = string.Template('b')", {"variable"}),
     ("import string\ny = [string.Template('a')]", "import string\ny = [string.Template('a')]", set()),
+    ("y = get_ipython()\nimport wave", "import wave\ny = get_ipython()", set()),
     ("!echo hi", "print('hi')", set()),
     ("!echo hi", "!echo ho", {"stdout"}),
     ("def y(a):\n    'doc'\n    b = a  # why\n    return b", "def y(a) -> int:\n    c = a\n    return c", set()),
@@ -271,10 +277,15 @@ def test_a_cell_that_ended_otherwise_in_the_record(tmp_path: Path) -> None:
         assert trials.at(2).refusal == "step 0 ended as ok, in the trajectory as error"
 
 
-def test_another_language() -> None:
-    """It is refused at the door, with the reason."""
+def test_what_is_refused_at_the_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another language, no folder, no IPython: with the way out."""
+    with pytest.raises(InputError, match="'/nowhere' is no folder"):
+        Trials(notebook("1"), folder="/nowhere")
     with pytest.raises(InputError, match="'ir' for R"):
         Trials(replace(notebook("1"), kernel="ir", language="R"))
+    monkeypatch.setitem(sys.modules, "IPython", None)
+    with pytest.raises(MissingExtra, match=r"trying cells out needs .* pip install 'deskcheck\[notebook\]'"):
+        Trials(notebook("1"))
 
 
 SHOWN = (

@@ -19,7 +19,8 @@ _TEXT = 10_000
 _ATOMS = (bool, int, float, complex, str, bytes, type(None), type(...), range)
 _RANDOM_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """As of displays: drawn anew in every fork."""
-_NOT_LIBRARY = ("builtins", "__main__", "types", "functools")
+_NOT_LIBRARY = ("builtins", "__main__", "types", "functools", "deskcheck.notebook._trial_process")
+"""The last is the shell, which holds what every cell was."""
 
 
 def attributes(obj: Any) -> str | None:

@@ -70,7 +70,7 @@ class Trials:
     folder: what the notebook finds around it, of which it gets a copy (`replay`).
 
     Raises:
-        InputError: the notebook is not Python's.
+        InputError: the notebook is not Python's, or the folder is none.
         MissingExtra: IPython is not installed.
         SandboxError: the level cannot be had here.
     """
@@ -90,6 +90,8 @@ class Trials:
         refusal = _refusal(trajectory)
         if refusal is not None:
             raise InputError(f"{trajectory.id}: {refusal}.")
+        if folder is not None and not Path(folder).is_dir():
+            raise InputError(f"{trajectory.id}: folder={str(folder)!r} is no folder.")
         self.trajectory = trajectory
         self.limits = limits or TrialLimits()
         self._cancelled = cancelled
@@ -392,7 +394,7 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
             outputs.append(Output(type="stream", name=name, text=text))
     error = next((output for output in outputs if output.type == "error"), None)
     status = Status(said["status"])
-    if status is Status.ERROR and said["late"]:
+    if said["late"]:  # whatever caught the interrupt
         status = Status.TIMED_OUT
     elif status is Status.ERROR and error is not None and error.name == "KeyboardInterrupt":
         status = Status.INTERRUPTED

@@ -177,6 +177,23 @@ def test_masking_and_going_on(kernel: Kernel, tmp_path: Path) -> None:
     assert b"swordfish" not in path.read_bytes()
 
 
+def test_a_late_interrupt(kernel: Kernel, tmp_path: Path) -> None:
+    """An interrupt that comes after the cell, while its variables are looked at, changes nothing."""
+    kernel.run(f"%deskcheck record {tmp_path}")
+    kernel.run(
+        "import os, signal\nfrom deskcheck.notebook import register\nclass Probe: pass\n"
+        "register('Probe', lambda probe: os.kill(os.getpid(), signal.SIGINT) or {'seen': True})"
+    )
+    assert kernel.run("probe = Probe()", "b").reply["status"] == "ok"
+    assert kernel.run("raise KeyboardInterrupt", "b").reply["ename"] == "KeyboardInterrupt"
+    kernel.run("%deskcheck stop")
+    (path,) = tmp_path.glob("*.parquet")
+    found = [pair for pair in states(recorded(path).steps) if pair[0].cell == "b"]
+    assert [one.status.value for one, _ in found] == ["ok", "interrupted"]
+    assert found[0][1] is not None
+    assert found[0][1].variables["probe"].described == {"seen": True}
+
+
 def test_a_killed_kernel(kernel: Kernel, tmp_path: Path) -> None:
     """What was recorded survives a kill, and the next kernel goes on from there, after a death."""
     path = tmp_path / "work.trajectory.parquet"

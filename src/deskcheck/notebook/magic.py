@@ -11,6 +11,7 @@ import atexit
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import threading
@@ -111,7 +112,7 @@ class Recorder:
         if kernel is None or not asked or not code.strip():
             return await self._run(code, silent, *args, **named)
         message = kernel.get_parent("shell")["header"]["msg_id"]
-        cell = self._guarded(self._begins, message, code, cell_id, named.get("cell_meta") or {})
+        cell = self._undisturbed(self._begins, message, code, cell_id, named.get("cell_meta") or {})
         memory = _memory()
         started, wall, cpu = time.time(), time.perf_counter(), time.process_time()
         reply: Any = None
@@ -127,7 +128,7 @@ class Recorder:
                     "memory_before": memory,
                     "memory_after": _memory(),
                 }
-                self._guarded(self._ended, message, cell, code, reply, figures)
+                self._undisturbed(self._ended, message, cell, code, reply, figures)
         return reply
 
     def _guarded(self, do: Callable[..., Any], *given: Any) -> Any:
@@ -136,6 +137,20 @@ class Recorder:
         except Exception as error:  # noqa: BLE001  # ours must not become the user's
             self._fail(error)
             return None
+
+    def _undisturbed(self, do: Callable[..., Any], *given: Any) -> Any:
+        """Before and after a cell an interrupt is for nobody. In here it would end the recording in the
+        middle of a step, and ipykernel would send no reply."""
+        if threading.current_thread() is not threading.main_thread():
+            return self._guarded(do, *given)
+        before = signal.getsignal(signal.SIGINT)
+        if before is None:  # not of Python's making, so that it could not be set back
+            return self._guarded(do, *given)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return self._guarded(do, *given)
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def _begins(self, message: str, code: str, cell_id: str | None, meta: dict[str, Any]) -> str:
         from deskcheck.notebook.kernel import CellLimits, _Collected

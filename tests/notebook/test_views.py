@@ -233,10 +233,11 @@ def test_the_estimate_of_tokens() -> None:
     for text, tokens in (
         ("", 0),
         ("word", 1),
-        ("international", 3),
+        ("international", 2),
         ("a b", 2),
         ("a  b", 3),
         ("1234", 2),
+        ("[1, 2]", 6),
         ("x_1", 3),
         ("f(x)", 4),
         ("漢字", 2),

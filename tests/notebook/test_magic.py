@@ -102,7 +102,7 @@ def test_a_session(kernel: Kernel, tmp_path: Path) -> None:
     before `record` and nothing after `stop`."""
     path = tmp_path / "rec" / "work.trajectory.parquet"
     kernel.run("before = 1", "a")
-    assert "from the next cell on" in kernel.run(f"%deskcheck record {path}", "a").said["stdout"]
+    assert "from the next cell on" in kernel.run(f"%deskcheck record {path} --state-s 60", "a").said["stdout"]
     shows = (
         "import sys\nkept = [1]\nprint('one')\nsys.stdout.flush()\ndisplay(2)\nprint('three', file=sys.stderr)\n"
         "sys.stderr.flush()\nget_ipython().run_cell('inner = 4')\nkept"
@@ -256,11 +256,11 @@ def test_context(kernel: Kernel) -> None:
         "class Loud:\n    def __repr__(self): raise SystemExit('shown')\nloud = Loud()\nrate = 3\nother = 4"
     )
     kernel.run("def scaled(x):\n    return x * rate\napi_key = 'not-for-models'\nhistory = [api_key]")
-    said = kernel.run("%%deskcheck context --budget 200\nscaled(5)").said["stdout"]
+    said = kernel.run("%%deskcheck context --time-s 60 --budget 200\nscaled(5)").said["stdout"]
     assert "rate: int = 3" in said
     assert "scaled: function" in said
     assert "other" not in said
-    said = kernel.run("%deskcheck context").said["stdout"]
+    said = kernel.run("%deskcheck context --time-s 60").said["stdout"]
     assert "loud: Loud" in said
     assert "not-for-models" not in said
     assert "not-for-models" in kernel.run("%deskcheck context history --no-mask").said["stdout"]

@@ -25,10 +25,11 @@ from deskcheck.notebook.capture import Capture, StateLimits
 from deskcheck.recording.errors import DeskcheckError, InputError, RecordingError
 
 _USAGE = """\
-%deskcheck record FILE_OR_FOLDER [--mask] [--mask-name REGEX] [--mask-text REGEX] [--no-state]
+%deskcheck record FILE_OR_FOLDER [--mask] [--mask-name REGEX] [--mask-text REGEX]
+                                 [--no-state | --state-s SECONDS]
 %deskcheck status
 %deskcheck stop
-%deskcheck context [NAME ...] [--budget TOKENS] [--json] [--no-mask]
+%deskcheck context [NAME ...] [--budget TOKENS] [--json] [--no-mask] [--time-s SECONDS]
 %%deskcheck context ...    what the code in this cell depends on; the code is not run"""
 
 
@@ -267,12 +268,15 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--mask", action="store_true")
     record.add_argument("--mask-name", action="append", default=[])
     record.add_argument("--mask-text", action="append", default=[])
-    record.add_argument("--no-state", action="store_true")
+    state = record.add_mutually_exclusive_group()
+    state.add_argument("--no-state", action="store_true")
+    state.add_argument("--state-s", type=float, default=StateLimits().time_s)
     context = commands.add_parser("context", add_help=False)
     context.add_argument("names", nargs="*")
     context.add_argument("--budget", type=int, default=2000)
     context.add_argument("--json", action="store_true")
     context.add_argument("--no-mask", action="store_true")
+    context.add_argument("--time-s", type=float, default=0.05)
     commands.add_parser("status", add_help=False)
     commands.add_parser("stop", add_help=False)
     return parser
@@ -314,7 +318,7 @@ class Magic:
         if asked.no_state:
             capture = None
         elif capture is None:
-            capture = Capture(StateLimits())
+            capture = Capture(StateLimits(time_s=asked.state_s))
         self.recorder = Recorder(self.shell, path, mask=mask, capture=capture, fresh=not again)
         self._captures[path] = capture
         more = f", at step {self.recorder.live.steps}" if self.recorder.live.steps else ""
@@ -329,6 +333,7 @@ class Magic:
             code=asked.code,
             budget=asked.budget,
             form="json" if asked.json else "text",
+            time_s=asked.time_s,
             mask=not asked.no_mask,
         )
         print(text, end="")

@@ -22,5 +22,11 @@ setup(
             extra_compile_args=["-O3", "-std=c11"],
             optional=True,
         ),
+        Extension(
+            "deskcheck.sandbox._syscalls",
+            ["src/deskcheck/sandbox/_syscalls.c"],
+            extra_compile_args=["-O2", "-std=c11"],
+            optional=True,
+        ),
     ]
 )

@@ -34,8 +34,8 @@ RUNS = [
 
 
 @functools.cache
-def report(harness: str, user: str) -> dict[str, Any]:
-    """The runner's report on all attacks, as JSON has it, `rows` by the name of the attack.
+def report(harness: str, user: str, *only: str) -> dict[str, Any]:
+    """The runner's report on all attacks, or on some, as JSON has it, `rows` by the name of the attack.
 
     user: root, or user: whoever runs the tests, nobody where that is root.
     """
@@ -48,7 +48,7 @@ def report(harness: str, user: str) -> dict[str, Any]:
         os.chmod(folder, 0o777)
         path = Path(folder) / "report.json"
         done = subprocess.run(
-            [*command, "-m", "tests.attacks.runner", harness, "--json", str(path)],
+            [*command, "-m", "tests.attacks.runner", harness, "--json", str(path), "--only", *only],
             cwd=ROOT,
             env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
@@ -102,7 +102,10 @@ def test_the_suite_covers_the_field() -> None:
 @pytest.mark.parametrize("attack", [a for a in ATTACKS if not a.works], ids=lambda attack: attack.name)
 def test_it_succeeds_without_a_sandbox(attack: Attack) -> None:
     """An attack that nothing stops gets through, and is seen to: what is stopped elsewhere was a real one."""
-    assert report("bare", "root")["rows"][attack.name]["breaches"]
+    found = report("bare", "root")["rows"][attack.name]
+    if not found["breaches"]:  # on a busy machine its time may have been up before: once more, alone
+        found = report("bare", "root", attack.name)["rows"][attack.name]
+    assert found["breaches"], found
 
 
 @pytest.mark.slow

@@ -1,8 +1,10 @@
 """A program's process is a fork of a warm interpreter: what it finds is what a new interpreter would give it."""
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +62,75 @@ def test_what_modules_do_after_a_fork_is_not_left_out(imported: str, nothing: bo
         check=True,
     )
     assert shown.stdout == f"{nothing}\n"
+
+
+STEPS = """
+import errno, json, os, signal, sys
+from deskcheck.sandbox import _kernel, _steps
+
+_kernel.prctl(_kernel.PR_SET_NO_NEW_PRIVS, 1)
+out, err, channel = os.dup(1), os.dup(2), os.open("/dev/null", os.O_RDONLY)
+steps = _steps.Steps()
+steps.call("setsid")
+steps.be_killed_first()
+steps.call("chdir", b"/usr")
+steps.call("prctl", _kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+steps.only_own_signals()
+packed = (
+    _steps.moved([(out, 1), (err, 2)], close_on_exec=False) + _steps.moved([(channel, 100)], close_on_exec=True)
+    + steps.packed + _steps.closed(3, 99) + _steps.closed(101, 0xFFFFFFFF)
+)
+parent = os.getpid()
+if {way}(packed):
+    sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+
+def may(pid):
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return False
+    return True
+
+status = dict(line.split(":", 1) for line in open("/proc/self/status").read().splitlines())
+print(json.dumps([
+    os.getsid(0) == os.getpid(), os.getcwd(), [n for n in range(3, 200) if os.path.exists(f"/proc/self/fd/{n}")],
+    os.get_inheritable(100), open("/proc/self/oom_score_adj").read().strip(), status["Seccomp_filters"].strip(),
+    may(os.getpid()), may(-os.getpid()), may(parent), may(1),
+]))
+"""
+
+
+def in_way(way: str, code: str) -> "subprocess.CompletedProcess[str]":
+    if way == "_steps.compiled.fork":
+        from deskcheck.sandbox import _steps
+
+        if _steps.compiled is None:
+            pytest.skip("not compiled here: would have proved that C confines a process as ctypes does")
+    paths = os.pathsep.join(path for path in sys.path if path)
+    command = [sys.executable, "-s", "-P", "-c", code.replace("{way}", way)]
+    return subprocess.run(command, env={"PYTHONPATH": paths}, capture_output=True, text=True, check=False)
+
+
+WAYS = ("_steps.compiled.fork", "_steps._fork")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_process_makes_its_first_calls(way: str) -> None:
+    """In C and through ctypes: its session, folder, descriptors, and whom it may signal."""
+    ran = in_way(way, STEPS)
+    assert ran.stderr == ""
+    status = Path("/proc/self/status").read_text()
+    filters = int(status.partition("Seccomp_filters:")[2].split()[0])
+    expected = [True, "/usr", [100], False, "1000", str(filters + 1), True, True, False, False]
+    assert json.loads(ran.stdout) == expected
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_call_that_fails_ends_the_process(way: str) -> None:
+    """Nothing goes on half confined: the child gets an error that says which call it was."""
+    code = STEPS.replace('b"/usr"', 'b"/no/such/folder"')
+    ran = in_way(way, code)
+    assert ran.returncode == 1
+    assert ran.stdout == ""
+    assert "FileNotFoundError" in ran.stderr
+    assert "system call" in ran.stderr

@@ -16,9 +16,15 @@ _syscall.restype = ctypes.c_long
 MACHINE = {"x86_64": "x86_64", "aarch64": "aarch64"}.get(os.uname().machine)
 
 _OWN = {
-    "x86_64": {"capset": 126, "pivot_root": 155, "seccomp": 317},
-    "aarch64": {"capset": 91, "pivot_root": 41, "seccomp": 277},
-}
+    "x86_64": {
+        "capset": 126, "chdir": 80, "dup3": 292, "openat": 257, "pivot_root": 155, "prctl": 157,
+        "seccomp": 317, "setgroups": 116, "setresgid": 119, "setresuid": 117, "setsid": 112, "write": 1,
+    },
+    "aarch64": {
+        "capset": 91, "chdir": 49, "dup3": 24, "openat": 56, "pivot_root": 41, "prctl": 167,
+        "seccomp": 277, "setgroups": 159, "setresgid": 149, "setresuid": 147, "setsid": 157, "write": 64,
+    },
+}  # fmt: skip
 NUMBERS = {
     "mount_setattr": 442,
     "landlock_create_ruleset": 444,
@@ -41,15 +47,15 @@ PR_SET_KEEPCAPS = 8
 PR_SET_SECCOMP = 22
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
-_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 47, 2
+PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 47, 2
 
 MS_REC, MS_PRIVATE, MS_BIND = 0x4000, 0x40000, 0x1000
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 _MNT_DETACH = 2
 MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV = 1, 2, 4
-_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 CAP_DAC_READ_SEARCH = 1 << 2
-_CAPABILITY_VERSION_3 = 0x20080522
+CAPABILITY_VERSION_3 = 0x20080522
 
 
 def _checked(result: int, what: str) -> int:
@@ -59,12 +65,22 @@ def _checked(result: int, what: str) -> int:
     return result
 
 
-def syscall(name: str, *arguments: object) -> int:
-    """Make a system call; raise OSError where it fails."""
+def number(name: str) -> int:
+    """Number of a system call on this machine. Raises OSError where it is not known."""
     if name not in NUMBERS:
         raise OSError(f"{name}: not known on {os.uname().machine}")
+    return NUMBERS[name]
+
+
+def syscall(name: str, *arguments: object) -> int:
+    """Make a system call; raise OSError where it fails."""
     padded = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
-    return _checked(_syscall(ctypes.c_long(NUMBERS[name]), *padded), name)
+    return _checked(_syscall(ctypes.c_long(number(name)), *padded), name)
+
+
+def numbered(call: int, *arguments: int) -> int:
+    """As `syscall`, by its number."""
+    return _checked(_syscall(ctypes.c_long(call), *map(ctypes.c_long, arguments)), f"system call {call}")
 
 
 def prctl(option: int, *arguments: object) -> int:
@@ -98,7 +114,7 @@ def restrict_mount(target: str, attributes: int, *, recursive: bool) -> None:
     """Add attributes to a mount (and to those under it), leaving the ones it has."""
     attr = struct.pack("QQQQ", attributes, 0, 0, 0)
     flags = _AT_RECURSIVE if recursive else 0
-    syscall("mount_setattr", _AT_FDCWD, os.fsencode(target), flags, attr, len(attr))
+    syscall("mount_setattr", AT_FDCWD, os.fsencode(target), flags, attr, len(attr))
 
 
 def enter_root(new_root: str) -> None:
@@ -111,20 +127,3 @@ def enter_root(new_root: str) -> None:
 
 def sethostname(name: str) -> None:
     _checked(_libc.sethostname(name.encode(), len(name)), "sethostname")
-
-
-def close_range(first: int, last: int) -> None:
-    syscall("close_range", first, last, 0)
-
-
-def set_capabilities(mask: int, *, inherited: bool = False) -> None:
-    """Keep only these capabilities (of the first 32), permitted and effective.
-
-    inherited: whether a program that execve(2) brings has them too (capabilities(7), ambient).
-    """
-    header = struct.pack("Ii", _CAPABILITY_VERSION_3, 0)
-    kept = mask if inherited else 0
-    syscall("capset", header, struct.pack("6I", mask, mask, kept, 0, 0, 0))
-    for number in range(32):
-        if kept & 1 << number:
-            prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, number)

@@ -58,8 +58,3 @@ def ruleset(readable: Iterable[str], writable: Iterable[str], runnable: Iterable
         finally:
             os.close(at)
     return rules
-
-
-def restrict(rules: int) -> None:
-    """Put this process under the rules, for good. It needs `no_new_privs`, or privilege."""
-    syscall("landlock_restrict_self", rules, 0)

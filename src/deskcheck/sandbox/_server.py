@@ -8,7 +8,6 @@ Standard library only; started through `_child`, which is what a program's trace
 """
 
 import atexit
-import fcntl
 import gc
 import json
 import os
@@ -27,7 +26,7 @@ from typing import Any, NoReturn
 
 from deskcheck.sandbox import _kernel as kernel
 from deskcheck.sandbox import _landlock as landlock
-from deskcheck.sandbox import _root, _scratch, _seccomp
+from deskcheck.sandbox import _root, _scratch, _seccomp, _steps
 from deskcheck.sandbox._processes import (
     ASKED,
     CPU_TIME,
@@ -74,6 +73,8 @@ _USERS = {
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _PROCESSORS = os.cpu_count() or 1
+_kept: list[Any] = []
+"""The server, in a program's process too: to take it apart there would copy the pages it lies on."""
 _FAST_ENOUGH_S = 5.0
 """After so long with processes that cannot be ended, the server gives up and says so."""
 
@@ -121,6 +122,7 @@ def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
     except (OSError, ImportError) as error:
         connection.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
+    _kept.append(server)
     return server.serve()
 
 
@@ -179,7 +181,8 @@ class _Server:
             listening = setup.listening
             _seccomp.attach(_seccomp.program(owner_changes=owner_changes, listening=listening))
         gc.collect()
-        self.fork = kernel.fork if _nothing_after_fork() else os.fork
+        self.steps = self._steps()
+        self.nothing_after_fork = _nothing_after_fork()
         gc.freeze()
 
     def _interpreter(self) -> list[str]:
@@ -238,12 +241,10 @@ class _Server:
                 os.mkdir(self.program_folder, 0o700)
                 if self.setup.uid is not None:
                     os.chown(self.program_folder, self.setup.uid, self.setup.uid)
-            pid = self.fork()
+            pid = self._fork(descriptors)
             if pid == 0:
-                if self.fork is not os.fork:
-                    random.seed()
-                    threading.main_thread()._native_id = os.getpid()  # type: ignore[attr-defined]
-                return self._become_a_program(descriptors)
+                self.connection.detach()
+                return Fork(self.channel_at, self.channel_at + 1 if descriptors[3:] else None, self.ours)
             for descriptor in descriptors:
                 os.close(descriptor)
             if request[:1] == SESSION:
@@ -349,42 +350,53 @@ class _Server:
             if os.listdir(self.folder):
                 _scratch.empty(self.folder)
 
-    def _become_a_program(self, descriptors: list[int]) -> Fork:
-        """Give up everything that is the server's."""
-        stdout, stderr, channel, *rest = descriptors
-        os.setsid()
-        if self.setup.grouped:
-            _be_killed_first()
-        os.dup2(stdout, 1)
-        os.dup2(stderr, 2)
-        kept = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, self.channel_at) for each in (channel, *rest)]
-        self.connection.detach()
-        os.chdir(self.program_folder)
-        uid = self.setup.uid
+    def _steps(self) -> _steps.Steps:
+        """How a program's process gives up everything that is the server's."""
+        setup, steps = self.setup, _steps.Steps()
+        steps.call("setsid")
+        if setup.grouped:
+            steps.be_killed_first()
+        steps.call("chdir", os.fsencode(self.program_folder))
+        uid = setup.uid
         if uid is not None:
             if self.capabilities:
-                kernel.prctl(kernel.PR_SET_KEEPCAPS, 1)
-            os.setgroups([])
-            os.setresgid(uid, uid, uid)
-            os.setresuid(uid, uid, uid)
-        # Each of these calls costs a few pages of the server's memory their own copy: none without need.
+                steps.call("prctl", kernel.PR_SET_KEEPCAPS, 1)
+            steps.call("setgroups", 0, 0)
+            steps.call("setresgid", uid, uid, uid)
+            steps.call("setresuid", uid, uid, uid)
         if self.capabilities or (self.alone and uid is None):  # else they went with root's uid
-            kernel.set_capabilities(self.capabilities, inherited=self.setup.workspace)
+            steps.capabilities(self.capabilities, inherited=setup.workspace)
         if self.alone:
-            kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or its own /proc/self would be root's
+            steps.call("prctl", kernel.PR_SET_DUMPABLE, 1)  # or its own /proc/self would be root's
         else:  # there, the namespace goes with the server
-            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+            steps.call("prctl", kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         if self.rules is not None:
-            landlock.restrict(self.rules)
+            steps.call("landlock_restrict_self", self.rules, 0)
         if self.own_signals:
-            _seccomp.attach(_seccomp.only_own_signals(os.getpid()))
-        first = 3
-        for each in sorted(kept):
-            if each > first:
-                kernel.close_range(first, each - 1)
-            first = each + 1
-        kernel.close_range(first, 0xFFFFFFFF)
-        return Fork(kept[0], kept[1] if rest else None, self.ours)
+            steps.only_own_signals()
+        return steps
+
+    def _fork(self, descriptors: list[int]) -> int:
+        """A program's process, which has its standard output and error, its channel and its mirror."""
+        stdout, stderr, *others = descriptors
+        end = self.channel_at + len(others)
+        steps = (
+            _steps.moved([(stdout, 1), (stderr, 2)], close_on_exec=False)
+            + _steps.moved(list(zip(others, range(self.channel_at, end), strict=True)), close_on_exec=True)
+            + self.steps.packed
+            + _steps.closed(3, self.channel_at - 1)
+            + _steps.closed(end, 0xFFFFFFFF)
+        )
+        if not self.nothing_after_fork:
+            pid = os.fork()
+            if pid == 0:
+                _steps.run(steps)
+            return pid
+        random.seed()  # here, where it copies no page: each program has another
+        pid = _steps.fork(steps)
+        if pid == 0:
+            threading.main_thread()._native_id = os.getpid()  # type: ignore[attr-defined]
+        return pid
 
 
 def _nothing_after_fork() -> bool:
@@ -394,16 +406,6 @@ def _nothing_after_fork() -> bool:
     # The interpreter's own list of them has no name in Python.
     lists = [each for each in gc.get_referrers(known[0]) if type(each) is list and each is not known]
     return threading.active_count() == 1 and len(lists) == 1 and all(hook in known for hook in lists[0])
-
-
-def _be_killed_first() -> None:
-    """Where memory is over that a control group has, the kernel shall not choose the server."""
-    try:
-        at = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return  # a container that hides /proc
-    os.write(at, b"1000")
-    os.close(at)
 
 
 def _remove(folder: str) -> None:

@@ -179,6 +179,7 @@ commit(Thread *t, Obj *obj, const Shape *s)
         if (nvals > c->cap) c->items = must(realloc(c->items, (c->cap = nvals + nvals / 4 + 4) * sizeof(Val)));
         if (nvals) memcpy(c->items, items, nvals * sizeof(Val));
         c->n = nvals;
+        c->nseen = 0;  /* what was seen last was another content */
     }
     if (fields_differ) {
         Field *now = s->nfields ? must(malloc((size_t)s->nfields * sizeof(Field))) : NULL;

@@ -102,7 +102,7 @@ def test_a_session(kernel: Kernel, tmp_path: Path) -> None:
     before `record` and nothing after `stop`."""
     path = tmp_path / "rec" / "work.trajectory.parquet"
     kernel.run("before = 1", "a")
-    assert "from the next cell on" in kernel.run(f"%deskcheck record {path}", "a").said["stdout"]
+    assert "from the next cell on" in kernel.run(f"%deskcheck record {path} --state-s 60", "a").said["stdout"]
     shows = (
         "import sys\nkept = [1]\nprint('one')\nsys.stdout.flush()\ndisplay(2)\nprint('three', file=sys.stderr)\n"
         "sys.stderr.flush()\nget_ipython().run_cell('inner = 4')\nkept"
@@ -177,6 +177,23 @@ def test_masking_and_going_on(kernel: Kernel, tmp_path: Path) -> None:
     assert b"swordfish" not in path.read_bytes()
 
 
+def test_a_late_interrupt(kernel: Kernel, tmp_path: Path) -> None:
+    """An interrupt that comes after the cell, while its variables are looked at, changes nothing."""
+    kernel.run(f"%deskcheck record {tmp_path}")
+    kernel.run(
+        "import os, signal\nfrom deskcheck.notebook import register\nclass Probe: pass\n"
+        "register('Probe', lambda probe: os.kill(os.getpid(), signal.SIGINT) or {'seen': True})"
+    )
+    assert kernel.run("probe = Probe()", "b").reply["status"] == "ok"
+    assert kernel.run("raise KeyboardInterrupt", "b").reply["ename"] == "KeyboardInterrupt"
+    kernel.run("%deskcheck stop")
+    (path,) = tmp_path.glob("*.parquet")
+    found = [pair for pair in states(recorded(path).steps) if pair[0].cell == "b"]
+    assert [one.status.value for one, _ in found] == ["ok", "interrupted"]
+    assert found[0][1] is not None
+    assert found[0][1].variables["probe"].described == {"seen": True}
+
+
 def test_a_killed_kernel(kernel: Kernel, tmp_path: Path) -> None:
     """What was recorded survives a kill, and the next kernel goes on from there, after a death."""
     path = tmp_path / "work.trajectory.parquet"
@@ -239,11 +256,11 @@ def test_context(kernel: Kernel) -> None:
         "class Loud:\n    def __repr__(self): raise SystemExit('shown')\nloud = Loud()\nrate = 3\nother = 4"
     )
     kernel.run("def scaled(x):\n    return x * rate\napi_key = 'not-for-models'\nhistory = [api_key]")
-    said = kernel.run("%%deskcheck context --budget 200\nscaled(5)").said["stdout"]
+    said = kernel.run("%%deskcheck context --time-s 60 --budget 200\nscaled(5)").said["stdout"]
     assert "rate: int = 3" in said
     assert "scaled: function" in said
     assert "other" not in said
-    said = kernel.run("%deskcheck context").said["stdout"]
+    said = kernel.run("%deskcheck context --time-s 60").said["stdout"]
     assert "loud: Loud" in said
     assert "not-for-models" not in said
     assert "not-for-models" in kernel.run("%deskcheck context history --no-mask").said["stdout"]

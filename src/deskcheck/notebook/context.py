@@ -16,6 +16,8 @@ from deskcheck.notebook.trajectory import Execution, Status
 from deskcheck.notebook.views import view
 from deskcheck.recording.errors import InputError
 
+_NEWEST = 500
+"""Names that are looked at beyond one for each token of the budget, as some are IPython's own."""
 _EARLIER_CHARS = 500_000
 """Of the cells that ran, the last ones, that are read for what functions and classes need."""
 
@@ -87,10 +89,13 @@ def _context(
         raise InputError(f"there is no variable {', '.join(map(repr, missing))}.")
     if code is not None:
         names = depends_on(code, dict.fromkeys(namespace), earlier=_last(ran))
-    limits = StateLimits(time_s=time_s)
-    # Those that are asked for come first, then the newest: a look that ends early has seen what matters most.
-    newest_first = dict(reversed([*namespace.items()]))
-    row = Capture(limits).after_cell(newest_first, hidden, "\n".join(names or ()))
+    # Those that are asked for, or the newest: more than there are tokens cannot be shown.
+    every = list(namespace)
+    chosen = every[: -max(budget, 0) - _NEWEST - 1 : -1] if names is None else names
+    row = Capture(StateLimits(time_s=time_s)).after_cell({n: namespace[n] for n in chosen}, hidden, "")
+    if names is None and len(chosen) < len(every):
+        row["count"] += len(every) - len(chosen)
+        row["unseen"] = row.get("unseen", 0) + len(every) - len(chosen)
     if mask:
         row = Mask().state(row)
     state = _state(row)

@@ -11,6 +11,7 @@ import atexit
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import threading
@@ -24,10 +25,11 @@ from deskcheck.notebook.capture import Capture, StateLimits
 from deskcheck.recording.errors import DeskcheckError, InputError, RecordingError
 
 _USAGE = """\
-%deskcheck record FILE_OR_FOLDER [--mask] [--mask-name REGEX] [--mask-text REGEX] [--no-state]
+%deskcheck record FILE_OR_FOLDER [--mask] [--mask-name REGEX] [--mask-text REGEX]
+                                 [--no-state | --state-s SECONDS]
 %deskcheck status
 %deskcheck stop
-%deskcheck context [NAME ...] [--budget TOKENS] [--json] [--no-mask]
+%deskcheck context [NAME ...] [--budget TOKENS] [--json] [--no-mask] [--time-s SECONDS]
 %%deskcheck context ...    what the code in this cell depends on; the code is not run"""
 
 
@@ -111,7 +113,7 @@ class Recorder:
         if kernel is None or not asked or not code.strip():
             return await self._run(code, silent, *args, **named)
         message = kernel.get_parent("shell")["header"]["msg_id"]
-        cell = self._guarded(self._begins, message, code, cell_id, named.get("cell_meta") or {})
+        cell = self._undisturbed(self._begins, message, code, cell_id, named.get("cell_meta") or {})
         memory = _memory()
         started, wall, cpu = time.time(), time.perf_counter(), time.process_time()
         reply: Any = None
@@ -127,7 +129,7 @@ class Recorder:
                     "memory_before": memory,
                     "memory_after": _memory(),
                 }
-                self._guarded(self._ended, message, cell, code, reply, figures)
+                self._undisturbed(self._ended, message, cell, code, reply, figures)
         return reply
 
     def _guarded(self, do: Callable[..., Any], *given: Any) -> Any:
@@ -136,6 +138,20 @@ class Recorder:
         except Exception as error:  # noqa: BLE001  # ours must not become the user's
             self._fail(error)
             return None
+
+    def _undisturbed(self, do: Callable[..., Any], *given: Any) -> Any:
+        """Before and after a cell an interrupt is for nobody. In here it would end the recording in the
+        middle of a step, and ipykernel would send no reply."""
+        if threading.current_thread() is not threading.main_thread():
+            return self._guarded(do, *given)
+        before = signal.getsignal(signal.SIGINT)
+        if before is None:  # not of Python's making, so that it could not be set back
+            return self._guarded(do, *given)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return self._guarded(do, *given)
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def _begins(self, message: str, code: str, cell_id: str | None, meta: dict[str, Any]) -> str:
         from deskcheck.notebook.kernel import CellLimits, _Collected
@@ -252,12 +268,15 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--mask", action="store_true")
     record.add_argument("--mask-name", action="append", default=[])
     record.add_argument("--mask-text", action="append", default=[])
-    record.add_argument("--no-state", action="store_true")
+    state = record.add_mutually_exclusive_group()
+    state.add_argument("--no-state", action="store_true")
+    state.add_argument("--state-s", type=float, default=StateLimits().time_s)
     context = commands.add_parser("context", add_help=False)
     context.add_argument("names", nargs="*")
     context.add_argument("--budget", type=int, default=2000)
     context.add_argument("--json", action="store_true")
     context.add_argument("--no-mask", action="store_true")
+    context.add_argument("--time-s", type=float, default=0.05)
     commands.add_parser("status", add_help=False)
     commands.add_parser("stop", add_help=False)
     return parser
@@ -299,7 +318,7 @@ class Magic:
         if asked.no_state:
             capture = None
         elif capture is None:
-            capture = Capture(StateLimits())
+            capture = Capture(StateLimits(time_s=asked.state_s))
         self.recorder = Recorder(self.shell, path, mask=mask, capture=capture, fresh=not again)
         self._captures[path] = capture
         more = f", at step {self.recorder.live.steps}" if self.recorder.live.steps else ""
@@ -314,6 +333,7 @@ class Magic:
             code=asked.code,
             budget=asked.budget,
             form="json" if asked.json else "text",
+            time_s=asked.time_s,
             mask=not asked.no_mask,
         )
         print(text, end="")

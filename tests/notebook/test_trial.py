@@ -182,6 +182,9 @@ RULE = [
     ("y = {1: 'a', 2: 'b'}", "y = {2: 'b', 1: 'a'}", {"variable"}),
     ("import math\ny = math.pi", "from math import pi\ny = pi", set()),
     ("y = {1, 2}", "y = {2, 1}", set()),
+    ("y = dict.fromkeys(range(200), 0)", "y = {n: 0 for n in range(200)}", set()),
+    ("y = dict.fromkeys(range(200), 0)", "y = {n: n == 199 for n in range(200)}", {"variable"}),
+    ("y = {n: [n] for n in range(200)}", "y = {n: [n - (n == 199)] for n in range(200)}", {"variable"}),
 ]  # fmt: skip
 
 

@@ -60,7 +60,7 @@ class TrialLimits:
     memory_bytes: int = 4 << 30
     output_chars: int = 1 << 20
     copy_bytes: int = 64 << 20
-    state: StateLimits = field(default_factory=lambda: StateLimits(time_s=2.0))
+    state: StateLimits = field(default_factory=lambda: StateLimits(time_s=2.0, items=1000, objects=1000))
 
 
 class Trials:

@@ -1,5 +1,6 @@
 """``pytest:PATH``: a small project with tests of every kind, recorded while they run."""
 
+import functools
 import json
 import os
 import signal
@@ -487,7 +488,9 @@ def test_an_interrupt_keeps_whole_recordings(tmp_path: Path) -> None:
         "--out",
         str(tmp_path / "runs"),
     ]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    # Where the tests run in the background, Ctrl-C is ignored, and so it would be in what they start.
+    listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=listening)
     deadline = time.monotonic() + 60
     while not (folder / "watched").exists() and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -122,9 +122,10 @@ def test_memory_is_bounded_with_that_of_children(workspace: Workspace) -> None:
     many = python(
         workspace,
         "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n        x = b'1' * (400 << 20); time.sleep(60)\n"
-        "print([os.wait()[1] for _ in range(4)])\n",  # 9 where the machine itself had no memory left
+        "for _ in range(4): os.wait()\n",
     )
-    assert many.outcome is Outcome.OUT_OF_MEMORY or b"9" in many.stdout, many
+    # By our look at them, or by the kernel's, which ends one and leaves the others: either may come first.
+    assert many.outcome is Outcome.OUT_OF_MEMORY, many
 
 
 HOSTILE = {

@@ -282,11 +282,12 @@ class Run:
         status = report.status
         if self.stopped is not None:
             return self.stopped
+        if status == -signal.SIGKILL and self.server.out_of_memory():
+            # First: where the kernel ended a child of it, it may have waited until its time was up.
+            return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes, by the kernel's count"
         by_limit = limit_met(report, self.limits)
         if by_limit is not None:
             return by_limit
-        if status == -signal.SIGKILL and self.server.out_of_memory():
-            return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes, by the kernel's count"
         if self.failed is not None:
             return Outcome.HARNESS_ERROR, f"before the program began: {self.failed['detail']}"
         if self.end is not None:

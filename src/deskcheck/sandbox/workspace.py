@@ -259,6 +259,9 @@ class _Request:
             if not given_up and cancelled():
                 given_up = True
                 self._stop(Outcome.KILLED, "cancelled")
+            if self.server.out_of_memory():  # the kernel ended one of its processes; others may wait for that
+                limit = f"{self.limits.memory_bytes} bytes"
+                self._stop(Outcome.OUT_OF_MEMORY, f"more than {limit}, by the kernel's count")
             if time.monotonic() >= deadline:
                 self._stop(Outcome.TIMED_OUT, f"more than {self.limits.wall_s:g} s of wall time")
             if self.stopped is not None and time.monotonic() > self.stopped_at + _END_S:
@@ -294,14 +297,14 @@ class _Request:
         limits, status = self.limits, report.status
         if self.stopped is not None:
             outcome, detail = self.stopped
+        elif status == -signal.SIGKILL and self.server.out_of_memory():
+            outcome = Outcome.OUT_OF_MEMORY
+            detail = f"more than {limits.memory_bytes} bytes, by the kernel's count"
         elif report.stopped == _processes.CPU_TIME or (status < 0 and report.cpu_s >= limits.cpu_s * 0.95):
             outcome, detail = Outcome.TIMED_OUT, f"more than {limits.cpu_s:g} s of CPU time"
         elif report.stopped == _processes.MEMORY:
             outcome = Outcome.OUT_OF_MEMORY
             detail = f"more than {limits.memory_bytes} bytes in all its processes"
-        elif status == -signal.SIGKILL and self.server.out_of_memory():
-            outcome = Outcome.OUT_OF_MEMORY
-            detail = f"more than {limits.memory_bytes} bytes, by the kernel's count"
         elif refusal:
             raise OSError(*marshal.loads(refusal))
         elif status < 0:

@@ -1,7 +1,7 @@
-"""Where programs come from: files, doctests, functions with inputs, published sets.
+"""Where programs come from: files, doctests, functions with inputs, published sets, generators.
 
 Every source becomes an iterator of `Program`, each of which says where it came from and whether it
-may be trained on. Nothing of the user's is run here: that is the sandbox's work.
+may be trained on. Nothing of the user's is run here: that is the sandbox's work, which `inputs` has it do.
 """
 
 from deskcheck.corpus import doctests

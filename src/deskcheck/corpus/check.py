@@ -9,11 +9,14 @@ from hashlib import blake2b
 from typing import Any
 
 from deskcheck.corpus import doctests
+from deskcheck.corpus.generated import SOURCE as GENERATED
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Kind, State, Trace, fingerprint
 
+_ENDS_AS_IT_ENDS = {"test", "mutation", "input"}
+"""What a program has in its `extra` of which nothing is known beforehand."""
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{5,}")
 
 
@@ -79,13 +82,15 @@ def disagreement(recording: Recording) -> str | None:
 
     A program of a published set must return; where the set states a value, the rendering of the
     result must be that text. A session of doctests must show what each example says. Of a call that a
-    test made nothing is expected: some are made to fail.
+    test made nothing is expected (some are made to fail), and nothing of a mutant or a generated program.
     """
     program, ending = recording.program, recording.ending
     if program.mode is Mode.SESSION and program.expected is not None:
         failing = doctests.check(program.expected, session_outputs(recording))
         return f"examples that show something else: {', '.join(failing)}" if failing else None
-    if "test" in program.extra and program.expected is None:
+    if program.expected is None and (
+        program.extra.keys() & _ENDS_AS_IT_ENDS or program.source.startswith(GENERATED)
+    ):
         return None
     if ending.outcome is not Outcome.RETURNED:
         return f"{ending.outcome}: {ending.detail}"

@@ -9,8 +9,16 @@ from pathlib import Path
 
 from deskcheck.corpus._modules import is_module_name
 from deskcheck.corpus.doctests import doctests_in_file, doctests_in_folder, doctests_in_module
+from deskcheck.corpus.families import FAMILIES, families
+from deskcheck.corpus.families import PREFIX as FAMILY
 from deskcheck.corpus.files import function_in_file
 from deskcheck.corpus.functions import functions_in_rows
+from deskcheck.corpus.generated import PREFIX as GENERATED
+from deskcheck.corpus.generated import generated
+from deskcheck.corpus.inputs import PREFIX as INPUTS
+from deskcheck.corpus.inputs import inputs
+from deskcheck.corpus.mutations import PREFIX as MUTATIONS
+from deskcheck.corpus.mutations import mutations
 from deskcheck.corpus.published import PUBLISHED, published_set
 from deskcheck.corpus.suite import PREFIX
 from deskcheck.recording import InputError, Program
@@ -28,8 +36,15 @@ SOURCES: Mapping[str, str] = {
         for name, known in PUBLISHED.items()
     },
     "pytest:PATH": "calls that the tests of a project make of its own functions",
+    "inputs[,OPTION=...]:FILE.py": "functions, with inputs that are looked for: inputs:app.py::parse",
+    "mutations[,OPTION=...]:SOURCE": "another source's programs, a mistake in each: mutations,each=5:mbpp",
+    "generated:COUNT[,OPTION=...]": "small programs that nobody wrote: generated:1000,level=3 (of 10)",
+    "family:NAME[,OPTION=...]": f"long executions: family:collatz,inputs=30; {', '.join(FAMILIES)}, or all",
 }
 """Form of a source -> one line of help."""
+
+_MADE = ("family", "generated", "inputs", "mutations")
+"""Words before a colon that name no set."""
 
 
 def programs(
@@ -49,6 +64,10 @@ def programs(
         InputError: the source cannot be used; says why, and what to write instead.
         MissingExtra: a set must be fetched and huggingface_hub is not installed.
     """
+    if re.match(rf"{INPUTS}[:,]", source):
+        return inputs(source, lambda inner: programs(inner, arguments, note=note), note=note)
+    if re.match(rf"{MUTATIONS}[:,]", source):
+        return mutations(source, lambda inner: programs(inner, arguments, note=note), note=note)
     if "::" in source and not source.startswith(PREFIX):
         file, _, entry = source.rpartition("::")
         return iter([function_in_file(file, entry, arguments)])
@@ -58,6 +77,10 @@ def programs(
         raise InputError(
             f"{source}: is recorded by itself, while the tests run (`deskcheck record {source}`)."
         )
+    if source.startswith(FAMILY):
+        return families(source)
+    if source.startswith(GENERATED):
+        return generated(source)
     path = Path(source)
     if source in PUBLISHED:
         if os.path.exists(path):
@@ -71,7 +94,7 @@ def programs(
     if colon and re.fullmatch(r"[\w+-]+", scheme):
         known = ", ".join(f"{name}:PATH" for name in PUBLISHED)
         raise InputError(
-            f"{source}: no set is called {scheme!r}.{_close(scheme, list(PUBLISHED))} Known are {known}."
+            f"{source}: no set is called {scheme!r}.{_close(scheme, [*PUBLISHED, *_MADE])} Known are {known}."
         )
     if is_module_name(source) and path.suffix not in (".py", ".jsonl", ".json", ".parquet"):
         return iter(doctests_in_module(source, [*PUBLISHED, *_names_near(path)], note))

@@ -1,0 +1,59 @@
+"""Options behind the name of a source that makes its programs itself: ``family:collatz,inputs=30,seed=1``."""
+
+import difflib
+import re
+from collections.abc import Mapping
+
+from deskcheck.recording import InputError
+
+
+def with_options(text: str, known: Mapping[str, str], source: str) -> tuple[str, dict[str, str]]:
+    """What stands before the first comma, and the options after it. known: name of an option -> what it is.
+
+    Raises:
+        InputError: an option is not known, has no value, or is given twice.
+    """
+    head, *rest = text.split(",")
+    options: dict[str, str] = {}
+    for part in rest:
+        name, equals, value = part.partition("=")
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            meant = f" Did you mean {close[0]}?" if close else ""
+            lines = "".join(f"\n    {option:12} {what}" for option, what in known.items())
+            raise InputError(f"{source}: there is no option {name!r}.{meant} There are{lines}")
+        if not equals or not value:
+            raise InputError(f"{source}: {name} needs a value: {name}=... ({known[name]})")
+        if name in options:
+            raise InputError(f"{source}: {name} is given twice.")
+        options[name] = value
+    return head, options
+
+
+def whole_number(value: str, name: str, source: str, *, least: int = 1, most: int | None = None) -> int:
+    """The number that an option's value is.
+
+    Raises:
+        InputError: it is none, or outside of the bounds.
+    """
+    bounds = f"a whole number from {least}" + (f" to {most}" if most is not None else " on")
+    if not re.fullmatch(r"[0-9]{1,18}", value):
+        raise InputError(f"{source}: {name}={value} is not {bounds}.")
+    number = int(value)
+    if number < least or (most is not None and number > most):
+        raise InputError(f"{source}: {name}={value} is not {bounds}.")
+    return number
+
+
+def whole_range(value: str, name: str, source: str, *, least: int = 0, most: int | None = None) -> range:
+    """The numbers that ``3`` or ``2-5`` (both ends among them) names.
+
+    Raises:
+        InputError: it is neither, or outside of the bounds.
+    """
+    first, dash, last = value.partition("-")
+    low = whole_number(first, name, source, least=least, most=most)
+    high = whole_number(last, name, source, least=least, most=most) if dash else low
+    if high < low:
+        raise InputError(f"{source}: {name}={value} ends before it begins.")
+    return range(low, high + 1)

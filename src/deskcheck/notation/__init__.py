@@ -7,22 +7,31 @@ and says what it could not read and where.
 from deskcheck.notation.claims import Claim, What, claims, untrue
 from deskcheck.notation.cwm import cwm_kept, cwm_prompt, cwm_text, parse_cwm
 from deskcheck.notation.direct import ending
+from deskcheck.notation.divergence import Agreement, Divergence, Step, Stop, compare_runs, compare_step
 from deskcheck.notation.dynamic import state_text, transitions
 from deskcheck.notation.inline import inline_claims
 from deskcheck.notation.lines import Parsed, Unreadable
 from deskcheck.notation.moment import Frame, Moment, moments
 from deskcheck.notation.notations import NOTATIONS, Notation
+from deskcheck.notation.running import RunningTexts
 
 __all__ = [
     "NOTATIONS",
+    "Agreement",
     "Claim",
+    "Divergence",
     "Frame",
     "Moment",
     "Notation",
     "Parsed",
+    "RunningTexts",
+    "Step",
+    "Stop",
     "Unreadable",
     "What",
     "claims",
+    "compare_runs",
+    "compare_step",
     "cwm_kept",
     "cwm_prompt",
     "cwm_text",

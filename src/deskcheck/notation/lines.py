@@ -30,8 +30,8 @@ from deskcheck.recording import Kind
 from deskcheck.recording.value import Content, Encoded
 
 ARROWS = {Kind.RETURN: "->", Kind.YIELD: "->", Kind.RAISE: "!", Kind.RESUME: "<-"}
-_KIND_WORDS = frozenset(kind.value for kind in Kind)
-_WORDS = _KIND_WORDS | {"globals", "in", "frame", "open", "cut"}
+KIND_WORDS = frozenset(kind.value for kind in Kind)
+_WORDS = KIND_WORDS | {"globals", "in", "frame", "open", "cut"}
 _AT = re.compile(r"([0-9]{1,9}):([0-9]{1,9})-(?:([0-9]{1,9}):)?([0-9]{1,9})")
 _DEFINITION = re.compile(r"(def|class) ([^\W\d]\w*)(?=\s*(?:,|\||->|!|<-|prints\b|left out\b|$))")
 
@@ -108,12 +108,18 @@ def place_text(frame: Frame, *, named: bool) -> str:
     text = str(frame.line) if frame.offset is None else f"{frame.line}@{frame.offset}"
     if not named:
         return text
+    before, after = place_parts(frame)
+    return f"{before} {text}{after}"
+
+
+def place_parts(frame: Frame) -> tuple[str, str]:
+    """What stands before and after line and offset."""
     where = f" of {frame.file!r}" if frame.file is not None else ""
-    text = f"{title_text(frame.function, _WORDS)}{where} {text}"
+    before, after = f"{title_text(frame.function, _WORDS)}{where}", ""
     if frame.at is not None:
         line, column, end_line, end = frame.at
-        text += f" from {line}:{column}-{end if line == end_line else f'{end_line}:{end}'}"
-    return text if frame.via is None else f"{text} via {title_text(frame.via, frozenset())}"
+        after = f" from {line}:{column}-{end if line == end_line else f'{end_line}:{end}'}"
+    return before, after if frame.via is None else f"{after} via {title_text(frame.via, frozenset())}"
 
 
 def line_text(head: str, entries: Sequence[str], stack: str | None = None, tail: Sequence[str] = ()) -> str:
@@ -165,7 +171,7 @@ class LineReader(Reader):
     def kind(self) -> Kind:
         start = self.at
         found = self.match(re.compile(r"[a-z]+(?=[ \d])"))
-        if found and found[0] in _KIND_WORDS:
+        if found and found[0] in KIND_WORDS:
             return Kind(found[0])
         self.at = start
         return Kind.LINE

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskcheck.recording import Kind, Trace
+from deskcheck.recording.trace import FrameState, Row, State
 from deskcheck.recording.value import Content, Encoded, loads
 
 VALUED = frozenset({Kind.RETURN, Kind.YIELD, Kind.RAISE, Kind.RESUME})
@@ -94,38 +95,45 @@ def moments(trace: Trace, *, file: str, instructions: bool = False) -> Iterator[
             left_out[what] = left_out.get(what, 0) + count
         if row.kind == Kind.INSTRUCTION and not instructions:
             continue
-        state = event.state
-        active = state.active
-        # A frame that went on unseen (a gap) is on no stack; one above the running frame was left unseen.
-        numbers = active[: active.index(row.frame) + 1] if row.frame in active else [*active, row.frame]
-        frames = []
-        for number in numbers:
-            known = state.frames[number]
-            caller = known.caller or {}
-            at = caller.get("at")
-            frames.append(
-                Frame(
-                    known.function,
-                    known.line,
-                    None if known.file == file else known.file,
-                    dict(known.locals),
-                    tuple(known.stack),
-                    tuple(at) if at else None,
-                    caller.get("via"),
-                    known.offset if instructions else None,
-                )
-            )
-        yield Moment(
-            Kind(row.kind),
-            tuple(frames),
-            {None if name == file else name: dict(names) for name, names in state.globals.items()},
-            dict(state.objects),
-            loads(row.value) if row.value else None,
-            output,
-            left_out,
-            row.instruction if instructions else None,
+        yield moment_at(
+            event.state, row, file=file, instructions=instructions, output=output, left_out=left_out
         )
         output, left_out = "", {}
+
+
+def moment_at(
+    state: State, row: Row, *, file: str, instructions: bool, output: str, left_out: Mapping[str, int]
+) -> Moment:
+    """The moment of an event, whose state is given. output, left_out: since the moment before."""
+    active = state.active
+    # A frame that went on unseen (a gap) is on no stack; one above the running frame was left unseen.
+    numbers = active[: active.index(row.frame) + 1] if row.frame in active else [*active, row.frame]
+    return Moment(
+        Kind(row.kind),
+        tuple([frame_at(state.frames[number], file=file, instructions=instructions) for number in numbers]),
+        {None if name == file else name: dict(names) for name, names in state.globals.items()},
+        dict(state.objects),
+        loads(row.value) if row.value else None,
+        output,
+        left_out,
+        row.instruction if instructions else None,
+    )
+
+
+def frame_at(known: FrameState, *, file: str, instructions: bool) -> Frame:
+    """A frame of a state, as texts have it."""
+    caller = known.caller or {}
+    at = caller.get("at")
+    return Frame(
+        known.function,
+        known.line,
+        None if known.file == file else known.file,
+        dict(known.locals),
+        tuple(known.stack),
+        tuple(at) if at else None,
+        caller.get("via"),
+        known.offset if instructions else None,
+    )
 
 
 class _Canonical:

@@ -1,0 +1,182 @@
+"""A state as an edit of the one before: what a line did, without what it left alone.
+
+    5: n=4, xs=[1, 2]            the frame goes on: its line, and the variables that are new or another now
+    return 5 -> 3                a kind, where the event is none of a line; what stands behind the variables
+    2: del k, for x=1 |          a variable that is gone; another value stack, or none
+    > call f 1 from 3:5-8: n=3   a frame was entered: the new last line, in full
+    < 4: y=6                     a frame has gone: an edit of the one below it
+    @1 7 | #1, 3                 beside these, a line each: of another frame, by its line in the state
+    = globals: k=1 ...           anything else: the whole state
+
+Between texts in the notation `dynamic`, and exact: `edited(before, edit_text(before, after))` is `after` for
+any two texts, since an edit that would not give it is the whole. A small model that answers in edits learns
+what lines do rather than to copy, and writes a tenth as much.
+"""
+
+import re
+from dataclasses import dataclass
+
+from deskcheck.notation.lines import KIND_WORDS
+
+_WHOLE, _ENTERED, _LEFT, _OTHER = "= ", "> ", "< ", "\n@"
+_FRAME = "frame "
+_KINDS = "|".join(sorted(KIND_WORDS - {"line"}))
+_HEAD = re.compile(
+    rf"(?P<kind>(?:{_KINDS}) )?(?P<title>.+?) (?P<line>[0-9]+(?:@[0-9]+)?)"
+    r"(?P<after>(?: from [0-9:-]+)?(?: via .+?)?)(?P<instruction> '.*')?",
+    re.DOTALL,
+)
+_SHORT = re.compile(
+    rf"(?P<kind>(?:{_KINDS}) )?(?P<line>[0-9]+(?:@[0-9]+)?)(?P<instruction> '.*')?", re.DOTALL
+)
+_TAIL = re.compile(r" (?:->|!|<-|prints|left out) ")
+_OPEN, _CLOSE = "([{", ")]}"
+_STEP = re.compile(
+    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[(\[{)\]}]|<(?=[A-Za-z])|(?<!-)>|[:,| ]", re.DOTALL
+)
+_GONE = "del "
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A state's line, taken apart. entries: by name, in their order; stack: None where there is none."""
+
+    head: str
+    entries: dict[str, str]
+    stack: str | None
+    tail: str
+
+    def text(self) -> str:
+        text = f"{self.head}: {', '.join(self.entries.values())}" if self.entries else self.head
+        if self.stack is not None:
+            text += f" | {self.stack}" if self.stack else " |"
+        return text + self.tail
+
+
+def edit_text(before: str, after: str) -> str:
+    """What `edited` makes `after` of, as short as it can be told."""
+    old, new = before.split("\n"), after.split("\n")
+    if len(new) == len(old):
+        text = _difference(old[-1], new[-1])
+    elif len(new) > len(old):
+        text = _ENTERED + new[-1]
+    else:
+        text = _LEFT + _difference(old[len(new) - 1].removeprefix(_FRAME), new[-1])
+    made = edited(before, text).split("\n")
+    if len(made) == len(new):
+        for number, (one, wanted) in enumerate(zip(made, new, strict=True)):
+            if one != wanted and one.startswith(_FRAME) and wanted.startswith(_FRAME):
+                change = _difference(one.removeprefix(_FRAME), wanted.removeprefix(_FRAME))
+                text += f"{_OTHER}{number} {change}"
+    return text if edited(before, text) == after else _WHOLE + after
+
+
+def edited(before: str, text: str) -> str:
+    """The state that an edit makes of a state. Never raises: what is no edit gives a text that is no
+    state."""
+    if text.startswith(_WHOLE):
+        return text.removeprefix(_WHOLE)
+    text, *others = text.split(_OTHER)
+    lines = before.split("\n")
+    last = lines.pop()
+    if text.startswith(_ENTERED):
+        below = _line(last)
+        found = _HEAD.fullmatch(below.head)
+        if found is None:
+            return text
+        head = _FRAME + found["title"] + " " + found["line"] + found["after"]
+        lines.append(_Line(head, below.entries, below.stack, "").text())
+        last = text.removeprefix(_ENTERED)
+    elif text.startswith(_LEFT):
+        if not lines or not lines[-1].startswith(_FRAME):
+            return text
+        last = _changed(lines.pop().removeprefix(_FRAME), text.removeprefix(_LEFT))
+    else:
+        last = _changed(last, text)
+    lines.append(last)
+    for other in others:
+        number, _, change = other.partition(" ")
+        if not (number.isascii() and number.isdecimal() and int(number[:9]) < len(lines)):
+            return text
+        lines[int(number)] = _FRAME + _changed(lines[int(number)].removeprefix(_FRAME), change)
+    return "\n".join(lines)
+
+
+def _difference(old: str, new: str) -> str:
+    """The edit that makes a line of one of the same frame."""
+    before, after = _line(old), _line(new)
+    found = _HEAD.fullmatch(after.head)
+    if found is None:
+        return _WHOLE
+    head = f"{found['kind'] or ''}{found['line']}{found['instruction'] or ''}"
+    changed = {key: text for key, text in after.entries.items() if before.entries.get(key) != text}
+    changed |= {key: _GONE + key for key in before.entries if key not in after.entries}
+    stack = after.stack if after.stack != before.stack else None
+    if after.stack is None and before.stack is not None:
+        stack = ""
+    return _Line(head, changed, stack, after.tail).text()
+
+
+def _changed(old: str, text: str) -> str:
+    """A line after an edit."""
+    before, edit = _line(old), _line(text)
+    head, told = _HEAD.fullmatch(before.head), _SHORT.fullmatch(edit.head)
+    if head is None or told is None:
+        return text
+    entries = dict(before.entries)
+    labelled = {key: entries.pop(key) for key in list(entries) if key.startswith("#")}
+    for key, entry in edit.entries.items():
+        among = labelled if key.removeprefix(_GONE).startswith("#") else entries
+        if key.startswith(_GONE):
+            among.pop(key.removeprefix(_GONE), None)
+        else:
+            among[key] = entry
+    kind, line, instruction = (told[name] or "" for name in ("kind", "line", "instruction"))
+    # A frame is entered in full; what goes on has the same name and comes from the same place.
+    stack = before.stack if edit.stack is None else edit.stack or None
+    return _Line(
+        f"{kind}{head['title']} {line}{head['after']}{instruction}", entries | labelled, stack, edit.tail
+    ).text()
+
+
+def _line(text: str) -> _Line:
+    """A line taken apart, where brackets and quotes allow."""
+    depth = 0
+    head: str | None = None
+    parts: list[str] = []
+    start = 0
+    stack: int | None = None
+    tail = len(text)
+    for found in _STEP.finditer(text):
+        what, at = found[0], found.start()
+        if what in _OPEN or what == "<":
+            depth += 1
+        elif what in _CLOSE or what == ">":
+            depth = max(0, depth - 1)
+        elif depth:
+            continue
+        elif what == ":" and head is None and text.startswith(": ", at):
+            head, start = text[:at], at + 2
+        elif what == "," and head is not None and stack is None and text.startswith(", ", at):
+            parts.append(text[start:at])
+            start = at + 2
+        elif what == " " and stack is None and (text.startswith(" | ", at) or text[at:] == " |"):
+            stack = at
+        elif what == " " and _TAIL.match(text, at):
+            tail = at
+            break
+    end = tail if stack is None else stack
+    if head is None:
+        head = text[:end]
+    else:
+        parts.append(text[start:end])
+    held = None if stack is None else text[stack + 2 : tail].removeprefix(" ")
+    return _Line(head, {_key(part): part for part in parts}, held, text[tail:])
+
+
+def _key(entry: str) -> str:
+    """The name of a variable, or of an object, from ``name=value``, ``def name``, ``class name``."""
+    if entry.startswith(_GONE):
+        return entry
+    name, equals, _ = entry.partition("=")
+    return name if equals else entry.removeprefix("def ").removeprefix("class ")

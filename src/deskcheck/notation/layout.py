@@ -1,0 +1,77 @@
+"""How a program, and what is asked about it, are laid out for a model: the same in lessons and at inference.
+
+    1|def f(n):                    the program, its lines numbered
+    2|    return n + 1
+                                   an empty line ends it
+    f 2: n=4                       one step: a state in the notation `dynamic`,
+    2|    return n + 1             the line of the program that it is at, once more,
+    +1                             how many events to go on: the next state is the answer
+
+    f(4)                           or a whole trace: what is called,
+    compact                        and in which notation the answer is wanted
+
+Every prompt ends with a newline, so that no tokenizer merges over its end. The repeated line is taken from
+the program by its number, which stands in the state: it tells a model nothing that it was not given, and
+spares it a search through the program at every step.
+"""
+
+import re
+from collections.abc import Sequence
+
+from deskcheck.notation.lines import LineReader
+from deskcheck.notation.moment import ENDS, Frame
+from deskcheck.notation.values import Objects, Unread
+from deskcheck.recording import Mode, Program
+
+
+def program_text(program: Program) -> str:
+    """The program as it stands before every prompt about it."""
+    lines = program.code.splitlines()
+    return "".join([f"{number}|{line}\n" for number, line in enumerate(lines, 1)]) + "\n"
+
+
+def step_prompt(code: Sequence[str], state: str, jump: int = 1) -> str:
+    """What asks for the state `jump` events after a state. code: the lines of the program."""
+    return state + step_question(code, current_line(state), jump)
+
+
+def step_question(code: Sequence[str], line: int | None, jump: int = 1) -> str:
+    """What follows a state in `step_prompt`, where its `current_line` is known."""
+    again = f"{line}|{code[line - 1]}\n" if line is not None and 0 < line <= len(code) else ""
+    return f"\n{again}+{jump}\n"
+
+
+def asked_state(prompt: str) -> str | None:
+    """The state in what `step_prompt` made; None for any other prompt."""
+    found = _STEP_QUESTION.search(prompt)
+    return prompt[: found.start()] if found else None
+
+
+_STEP_QUESTION = re.compile(r"\n(?:[0-9]+\|[^\n]*\n)?\+[0-9]+\n\Z")
+
+
+def trace_prompt(program: Program, notation: str) -> str:
+    """What asks for a program's whole trace, or its ending, in a notation."""
+    called = f"{program.entry}{program.arguments}" if program.mode is Mode.CALL else program.mode.value
+    return f"{called}\n{notation}\n"
+
+
+def current_line(state: str) -> int | None:
+    """The line of the program that goes on running after a state in the notation `dynamic`: that of the event
+    or, where its frame has ended, of the frame that it was called from. None: there is none, it is another
+    file's, or the state cannot be read."""
+    lines = state.splitlines()
+    if not lines:
+        return None
+    reader = LineReader(lines[-1], Objects())
+    try:
+        if reader.kind() in ENDS:
+            if len(lines) < 2:
+                return None
+            reader = LineReader(lines[-2], Objects())
+            if not reader.word("frame"):
+                return None
+        place = reader.place()
+    except Unread:
+        return None
+    return place.line if isinstance(place, Frame) and place.file is None else None

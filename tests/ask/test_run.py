@@ -90,7 +90,12 @@ def test_ask_marks_keeps_and_compares(
     }
     assert json.loads((out / "results.json").read_text()) == [r.to_dict() for r in results]
     assert len(list(out.glob("*.eval"))) == len(results)
-    assert sorted(p.name for p in out.iterdir() if p.suffix != ".eval") == ["results.json", "samples.parquet"]
+    files = sorted(p.name for p in out.iterdir() if p.suffix != ".eval")
+    assert files == ["results.json", "samples.parquet", "usage.parquet"]
+    usage = pq.read_table(out / "usage.parquet").to_pylist()
+    assert [(row["id"], row["model"]) for row in usage] == [(row["id"], row["model"]) for row in table]
+    assert all(row["input_tokens"] > 0 for row in usage if row["model"] == "mockllm/model")
+    assert all("```" in row["prompt"] for row in table)
     assert list(home.iterdir()) == []
     assert "XDG_DATA_HOME" not in os.environ
     with pytest.raises(InputError, match="holds a run already"):
@@ -122,7 +127,7 @@ def test_bad_questions_and_ids_are_refused(record: Record) -> None:
     [
         ("nonsense", "PROVIDER/MODEL"),
         ("nobody/model", "nobody.*PROVIDER/MODEL"),
-        ("deskcheck/god", "deskcheck/oracle and deskcheck/guess"),
+        ("deskcheck/god", "deskcheck/oracle, deskcheck/guess"),
         ("anthropic/claude", "pip install anthropic"),
         ("openai/gpt-4o", r"deskcheck\[ask\]|OPENAI_API_KEY"),
     ],

@@ -10,14 +10,18 @@ from deskcheck.ask.notebooks import NOTEBOOK_QUESTIONS, NotebookOptions
 from deskcheck.ask.questions import QUESTIONS, Question
 from deskcheck.ask.run import Marked, Result, ask, ask_suite, compare
 from deskcheck.ask.sample import Sample
+from deskcheck.ask.solvers import METHODS
 from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
+from deskcheck.ask.steps import Horizon, Steps
 from deskcheck.ask.suites import SUITES, Suite
 
 __all__ = [
+    "METHODS",
     "NOTEBOOK_QUESTIONS",
     "QUESTIONS",
     "SUITES",
     "Effect",
+    "Horizon",
     "Interval",
     "Mark",
     "Marked",
@@ -25,6 +29,7 @@ __all__ = [
     "Question",
     "Result",
     "Sample",
+    "Steps",
     "Suite",
     "ask",
     "ask_suite",

@@ -1,12 +1,13 @@
 """The seam to Inspect AI: our samples, marking and stand-in models as its tasks, scorer and provider.
 
-Besides this, only `_inspect_sandbox` and `run` import `inspect_ai`, and only where it is used. In-task
-metrics are means: a metric that raises on part of a set kills the run. Statistics are made afterwards.
+Besides this, only `_inspect_solvers`, `_inspect_sandbox` and `run` import `inspect_ai`, and only where it is
+used. In-task metrics are means: a metric that raises on part of a set kills the run. Statistics are made
+afterwards.
 """
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -26,21 +27,31 @@ from inspect_ai.model import (
 )
 from inspect_ai.model._model import active_model
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
-from inspect_ai.solver import TaskState, generate
+from inspect_ai.solver import Solver, TaskState
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from deskcheck.ask import _sandbox, guess, oracle
+from deskcheck.ask import _sandbox, oracle
+from deskcheck.ask._inspect_solvers import direct, remember, sample_of
 from deskcheck.ask.load import load
 from deskcheck.ask.marking import mark
 from deskcheck.ask.notebooks import NotebookOptions, notebook_samples, trajectory_files
 from deskcheck.ask.questions import QUESTIONS
 from deskcheck.ask.sample import Sample
+from deskcheck.ask.stand_ins import STAND_INS
 from deskcheck.ask.suites import SUITES
 from deskcheck.recording import InputError
 
 
-def task_of(name: str, samples: Sequence[Sample], **metadata: Any) -> Task:
-    """An Inspect task of our samples. The oracle is told their answers."""
+def task_of(
+    name: str,
+    samples: Sequence[Sample],
+    *,
+    solver: Solver | None = None,
+    runs: Mapping[str, str] | None = None,
+    **metadata: Any,
+) -> Task:
+    """An Inspect task of our samples. The oracle is told their answers. solver: `direct` if none is given.
+    runs: program -> key of its run (`_inspect_solvers.remember`)."""
     oracle.remember(samples)
     active = active_model()
     if active is not None:
@@ -56,13 +67,14 @@ def task_of(name: str, samples: Sequence[Sample], **metadata: Any) -> Task:
                 "cluster": sample.cluster,
                 "answer": sample.answer,
                 "data": sample.data,
+                **({"run": runs[sample.program]} if runs is not None else {}),
             },
         )
         for sample in samples
     ]
     return Task(
         dataset=MemoryDataset(rows, name=name),
-        solver=generate(),
+        solver=solver or direct(),
         scorer=marked(),
         name=name,
         metadata={"question": name, **metadata},
@@ -91,16 +103,9 @@ def marked() -> Scorer:
     """Our marking. An answer that cannot be read scores 0 and stays in n."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        metadata = state.metadata
-        sample = Sample(
-            id=str(state.sample_id),
-            question=metadata["question"],
-            program=metadata["program"],
-            cluster=metadata["cluster"],
-            parts={},
-            answer=metadata["answer"],
-            data=metadata["data"],
-        )
+        if "unfit" in state.metadata:
+            return Score.unscored(explanation=state.metadata["unfit"])
+        sample = sample_of(state)
         completion = state.output.completion
         if sample.data["form"] == "arguments":  # starts a process and waits for it
             given = await run_sync(lambda: mark(sample, completion, run=_sandbox.run), limiter=_at_once())
@@ -123,13 +128,15 @@ def _recorded(question: str, path: str | None, seed: int, per_recording: int | N
         )
     excluded: Counter[str] = Counter()
     ask = QUESTIONS[question]
-    samples = [
-        sample
-        for recording in load(path)
-        for sample in ask(recording, seed=seed, per_recording=per_recording, excluded=excluded)
-    ]
+    samples: list[Sample] = []
+    runs: dict[str, str] = {}
+    for recording in load(path):
+        found = list(ask(recording, seed=seed, per_recording=per_recording, excluded=excluded))
+        samples += found
+        if found:
+            runs[recording.id] = remember(recording)
     _refuse_none(samples, question, path, excluded)
-    return task_of(question, samples, excluded=dict(excluded))
+    return task_of(question, samples, runs=runs, excluded=dict(excluded))
 
 
 def _refuse_none(samples: Sequence[Sample], question: str, path: str, excluded: Counter[str]) -> None:
@@ -238,17 +245,10 @@ def next_cell(
     )
 
 
-_STAND_INS = {
-    "oracle": oracle.completion,
-    "guess": guess.completion,
-    "copy": oracle.copied,
-    "empty": guess.nothing,
-}
-
-
 @modelapi(name="deskcheck")
 class StandIn(ModelAPI):
-    """``deskcheck/oracle``, ``guess``, ``copy`` and ``empty``: models that need no network and no weights."""
+    """``deskcheck/oracle`` and the others in `stand_ins.STAND_INS`. model_args: rate, seed: of ``erring``,
+    the share of faults and what draws them."""
 
     def __init__(
         self,
@@ -259,11 +259,10 @@ class StandIn(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        if model_name not in _STAND_INS:
-            raise InputError(
-                f"deskcheck/{model_name}: there is no such model. deskcheck's own are deskcheck/oracle and "
-                "deskcheck/guess, and for questions about notebooks deskcheck/copy and deskcheck/empty."
-            )
+        if model_name not in STAND_INS:
+            known = ", ".join(f"deskcheck/{name}" for name in STAND_INS)
+            raise InputError(f"deskcheck/{model_name}: there is no such model. deskcheck's own are {known}.")
+        self.completion = STAND_INS[model_name].make(model_args)
 
     async def generate(
         self,
@@ -272,7 +271,7 @@ class StandIn(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> ModelOutput:
-        return ModelOutput.from_content(self.model_name, _STAND_INS[self.model_name](input[-1].text))
+        return ModelOutput.from_content(self.model_name, self.completion(input[-1].text))
 
     def max_connections(self) -> int:
         return 256

@@ -1,4 +1,5 @@
-"""What the entry point ``inspect_ai`` loads: it registers our tasks, scorer, provider and sandbox."""
+"""What the entry point ``inspect_ai`` loads: it registers our tasks, solvers, scorer, provider and
+sandbox."""
 
 from deskcheck.ask._inspect import (
     StandIn,
@@ -14,18 +15,24 @@ from deskcheck.ask._inspect import (
     state,
 )
 from deskcheck.ask._inspect_sandbox import DeskcheckSandboxEnvironment
+from deskcheck.ask._inspect_solvers import chain_of_thought, compact, direct, dynamic_scratchpad, scratchpad
 
 __all__ = [
     "DeskcheckSandboxEnvironment",
     "StandIn",
     "cell_output",
+    "chain_of_thought",
+    "compact",
     "cruxeval_input",
     "cruxeval_output",
+    "direct",
+    "dynamic_scratchpad",
     "input_",
     "marked",
     "next_cell",
     "next_line",
     "output",
     "path",
+    "scratchpad",
     "state",
 ]

@@ -218,7 +218,7 @@ def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> Shown:
     cut_down = len(lines) > (MAX_LINES if own else MAX_LINES // 3)
     if cut_down:
         kept = _kept(tree, ran)
-    kept -= _doctests(tree)
+    kept -= doctest_lines(tree)
     shown: list[tuple[int | None, str]] = []
     gap: str | None = None
     for number, line in enumerate(lines, 1):
@@ -252,7 +252,7 @@ def _binds(node: ast.stmt) -> set[str]:
     return names
 
 
-def _doctests(tree: ast.Module) -> set[int]:
+def doctest_lines(tree: ast.Module) -> set[int]:
     """Lines of docstrings that hold a doctest."""
     found: set[int] = set()
     for node in ast.walk(tree):

@@ -1,4 +1,5 @@
-"""What runtime information does: the same samples with a view of the kernel's state and without, paired."""
+"""What runtime information and methods do: the same samples with a view of the kernel's state and without,
+and by one method and another, paired."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,9 +13,11 @@ WITHOUT = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """Score of a model with a view of the state minus its score without, over the same samples.
+    """Score of a model with a view of the state minus its score without, or by a method (`solver`) minus by
+    another, over the same samples.
 
-    metric: as in `marking.METRICS`. n: samples; clusters: notebooks. low, high: 95 % interval, clustered by
+    against: the view or the method that it is compared with. metric: ``score``, or of questions about
+    notebooks as in `marking.METRICS`. n: samples; clusters: notebooks. low, high: 95 % interval, clustered by
     notebook (`statistics.paired_difference`). better, worse: samples whose score rose, and fell. sign_flip:
     exact p-value by cluster; mcnemar: exact p-value for scores of 0 and 1, which takes samples for
     independent, None for other metrics. Neither is adjusted for the number of comparisons.
@@ -22,7 +25,9 @@ class Effect:
 
     question: str
     model: str
+    solver: str
     state: str
+    against: str
     metric: str
     n: int
     clusters: int
@@ -52,6 +57,8 @@ class _Result(Protocol):
     @property
     def model(self) -> str: ...
     @property
+    def solver(self) -> str: ...
+    @property
     def state(self) -> str: ...
     @property
     def samples(self) -> Sequence[_Row]: ...
@@ -60,19 +67,24 @@ class _Result(Protocol):
 
 
 def effects(results: Sequence[_Result]) -> list[Effect]:
-    """Of every question and model that was asked without the state and with it; for each view and metric."""
-    without = {(r.question, r.model): r for r in results if r.state == WITHOUT}
+    """Of every question and model that was asked without the state and with it, and by several methods:
+    against the one without, and the method that comes first; for each view, method and metric."""
+    without = {(r.question, r.model, r.solver): r for r in results if r.state == WITHOUT}
+    first: dict[tuple[str, str, str], _Result] = {}
     found: list[Effect] = []
     for result in results:
-        base = without.get((result.question, result.model))
+        base = without.get((result.question, result.model, result.solver))
         if base is not None and result.state not in ("", WITHOUT) and result.samples:
-            found += _effects(base, result)
+            found += _effects(base, result, WITHOUT)
+        base = first.setdefault((result.question, result.model, result.state), result)
+        if base is not result and result.samples:
+            found += _effects(base, result, base.solver)
     return found
 
 
-def _effects(base: _Result, result: _Result) -> Iterator[Effect]:
+def _effects(base: _Result, result: _Result, against: str) -> Iterator[Effect]:
     clusters = {row.id: row.cluster for row in base.samples}
-    for metric in result.metrics:
+    for metric in result.metrics or ("score",):
         first, second = (
             {row.id: value for row in each.samples if (value := getattr(row, metric)) is not None}
             for each in (base, result)
@@ -87,7 +99,9 @@ def _effects(base: _Result, result: _Result) -> Iterator[Effect]:
         yield Effect(
             question=result.question,
             model=result.model,
+            solver=result.solver,
             state=result.state,
+            against=against,
             metric=metric,
             n=known.n,
             clusters=known.clusters,

@@ -15,7 +15,7 @@ import functools
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,11 @@ from deskcheck.notebook.trajectory import Execution, Output, Restart, Status, St
 from deskcheck.notebook.views import VIEWS, estimate_tokens, used_names, view
 from deskcheck.recording import InputError, Value, render
 
-NOTEBOOK_QUESTIONS = ("cell_output", "next_cell")
+NOTEBOOK_QUESTIONS: Mapping[str, str] = {
+    "cell_output": "what does this cell of a notebook show?",
+    "next_cell": "which cell of a notebook is executed next?",
+}
+"""Kind of question about notebooks -> what is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

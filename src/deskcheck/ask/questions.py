@@ -12,10 +12,11 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from deskcheck.ask._allowed import Refused, arguments_in, names_of
 from deskcheck.ask._source import (
@@ -32,7 +33,8 @@ from deskcheck.ask._source import (
 from deskcheck.ask.parsing import CLOSE, OPEN
 from deskcheck.ask.prompts import how_run, parts_of
 from deskcheck.ask.sample import Sample
-from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Recording, Row, Value, render
+from deskcheck.notation.moment import BEGINS, ENDS
+from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Recording, Row, Trace, Value, render
 
 ANSWER_CHARS = 1000
 STATE_CHARS = 200
@@ -44,7 +46,11 @@ _DEFINITIONS = frozenset({"function", "class", "method"})
 
 
 class Question(Protocol):
-    """A kind of question. At most `per_recording` samples; reasons for none are added to `excluded`."""
+    """A kind of question. At most `per_recording` samples; reasons for none are added to `excluded`.
+    about: what is asked, in a sentence."""
+
+    @property
+    def about(self) -> str: ...
 
     def __call__(
         self,
@@ -69,6 +75,7 @@ class _Question:
     name: str
     ask: _Ask
     few: int
+    about: str
 
     def __call__(
         self,
@@ -86,13 +93,31 @@ class _Question:
         rng = random.Random(f"{seed}:{recording.id}:{self.name}")
         try:
             _check(recording)
+            size = None
             for sample in self.ask(recording, rng, count):
                 if OPEN in sample.answer or CLOSE in sample.answer:
                     raise _Unfit("the answer holds the marks that answers stand between")
-                yield sample
+                size = size or _size(recording.trace)
+                yield replace(sample, data=sample.data | size)
         except _Unfit as reason:
             if excluded is not None:
                 excluded[str(reason)] += 1
+
+
+_sizes: WeakKeyDictionary[Trace, dict[str, int]] = WeakKeyDictionary()
+
+
+def _size(trace: Trace) -> dict[str, int]:
+    """How many events the trace has, and, unless that are very many, frames inside one another at most."""
+    if trace not in _sizes:
+        size = _sizes[trace] = {"events": len(trace)}
+        if len(trace) <= SCANNED_EVENTS:
+            depth = deepest = 0
+            for row in trace.rows:
+                depth += (row.kind in BEGINS) - (row.kind in ENDS)
+                deepest = max(deepest, depth + (row.kind in ENDS))
+            size["depth"] = deepest
+    return _sizes[trace]
 
 
 def _check(recording: Recording) -> None:
@@ -243,8 +268,25 @@ def _input(recording: Recording, rng: random.Random, per_recording: int) -> Iter
 # -- lines ---------------------------------------------------------------------------------------------
 
 
+class Visit(Protocol):
+    """What `arrivals` needs of an event: a `Row` has it, and so has an event of a predicted run."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def frame(self) -> int: ...
+    @property
+    def function(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
-class _Arrival:
+class Arrival:
     """A statement begins to run: a line event of a frame that was not at that statement before.
 
     line: first line of the statement. k: how often the line was arrived at, this time included.
@@ -260,15 +302,16 @@ class _Arrival:
     then: int | str | None
 
 
-def _arrivals(recording: Recording, lines: Mapping[str, Statements]) -> list[_Arrival]:
+def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[Arrival]:
+    """Every arrival at a statement of the files in `lines`, in order."""
     at: dict[int, int] = {}
     """Frame -> statement that it is at."""
-    open_: dict[int, _Arrival] = {}
+    open_: dict[int, Arrival] = {}
     counts: Counter[tuple[str, int]] = Counter()
-    found: list[_Arrival] = []
+    found: list[Arrival] = []
     then: dict[int, int | str] = {}
     resumed: dict[int, int] = {}
-    for row in itertools.islice(_rows(recording), SCANNED_EVENTS):
+    for row in itertools.islice(events, SCANNED_EVENTS):
         known = lines.get(row.file)
         if known is None:
             continue
@@ -281,7 +324,7 @@ def _arrivals(recording: Recording, lines: Mapping[str, Statements]) -> list[_Ar
                 then[open_[row.frame].index] = line
             counts[row.file, line] += 1
             k = counts[row.file, line]
-            open_[row.frame] = _Arrival(row.index, row.file, line, row.frame, row.function, k, None)
+            open_[row.frame] = Arrival(row.index, row.file, line, row.frame, row.function, k, None)
             found.append(open_[row.frame])
         elif row.frame in open_ and row.kind == Kind.RESUME:
             resumed[row.frame] = open_[row.frame].index
@@ -293,7 +336,7 @@ def _arrivals(recording: Recording, lines: Mapping[str, Statements]) -> list[_Ar
             and resumed.get(row.frame) != open_[row.frame].index
         ):
             then[open_[row.frame].index] = "raise"  # what is thrown into a generator is not told beforehand
-    return [_Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in found]
+    return [Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in found]
 
 
 def _rows(recording: Recording) -> Iterator[Row]:
@@ -331,7 +374,7 @@ def _where(files: Sequence[Shown], file: str) -> str:
 def _next_line(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     files = _files(recording)
     lines = _lines(recording, files)
-    places = [a for a in _arrivals(recording, lines) if _can_ask_next(a, lines[a.file])]
+    places = [a for a in arrivals(_rows(recording), lines) if _can_ask_next(a, lines[a.file])]
     if recording.program.mode is Mode.SESSION:  # every statement of it has a frame of its own
         places = [a for a in places if a.function != "<module>"]
     if not places:
@@ -361,6 +404,7 @@ def _next_line(recording: Recording, rng: random.Random, per_recording: int) -> 
                 "form": "line",
                 "file": place.file,
                 "line": place.line,
+                "k": place.k,
                 "event": place.index,
                 "frame": place.frame,
                 "function": place.function,
@@ -371,11 +415,11 @@ def _next_line(recording: Recording, rng: random.Random, per_recording: int) -> 
         raise _Unfit("no state that can be shown whole")
 
 
-def _in_function(place: _Arrival) -> str:
+def _in_function(place: Arrival) -> str:
     return ", at the top level" if place.function == "<module>" else f" of {place.function}"
 
 
-def _can_ask_next(place: _Arrival, lines: Statements) -> bool:
+def _can_ask_next(place: Arrival, lines: Statements) -> bool:
     if place.line not in lines.plain or place.then is None:
         return False
     if place.line in lines.leaves and place.then == "return":
@@ -392,16 +436,16 @@ def _following(shown: Shown) -> dict[int, int]:
 
 
 def _mixed(
-    places: list[_Arrival], following: Mapping[str, Mapping[int, int]], rng: random.Random
-) -> Iterator[_Arrival]:
+    places: list[Arrival], following: Mapping[str, Mapping[int, int]], rng: random.Random
+) -> Iterator[Arrival]:
     """The places in a drawn order in which those where the run goes on at the next line of the text and those
     where it goes elsewhere take turns, lest the text alone answer most of them. A place (line and
     successor) that was drawn already comes after all others.
     """
     shuffled = rng.sample(places, len(places))
     seen: set[tuple[str, int, int | str | None]] = set()
-    fresh: list[_Arrival] = []
-    again: list[_Arrival] = []
+    fresh: list[Arrival] = []
+    again: list[Arrival] = []
     for place in shuffled:
         key = (place.file, place.line, place.then)
         (again if key in seen else fresh).append(place)
@@ -485,8 +529,8 @@ def _state(recording: Recording, rng: random.Random, per_recording: int) -> Iter
     files = _files(recording)
     lines = _lines(recording, files)
     names, called = _names_at(recording), _parameters(recording)
-    arrivals = [a for a in _arrivals(recording, lines) if a.line in lines[a.file].plain]
-    places = [(a, name) for a in arrivals for name in sorted(names[a.index])]
+    visits = [a for a in arrivals(_rows(recording), lines) if a.line in lines[a.file].plain]
+    places = [(a, name) for a in visits for name in sorted(names[a.index])]
     found = 0
     for place, name in _fresh_first(rng.sample(places, len(places))):
         if found == per_recording:
@@ -502,11 +546,11 @@ def _state(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         raise _Unfit("no variable with short plain data of its own")
 
 
-def _fresh_first(places: list[tuple[_Arrival, str]]) -> list[tuple[_Arrival, str]]:
+def _fresh_first(places: list[tuple[Arrival, str]]) -> list[tuple[Arrival, str]]:
     """The same places; those whose line and variable stood earlier in the list come after all others."""
     seen: set[tuple[str, int, str]] = set()
-    fresh: list[tuple[_Arrival, str]] = []
-    again: list[tuple[_Arrival, str]] = []
+    fresh: list[tuple[Arrival, str]] = []
+    again: list[tuple[Arrival, str]] = []
     for place, name in places:
         key = (place.file, place.line, name)
         (again if key in seen else fresh).append((place, name))
@@ -515,7 +559,7 @@ def _fresh_first(places: list[tuple[_Arrival, str]]) -> list[tuple[_Arrival, str
 
 
 def _state_sample(
-    recording: Recording, files: Sequence[Shown], place: _Arrival, name: str, text: str
+    recording: Recording, files: Sequence[Shown], place: Arrival, name: str, text: str
 ) -> Sample:
     task = (
         f"How it is run: {how_run(recording.program)}\n"
@@ -637,13 +681,13 @@ def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[in
 
 
 QUESTIONS: dict[str, Question] = {
-    name: _Question(name, ask, few)
-    for name, ask, few in [
-        ("output", _output, 1),
-        ("input", _input, 1),
-        ("next_line", _next_line, 4),
-        ("state", _state, 4),
-        ("path", _path, 1),
+    name: _Question(name, ask, few, about)
+    for name, ask, few, about in [
+        ("output", _output, 1, "what does the call return, or the program print?"),
+        ("input", _input, 1, "which arguments make the function return this value? answers are run"),
+        ("next_line", _next_line, 4, "which line of the frame runs next?"),
+        ("state", _state, 4, "what is the value of a variable just before a line runs for the k-th time?"),
+        ("path", _path, 1, "which lines run, in order?"),
     ]
 }
 """Kind of question -> the function that asks it of a recording."""

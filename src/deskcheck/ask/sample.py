@@ -14,11 +14,12 @@ class Sample:
     named parts, in order; `prompt` joins them. answer: the reference answer, in the form a model is asked
     for. data: what marking needs besides, JSON-able:
 
-    - every kind: ``form`` of the answer; of lines and variables also ``file``;
+    - every kind: ``form`` of the answer; of lines and variables also ``file``; of recordings ``events`` of
+      the trace and ``depth`` of its calls, where it is not very long;
     - ``output``: ``form`` is ``value`` or ``stdout``; ``strict`` (see `values.same`) of a value;
     - ``input``: ``program`` (to run an answer), ``sources`` (what else is shown), ``entry``, ``expected``
       (the result), ``strict``;
-    - ``next_line``: ``line``, ``event``, ``frame``, ``function``, ``falls_through``;
+    - ``next_line``: ``line``, ``k``, ``event``, ``frame``, ``function``, ``falls_through``;
     - ``state``: ``line``, ``k``, ``variable``, ``event``, ``strict``;
     - ``cell_output`` and ``next_cell``: ``trajectory`` (its file), ``step``, ``cell``, ``near_duplicate``,
       ``copy`` (what the same cell showed, or was, before), ``history`` and ``state`` (what went into the

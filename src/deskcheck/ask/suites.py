@@ -17,9 +17,11 @@ from deskcheck.recording import InputError, Program
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A published set as questions. corpus: its name among the sources of programs."""
+    """A published set as questions. about: what is asked of which. corpus: its name among the sources of
+    programs."""
 
     name: str
+    about: str
     corpus: str
     sample: Callable[[Program], Sample]
 
@@ -66,8 +68,8 @@ def _cruxeval_input(program: Program) -> Sample:
 SUITES: dict[str, Suite] = {
     suite.name: suite
     for suite in [
-        Suite("cruxeval_output", "cruxeval", _cruxeval_output),
-        Suite("cruxeval_input", "cruxeval", _cruxeval_input),
+        Suite("cruxeval_output", "CRUXEval: what the function returns", "cruxeval", _cruxeval_output),
+        Suite("cruxeval_input", "CRUXEval: an input that gives the output", "cruxeval", _cruxeval_input),
     ]
 }
 """Name of a suite -> the suite."""

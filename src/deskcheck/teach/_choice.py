@@ -1,0 +1,52 @@
+"""Which lessons are made: splits by program, shares of a program's runs, steps of a run. All by hashes and
+seeds, so that what is chosen does not depend on what else there is."""
+
+import random
+from collections.abc import Iterator, Sequence
+
+SPLITS = ("train", "validation", "test")
+
+
+def split_of(program_sha256: str, validation: float, test: float) -> str:
+    """The split of a program. It keeps it when others are added, and test keeps its programs when the share
+    of validation changes."""
+    place = int(program_sha256[:16], 16) / 2**64
+    if place < test:
+        return "test"
+    return "validation" if place < test + validation else "train"
+
+
+def shares(sizes: Sequence[int], at_most: int) -> list[int]:
+    """How many of each run's steps are taken, `at_most` in all: as many of each, and what short runs leave
+    goes to the longer ones."""
+    found = [0] * len(sizes)
+    left = at_most
+    order = sorted(range(len(sizes)), key=lambda run: (sizes[run], run))
+    for done, run in enumerate(order):
+        found[run] = min(sizes[run], left // (len(sizes) - done))
+        left -= found[run]
+    return found
+
+
+def chosen_steps(
+    count: int, at_most: int | None, jumps: Sequence[int], chance: random.Random
+) -> Iterator[tuple[int, int]]:
+    """(state, jump) for the steps of a run of `count` states, in order of the states.
+
+    Of a run that has more states with a successor than `at_most`, one is drawn from each of `at_most`
+    stretches of equal length: its beginning, middle and end are all there. The jump is drawn among those
+    that do not lead beyond the end.
+    """
+    jumps = sorted(jumps)
+    starts = count - jumps[0]
+    if starts <= 0:
+        return
+    taken = starts if at_most is None else min(starts, at_most)
+    for part in range(taken):
+        low, high = part * starts // taken, (part + 1) * starts // taken
+        start = low if high - low == 1 else chance.randrange(low, high)
+        if len(jumps) == 1:
+            yield start, jumps[0]
+            continue
+        possible = [jump for jump in jumps if start + jump < count]
+        yield start, chance.choice(possible)

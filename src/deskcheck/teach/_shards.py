@@ -1,0 +1,186 @@
+"""Lessons on disk: ``train-00000.parquet``, ``validation-00000.parquet``, ...; docs/lessons.md describes the
+columns. A shard's files get their names when they are whole, all before ``lessons.json`` speaks of them: what
+it does not speak of, a killed builder left.
+"""
+
+import os
+import re
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from deskcheck.recording.file import _disk, _sync
+from deskcheck.teach._choice import SPLITS
+from deskcheck.teach._ids import Ids
+
+_TEXT, _COUNT = pa.string(), pa.int32()
+_SHARED_TEXT = pa.dictionary(pa.int32(), _TEXT)
+"""In memory: rows one after another share the program. In the file it is text as any other."""
+COLUMNS = {
+    "prefix": _SHARED_TEXT,
+    "prompt": _TEXT,
+    "completion": _TEXT,
+    "program": _SHARED_TEXT,
+    "program_sha256": _SHARED_TEXT,
+    "notation": _SHARED_TEXT,
+    "level": _SHARED_TEXT,
+    "jump": _COUNT,
+    "index": pa.int64(),
+    "depth": _COUNT,
+    "events": pa.int64(),
+    "prefix_tokens": _COUNT,
+    "tokens": _COUNT,
+    "trained_tokens": _COUNT,
+    "source": _SHARED_TEXT,
+    "licence": _SHARED_TEXT,
+    "train_ok": pa.bool_(),
+    "split": _SHARED_TEXT,
+    "key": pa.uint64(),
+}
+_GROUP_BYTES = 16 << 20
+_GROUP_ROWS = 20_000
+_FILE = re.compile(rf"(?:{'|'.join(SPLITS)})-(\d{{5,}})\.parquet(\.part)?")
+
+
+class Shared(NamedTuple):
+    """What rows one after another have in common."""
+
+    prefix: str
+    program: str
+    program_sha256: str
+    notation: str
+    level: str
+    events: int
+    source: str
+    licence: str | None
+    train_ok: bool
+    split: str
+
+
+def schema(token: Any | None) -> Any:
+    """Columns of a shard. token: the Arrow type of a token, None without tokens."""
+    tokens = {} if token is None else dict.fromkeys(("input_ids", "labels"), pa.list_(token))
+    return pa.schema(COLUMNS | tokens)
+
+
+class Rows:
+    """Rows of one split in the making."""
+
+    def __init__(self, ids: Ids | None) -> None:
+        self.ids = ids
+        self.shared: list[Shared] = []
+        self.where = array("i")
+        """Of each row, its place in `shared`."""
+        self.prompts: list[str] = []
+        self.completions: list[str] = []
+        self.jumps: list[int | None] = []
+        self.events: list[int | None] = []
+        self.depths: list[int] = []
+        self.tokens = array("i")
+        self.prefixes = array("i")
+        self.trained = array("i")
+        self.keys = array("Q")
+        self.chars = 0
+
+    def __len__(self) -> int:
+        return len(self.where)
+
+    @property
+    def size_bytes(self) -> int:
+        return self.chars + (self.ids.size_bytes if self.ids else 0)
+
+    @property
+    def full(self) -> bool:
+        return len(self.where) >= _GROUP_ROWS or self.size_bytes >= _GROUP_BYTES
+
+    def table(self, schema: Any) -> Any:
+        where = _numbers(pa.int32(), self.where)
+        columns = {
+            "prompt": pa.array(self.prompts, _TEXT),
+            "completion": pa.array(self.completions, _TEXT),
+            "jump": self.jumps,
+            "index": self.events,
+            "depth": self.depths,
+            "tokens": _numbers(_COUNT, self.tokens),
+            "prefix_tokens": _numbers(_COUNT, self.prefixes),
+            "trained_tokens": _numbers(_COUNT, self.trained),
+            "key": _numbers(pa.uint64(), self.keys),
+        }
+        for name in Shared._fields:
+            of_runs = [getattr(shared, name) for shared in self.shared]
+            if COLUMNS[name] == _SHARED_TEXT:
+                texts = dict.fromkeys(text for text in of_runs if text is not None)
+                known = {text: at for at, text in enumerate(texts)}
+                places = pa.array([known.get(text) for text in of_runs], pa.int32()).take(where)
+                columns[name] = pa.DictionaryArray.from_arrays(places, pa.array(list(known), _TEXT))
+            else:
+                columns[name] = pa.array(of_runs, COLUMNS[name]).take(where)
+        if self.ids is not None:
+            columns["input_ids"], columns["labels"] = self.ids.columns()
+        return pa.table([columns[name] for name in schema.names], schema=schema)
+
+
+def _numbers(type_: Any, values: "array[int]") -> Any:
+    return pa.Array.from_buffers(type_, len(values), [None, pa.py_buffer(values)])
+
+
+class Shard:
+    """The files of one number, in the making."""
+
+    def __init__(self, folder: Path, number: int, schema: Any) -> None:
+        self.folder = folder
+        self.number = number
+        self.schema = schema
+        self.rows = self.size_bytes = 0
+        self._files: dict[str, pq.ParquetWriter] = {}
+
+    def _part(self, split: str) -> Path:
+        return self.folder / f"{split}-{self.number:05d}.parquet.part"
+
+    def write(self, split: str, rows: Rows) -> None:
+        with _disk(self._part(split), "write lessons"):
+            if split not in self._files:
+                self._files[split] = pq.ParquetWriter(
+                    str(self._part(split)),
+                    self.schema,
+                    compression="zstd",
+                    use_dictionary=[name for name in COLUMNS if COLUMNS[name] == _SHARED_TEXT],
+                    store_schema=False,  # dictionaries are a matter of memory
+                    write_statistics=["program_sha256", "notation", "tokens", "depth", "events"],
+                    write_page_checksum=True,
+                )
+            self._files[split].write_table(rows.table(self.schema))
+        self.rows += len(rows)
+        self.size_bytes += rows.size_bytes
+
+    def finish(self) -> list[str]:
+        """Give the files their names. Those names."""
+        names = []
+        for split, file in self._files.items():
+            part = self._part(split)
+            with _disk(part, "write lessons"):
+                file.close()
+                _sync(part)
+                os.replace(part, part.with_suffix(""))
+            names.append(part.stem)
+        self._files = {}
+        return names
+
+    def abandon(self) -> None:
+        for split, file in self._files.items():
+            try:
+                file.close()
+            except (OSError, pa.ArrowException):  # what happened first is what to report
+                pass
+            self._part(split).unlink(missing_ok=True)
+
+
+def shard_files(folder: Path) -> Iterator[tuple[Path, int, bool]]:
+    """(path, number, whether it has its name) of what a builder wrote."""
+    for path in sorted(folder.iterdir()):
+        if found := _FILE.fullmatch(path.name):
+            yield path, int(found[1]), found[2] is None

@@ -1,0 +1,59 @@
+"""A trained model from its folder, as a network that can be run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deskcheck.recording import InputError, MissingExtra
+from deskcheck.teach.interpreter import Network
+from deskcheck.teach.runtime import GRAPH, OnnxNetwork
+from deskcheck.teach.tokens import Bytes, Edits, Tokenizer, Words
+
+WEIGHTS = "model.safetensors"
+"""As in `model`, which cannot be imported without torch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A model that can be run, its tokenizer, and what its folder says about it."""
+
+    network: Network
+    tokenizer: Tokenizer
+    about: dict[str, Any]
+
+
+def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:
+    """The model of a folder that `deskcheck teach` or `export` wrote. A graph is run by ONNX
+    Runtime, and needs no torch.
+
+    Raises:
+        InputError: the folder holds no such model.
+        MissingExtra: what runs it is not installed.
+    """
+    folder = Path(name)
+    if (folder / GRAPH).is_file():
+        graph = OnnxNetwork(folder / GRAPH)
+        return Checkpoint(graph, _tokenizer(graph.about, folder), graph.about)
+    if not (folder / WEIGHTS).is_file():
+        raise InputError(
+            f"{folder}: holds no model of deskcheck (neither {GRAPH} nor {WEIGHTS}). "
+            "`deskcheck teach LESSONS --out FOLDER` makes one."
+        )
+    try:
+        from deskcheck.teach.model import Model
+        from deskcheck.teach.networks import TorchNetwork
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", f"Running the model in {folder}") from error
+    model, about = Model.load(folder)
+    return Checkpoint(TorchNetwork(model, device), _tokenizer(about, folder), about)
+
+
+def _tokenizer(about: dict[str, Any], folder: Path) -> Tokenizer:
+    told = about.get("tokenizer", "bytes")
+    if told == "bytes":
+        return Bytes()
+    try:
+        words = Words(told["words"])
+        return Edits(words) if told.get("edits") else words
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{folder}: its tokenizer {told!r} is not one that is known here.") from error

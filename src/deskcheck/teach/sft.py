@@ -1,0 +1,400 @@
+"""Training a Hugging Face causal language model on lessons, with TRL's SFTTrainer: all its weights, or LoRA.
+
+The lessons' tokens and labels are trained as they are: TRL tokenises, cuts and packs nothing, so the loss is
+on completions and their end alone. Several GPUs, FSDP and DeepSpeed come with accelerate:
+
+    accelerate launch -m deskcheck.cli teach LESSONS --model MODEL --out FOLDER
+
+A run is a folder as `training` makes it: `run.json`, all that it was asked and what it read; `metrics.jsonl`;
+the model with its tokenizer (of LoRA the adapter); and `checkpoints`, from the last of which the same command
+goes on. Needs torch, transformers, trl, peft and datasets (the extra ``[teach]``).
+"""
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from deskcheck.recording import InputError, MissingExtra
+from deskcheck.teach.tokens import Pretrained
+
+RUN, METRICS, CHECKPOINTS = "run.json", "metrics.jsonl", "checkpoints"
+AS_IT_IS = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
+"""Chat template of a trained model: a prompt reaches it as laid out in lessons, whoever serves it."""
+_COLUMNS = ["prefix", "prompt", "completion", "input_ids"]
+_LOOKED_AT = 200
+"""Lessons of each split whose tokens are compared with those of the model's tokenizer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """How a model is trained. steps: updates; None: `epochs` passes over the lessons. rows: lessons of an
+    update, of each device; at_once: how many of them are computed at a time. rate: the highest learning rate,
+    reached after the share `warmup` of the steps and left along a cosine; None: 1e-5, or 2e-4 for LoRA. lora:
+    rank of the adapters; 0: all weights are trained. precision: "auto" (bf16 where a GPU has it), "bf16" or
+    "fp32". look: every so many steps the loss is written down; check: every so many the validation lessons
+    are asked and the run is saved."""
+
+    steps: int | None = None
+    epochs: float = 1.0
+    rows: int = 32
+    at_once: int = 8
+    rate: float | None = None
+    warmup: float = 0.03
+    decay: float = 0.01
+    lora: int = 0
+    precision: str = "auto"
+    look: int = 10
+    check: int = 200
+    check_lessons: int = 256
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "at_once", "look", "check"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name}={getattr(self, name)} must be at least 1.")
+        for name in ("lora", "check_lessons"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name}={getattr(self, name)} must not be below 0.")
+        if self.steps is not None and self.steps < 1:
+            raise InputError(f"steps={self.steps} must be at least 1.")
+        if not self.epochs > 0:
+            raise InputError(f"epochs={self.epochs} must be above 0.")
+        if self.rows % self.at_once:
+            raise InputError(f"rows={self.rows} must be a multiple of at_once={self.at_once}.")
+        if self.rate is not None and not self.rate > 0:
+            raise InputError(f"rate={self.rate} must be above 0.")
+        if self.precision not in ("auto", "bf16", "fp32"):
+            raise InputError(f"precision={self.precision!r} must be auto, bf16 or fp32.")
+
+
+def tune(
+    lessons: Path,
+    model: str,
+    out: Path,
+    *,
+    tuning: Tuning | None = None,
+    note: Callable[[dict[str, Any]], None] = lambda row: None,
+) -> None:
+    """Trains a model (a folder or a name on the hub) on a folder of lessons, or goes on with the run in
+    `out`.
+
+    note: is given each line of `metrics.jsonl`.
+
+    Raises:
+        InputError: no lessons to train on, lessons without tokens or of another tokenizer, or longer than the
+            model reads; a model that cannot be loaded; `out` holds a run that was asked something else.
+        MissingExtra: a package is not installed.
+    """
+    tuning = tuning or Tuning()
+    try:
+        import peft  # noqa: F401 (what LoRA needs, missed before hours are spent)
+        import trl  # noqa: F401
+        from accelerate import PartialState
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", "Training a model") from error
+    files = {split: sorted(Path(lessons).glob(f"{split}-*.parquet")) for split in ("train", "validation")}
+    count, longest = _check_files(Path(lessons), files["train"])
+    context = getattr(_config(model), "max_position_embeddings", None)
+    known = Pretrained(model)
+    for found in files.values():
+        _check_tokens(known, found)
+    if context is not None and longest > context:
+        raise InputError(
+            f"{lessons}: the longest lesson has {longest} tokens, and {model} reads {context}. Build them "
+            f"with --budget {context}."
+        )
+    state = PartialState()
+    asked = {
+        "model": model,
+        "tuning": asdict(tuning),
+        "lessons": {f.name: _sha256(f) for split in files.values() for f in split},
+    }
+    with state.main_process_first():
+        if state.is_main_process:
+            _open(out, asked)
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    trainer = _trainer(files, model, tokenizer, out, tuning, _Metrics(out, note, state.is_main_process))
+    if state.is_main_process:
+        _write_json(
+            out / RUN,
+            asked
+            | {
+                "count": count,
+                "processes": state.num_processes,
+                "versions": {name: version(name) for name in ("torch", "transformers", "trl", "peft")},
+                "config": trainer.args.to_sanitized_dict(),
+            },
+        )
+    last = _last_checkpoint(out)
+    trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
+    trainer.save_model(str(out))
+    if state.is_main_process:
+        tokenizer.chat_template = AS_IT_IS
+        tokenizer.save_pretrained(str(out))
+        (out / "training_args.bin").unlink(missing_ok=True)  # a pickle of what run.json says in words
+        shutil.rmtree(out / CHECKPOINTS / "lessons", ignore_errors=True)  # the lessons as Arrow, mapped
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def _check_files(lessons: Path, files: list[Path]) -> tuple[int, int]:
+    """How many lessons there are to train on, and the tokens of the longest."""
+    if not files:
+        raise InputError(
+            f"{lessons}: holds no lessons to train on. "
+            f"`deskcheck lessons RECORDINGS --out {lessons}` makes them."
+        )
+    count = longest = 0
+    for file in files:
+        try:
+            shard = pq.ParquetFile(file)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{file}: cannot be read as lessons ({error}).") from error
+        missing = [name for name in [*_COLUMNS, "labels", "tokens"] if name not in shard.schema_arrow.names]
+        if missing:
+            raise InputError(
+                f"{file}: has no {' and no '.join(missing)}. A model is trained on lessons that were built "
+                "with its own tokenizer, tokens and all: `deskcheck lessons ... --tokenizer MODEL`."
+            )
+        count += shard.metadata.num_rows
+        for batch in shard.iter_batches(columns=["tokens"]):
+            longest = max([longest, *batch.column(0).to_pylist()])
+    if not count:
+        raise InputError(f"{lessons}: its files for training are empty.")
+    return count, longest
+
+
+def _config(model: str) -> Any:
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(model)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{model}: is no model that can be loaded: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
+
+
+def _check_tokens(tokenizer: Pretrained, files: list[Path]) -> None:
+    """Raises InputError where the lessons' tokens are not those of the tokenizer."""
+    for file in files[:: max(1, len(files) // 4)]:
+        rows = next(pq.ParquetFile(file).iter_batches(_LOOKED_AT, columns=_COLUMNS), None)
+        found = [] if rows is None else rows.to_pylist()
+        texts = [row["prefix"] + row["prompt"] + row["completion"] for row in found]
+        for row, tokens in zip(found, tokenizer.encode_all(texts), strict=True):
+            if row["input_ids"] != [*tokenizer.begin, *tokens, tokenizer.end]:
+                raise InputError(
+                    f"{file}: was built with another tokenizer than that of {tokenizer.name}, which makes "
+                    f"other tokens of the lesson that ends in {row['completion'][-60:]!r}. "
+                    f"Build lessons with --tokenizer {tokenizer.name}."
+                )
+
+
+# -- the run ---------------------------------------------------------------------------------------
+
+
+def _trainer(
+    files: dict[str, list[Path]], model: str, tokenizer: Any, out: Path, tuning: Tuning, metrics: "_Metrics"
+) -> Any:
+    import torch
+    from datasets import Dataset
+    from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback
+    from trl import SFTConfig, SFTTrainer
+
+    gpu = torch.cuda.is_available()
+    bf16 = tuning.precision == "bf16" or (
+        tuning.precision == "auto" and gpu and torch.cuda.is_bf16_supported()
+    )
+
+    def dataset(split: str) -> Any:
+        return Dataset.from_parquet(
+            [str(file) for file in files[split]],
+            columns=["input_ids", "labels"],
+            cache_dir=str(out / CHECKPOINTS / "lessons"),
+        )
+
+    held_out = None
+    if files["validation"] and tuning.check_lessons:
+        found = dataset("validation").shuffle(seed=tuning.seed)
+        held_out = found.select(range(min(len(found), tuning.check_lessons))) if len(found) else None
+    rate = tuning.rate or (2e-4 if tuning.lora else 1e-5)
+    train = dataset("train")
+    # transformers renames it, and takes the older name until 6.0.
+    checkpointing = next(
+        name
+        for name in ("activation_checkpointing", "gradient_checkpointing")
+        if name in SFTConfig.__dataclass_fields__
+    )
+    config = SFTConfig(
+        output_dir=str(out / CHECKPOINTS),
+        max_steps=tuning.steps or -1,
+        num_train_epochs=tuning.epochs,
+        per_device_train_batch_size=tuning.at_once,
+        per_device_eval_batch_size=tuning.at_once,
+        gradient_accumulation_steps=tuning.rows // tuning.at_once,
+        learning_rate=rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=tuning.warmup,
+        weight_decay=tuning.decay,
+        logging_steps=tuning.look,
+        logging_first_step=True,
+        logging_nan_inf_filter=False,
+        save_steps=tuning.check,
+        save_total_limit=2,
+        eval_strategy="no" if held_out is None else "steps",
+        eval_steps=tuning.check,
+        seed=tuning.seed,
+        bf16=bf16,
+        use_cpu=not gpu,
+        max_length=None,
+        packing=False,
+        report_to="none",
+        disable_tqdm=True,
+        dataset_kwargs={"skip_prepare_dataset": True},
+        **{checkpointing: gpu},
+    )
+    try:
+        # Weights are kept in fp32 where they are trained; those under adapters stand still.
+        network = AutoModelForCausalLM.from_pretrained(
+            model, dtype=torch.bfloat16 if bf16 and tuning.lora else torch.float32
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"{model}: cannot be loaded: {_first_line(error)}") from error
+    adapters = None
+    if tuning.lora:
+        from peft import LoraConfig
+
+        adapters = LoraConfig(
+            r=tuning.lora, lora_alpha=2 * tuning.lora, target_modules="all-linear", task_type="CAUSAL_LM"
+        )
+
+    class Callback(TrainerCallback):
+        def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            metrics.begin(state.global_step)
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+            metrics.take(state.global_step, logs or {})
+
+    trainer = SFTTrainer(
+        model=network,
+        args=config,
+        train_dataset=train,
+        eval_dataset=held_out,
+        processing_class=tokenizer,
+        peft_config=adapters,
+        callbacks=[Callback()],
+    )
+    trainer.remove_callback(PrinterCallback)  # it prints to standard output what `note` is told
+    return trainer
+
+
+class _Metrics:
+    """Writes `metrics.jsonl`, in the words of `training`: of each look at the run step, loss, rate, tokens
+    (all that were read) and seconds; of each check validation_loss."""
+
+    def __init__(self, out: Path, note: Callable[[dict[str, Any]], None], writes: bool) -> None:
+        self.file = out / METRICS
+        self.note = note
+        self.writes = writes
+        self.tokens = 0
+        self.began = time.perf_counter()
+
+    def begin(self, step: int) -> None:
+        """A run begins, or goes on from a step: lines that were written after it will be written again."""
+        if not self.writes:
+            return
+        rows = [row for row in _rows(self.file) if row["step"] <= step]
+        done = [row for row in rows if "loss" in row]
+        self.tokens = done[-1]["tokens"] if done else 0
+        self.began = time.perf_counter() - (done[-1]["seconds"] if done else 0.0)
+        self.file.write_text("".join([json.dumps(row) + "\n" for row in rows]))
+
+    def take(self, step: int, logs: dict[str, Any]) -> None:
+        """What the trainer reports."""
+        row: dict[str, Any] = {"step": step}
+        if "loss" in logs:
+            row |= {"loss": float(logs["loss"]), "rate": float(logs["learning_rate"])}
+            row["tokens"] = self.tokens + int(logs.get("num_tokens", 0))
+            row["seconds"] = round(time.perf_counter() - self.began, 3)
+        elif "eval_loss" in logs:
+            row["validation_loss"] = float(logs["eval_loss"])
+        else:
+            return
+        if self.writes:
+            with self.file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            self.note(row)
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    found = []
+    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            break  # cut off while it was written
+    return found
+
+
+def _open(out: Path, asked: dict[str, Any]) -> None:
+    """A folder for a run, or that of the same run. Raises InputError where it holds another."""
+    out.mkdir(parents=True, exist_ok=True)
+    if (out / RUN).exists():
+        before = json.loads((out / RUN).read_text())
+        changed = [name for name in asked if before.get(name) != asked[name]]
+        if changed:
+            raise InputError(
+                f"{out}: holds a run with other {' and '.join(changed)} ({RUN} has them). "
+                "Name another folder, or ask the same again to go on with it."
+            )
+    elif any(out.iterdir()):
+        raise InputError(f"{out}: is not empty and holds no run of training. Name another folder.")
+    else:
+        _write_json(out / RUN, asked)
+    for folder in _checkpoints(out):
+        if not _is_whole(folder):  # the run was ended while it was written
+            shutil.rmtree(folder)
+
+
+def _checkpoints(out: Path) -> list[Path]:
+    found = (out / CHECKPOINTS).glob("checkpoint-*")
+    return sorted(found, key=lambda folder: int(folder.name.rpartition("-")[2]))
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a checkpoint was written to its end: the trainer's state is written last."""
+    try:
+        json.loads((folder / "trainer_state.json").read_text())
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _last_checkpoint(out: Path) -> Path | None:
+    found = _checkpoints(out)
+    return found[-1] if found else None
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _write_json(file: Path, found: dict[str, Any]) -> None:
+    part = file.with_name(file.name + ".part")
+    part.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    part.replace(file)

@@ -1,0 +1,299 @@
+"""Training a small model from nothing, on lessons.
+
+A run is a folder: `run.json`, all that it was asked and what it read; `metrics.jsonl`, a line for each look
+at it; the model; and `resume.pt`, from which the same command goes on where it was ended, by whatever. On a
+CPU the losses of a run that was ended and went on are those of one that was not.
+
+Needs torch (the extra ``[teach]``).
+"""
+
+import hashlib
+import json
+import math
+import os
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+from torch import Tensor, nn
+
+from deskcheck.recording import InputError
+from deskcheck.teach._ids import IGNORED
+from deskcheck.teach.batches import Batch, Batches, shards, some_texts
+from deskcheck.teach.model import Model, Shape
+from deskcheck.teach.tokens import Edits, Tokenizer, Words
+
+RUN = "run.json"
+METRICS = "metrics.jsonl"
+RESUME = "resume.pt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """How a model is trained. steps: updates, each from `rows` lessons, of which up to `each` share a
+    program. rate: the highest learning rate, reached after `warmup` steps and left along a cosine; decay: of
+    weights. precision: "bf16" or "fp32", of the computation; weights are kept in fp32. look: every so many
+    steps the loss is written down; check: every so many the validation lessons are asked (so many batches of
+    them), and the run is saved. words: so many of the words that the lessons are full of become a token each;
+    all else is bytes. edits: the answer to a step is taught as an edit of the state before
+    (`deskcheck.notation.edits`), else as a whole state."""
+
+    steps: int = 2000
+    rows: int = 128
+    each: int = 16
+    rate: float = 2e-3
+    warmup: int = 100
+    decay: float = 0.01
+    clip: float = 1.0
+    precision: str = "bf16"
+    look: int = 20
+    check: int = 200
+    check_batches: int = 8
+    words: int = 768
+    edits: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.words < 0:
+            raise InputError(f"words={self.words} must be at least 0.")
+        for name in ("steps", "rows", "each", "look", "check", "check_batches"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name}={getattr(self, name)} must be at least 1.")
+        if self.precision not in ("bf16", "fp32"):
+            raise InputError(f"precision={self.precision!r} must be bf16 or fp32.")
+        if not self.rate > 0:
+            raise InputError(f"rate={self.rate} must be above 0.")
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, from 0: linear to `warmup`, then half a cosine to a hundredth."""
+        if step < self.warmup:
+            return self.rate * (step + 1) / self.warmup
+        done = (step - self.warmup) / max(1, self.steps - self.warmup)
+        return self.rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1.0, done))))
+
+
+def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
+    """The mean loss in nats over the trained tokens, and for each row whether every one of them is the most
+    likely: [rows]."""
+    with _precision(precision, batch.tokens.device):
+        context = model.read(batch.programs, batch.lengths).of(batch.owner)
+        known, _ = model(batch.tokens, context)
+        trained = batch.labels != IGNORED
+        logits = model.logits(known[trained]).float()
+    labels = batch.labels[trained]
+    wrong = torch.zeros(len(batch.labels), dtype=torch.long, device=labels.device)
+    rows = trained.nonzero()[:, 0]
+    wrong.index_add_(0, rows, (logits.argmax(-1) != labels).long())
+    return nn.functional.cross_entropy(logits, labels), wrong == 0
+
+
+def teach(
+    lessons: Path,
+    out: Path,
+    *,
+    shape: Shape | None = None,
+    training: Training | None = None,
+    device: str = "cpu",
+    until: Callable[[], bool] = lambda: False,
+    note: Callable[[dict[str, Any]], None] = lambda row: None,
+) -> Model:
+    """Trains a model on a folder of lessons, or goes on with the run that `out` holds.
+
+    shape: its vocabulary is the tokenizer's, whatever it says.
+
+    until: asked after each step; once true the run is saved and ends early. note: is given each line of
+    `metrics.jsonl`.
+
+    Raises InputError where there are no lessons, or `out` holds a run that was asked something else.
+    """
+    training = training or Training()
+    files = shards(lessons)
+    words = Words.learned(some_texts(files), training.words)
+    tokenizer = Edits(words) if training.edits else words
+    shape = replace(shape or Shape(vocabulary=0), vocabulary=words.size)
+    asked = {
+        "shape": asdict(shape),
+        "training": asdict(training),
+        "tokenizer": {"words": list(words.words), "edits": training.edits},
+        "lessons": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
+    }
+    resumed = _open(out, asked)
+    torch.manual_seed(training.seed)
+    model = Model(shape)
+    optimizer = torch.optim.AdamW(_groups(model, training.decay), lr=training.rate, betas=(0.9, 0.98))
+    step, tokens, seconds = 0, 0, 0.0
+    if resumed is not None:
+        model.load_state_dict(resumed["model"])
+        optimizer.load_state_dict(resumed["optimizer"])
+        step, tokens, seconds = resumed["step"], resumed["tokens"], resumed["seconds"]
+    target = torch.device(device)
+    model.to(target)
+    for state in optimizer.state.values():
+        for name, value in state.items():
+            state[name] = value.to(target) if isinstance(value, Tensor) and value.dim() else value
+    held_out = _validation(files, training, tokenizer)
+    started = time.perf_counter() - seconds
+    losses: list[Tensor] = []
+    batches = Batches(
+        files,
+        tokenizer,
+        padding=Words.padding,
+        rows=training.rows,
+        each=training.each,
+        seed=training.seed,
+    )
+    with (out / METRICS).open("a", encoding="utf-8") as metrics:
+        for number, batch in enumerate(batches):
+            if number < step:
+                continue  # the run has seen it already
+            if step >= training.steps:
+                break
+            for group in optimizer.param_groups:
+                group["lr"] = training.rate_at(step)
+            moved = batch.to(target)
+            loss, _ = loss_of(model, moved, training.precision)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), training.clip)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+            losses.append(loss.detach())
+            step += 1
+            tokens += int((batch.labels != IGNORED).sum())
+            ending = step >= training.steps or until()
+            checking = step % training.check == 0 or ending
+            if step % training.look == 0 or checking:
+                row: dict[str, Any] = {
+                    "step": step,
+                    "loss": float(torch.stack(losses).mean()),
+                    "rate": training.rate_at(step - 1),
+                    "tokens": tokens,
+                    "seconds": round(time.perf_counter() - started, 3),
+                }
+                losses = []
+                if checking:
+                    row |= check(model, held_out, training.precision)
+                _write(metrics, row)
+                note(row)
+            if checking:
+                _save(out, model, optimizer, step, tokens, time.perf_counter() - started, asked)
+            if ending:
+                break
+    return model
+
+
+def check(model: Model, held_out: list[Batch], precision: str) -> dict[str, float]:
+    """Loss on lessons that were not trained, and the share of them answered exactly."""
+    if not held_out:
+        return {}
+    device = model.embed_tokens.weight.device
+    losses, right, n = 0.0, 0, 0
+    model.eval()
+    with torch.inference_mode():
+        for batch in held_out:
+            loss, exact = loss_of(model, batch.to(device), precision)
+            losses += float(loss)
+            right += int(exact.sum())
+            n += len(exact)
+    model.train()
+    return {"validation_loss": losses / len(held_out), "exact": right / n, "n": n}
+
+
+def _validation(files: list[Path], training: Training, tokenizer: Tokenizer) -> list[Batch]:
+    batches = Batches(
+        files,
+        tokenizer,
+        padding=Words.padding,
+        rows=training.rows,
+        each=training.each,
+        seed=training.seed,
+        split="validation",
+    )
+    found: list[Batch] = []
+    try:
+        for batch in batches:
+            found.append(batch)
+            if len(found) == training.check_batches:
+                break
+    except InputError:
+        return []  # a folder of lessons may have none to spare
+    return found
+
+
+def _precision(precision: str, device: torch.device) -> Any:
+    if precision == "fp32":
+        return nullcontext()
+    return torch.autocast(device.type, dtype=torch.bfloat16)
+
+
+def _groups(model: Model, decay: float) -> list[dict[str, Any]]:
+    matrices = [p for p in model.parameters() if p.dim() >= 2]
+    vectors = [p for p in model.parameters() if p.dim() < 2]
+    return [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
+
+
+def _open(out: Path, asked: dict[str, Any]) -> dict[str, Any] | None:
+    """What the run in `out` has come to; None for a new one. Raises InputError where it is another run."""
+    out.mkdir(parents=True, exist_ok=True)
+    if (out / RUN).exists():
+        before = json.loads((out / RUN).read_text())
+        changed = [name for name in asked if before.get(name) != asked[name]]
+        if changed:
+            raise InputError(
+                f"{out}: holds a run with other {' and '.join(changed)} ({RUN} has them). "
+                "Name another folder, or ask the same again to go on with it."
+            )
+    else:
+        _replace(out / RUN, (json.dumps(asked, indent=1) + "\n").encode())
+    if not (out / RESUME).exists():
+        (out / METRICS).unlink(missing_ok=True)
+        return None
+    resumed: dict[str, Any] = torch.load(out / RESUME, map_location="cpu", weights_only=True)
+    # Lines that were written after what is gone on from are written again.
+    lines = (out / METRICS).read_text().splitlines() if (out / METRICS).exists() else []
+    kept = [line for line in lines if _step(line) <= resumed["step"]]
+    _replace(out / METRICS, "".join([line + "\n" for line in kept]).encode())
+    return resumed
+
+
+def _step(line: str) -> float:
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError):
+        return math.inf  # cut off while it was written
+
+
+def _save(
+    out: Path,
+    model: Model,
+    optimizer: torch.optim.Optimizer,
+    step: int,
+    tokens: int,
+    seconds: float,
+    asked: dict[str, Any],
+) -> None:
+    model.save(out, {"tokenizer": asked["tokenizer"], "step": step, "run": asked})
+    state = {
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "step": step,
+        "tokens": tokens,
+        "seconds": seconds,
+    }
+    part = out / (RESUME + ".part")
+    torch.save(state, part)
+    os.replace(part, out / RESUME)
+
+
+def _replace(file: Path, data: bytes) -> None:
+    part = file.with_name(file.name + ".part")
+    part.write_bytes(data)
+    os.replace(part, file)
+
+
+def _write(file: TextIO, row: dict[str, Any]) -> None:
+    file.write(json.dumps(row) + "\n")
+    file.flush()

@@ -1,0 +1,63 @@
+"""A checkpoint as a model that is asked: what it answers by `ask` is what the stepper makes of it."""
+
+from pathlib import Path
+
+import pytest
+
+from deskcheck.recording import InputError
+from deskcheck.recording.file import Recordings
+from tests.teach.conftest import Recorded, call
+
+WHY = "would have proved that a checkpoint can be asked questions"
+torch = pytest.importorskip("torch", reason=f"no torch: {WHY}")
+pytest.importorskip("inspect_ai", reason=f"no inspect_ai: {WHY}")
+
+import deskcheck.teach.provider  # noqa: E402, F401 (registers it where deskcheck is not installed)
+from deskcheck.ask.run import ask  # noqa: E402
+from deskcheck.teach.checkpoints import open_checkpoint  # noqa: E402
+from deskcheck.teach.evaluation import report, run_all  # noqa: E402
+from deskcheck.teach.lessons import LessonSettings, build  # noqa: E402
+from deskcheck.teach.model import Shape  # noqa: E402
+from deskcheck.teach.training import Training, teach  # noqa: E402
+
+CODE = "def f(n):\n    m = n + 1\n    return m\n"
+
+
+@pytest.fixture(scope="module")
+def steady() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("steady")
+def test_a_checkpoint_is_asked(record: Recorded, tmp_path: Path) -> None:
+    """A model that knows a run by heart answers what they give, by questions and by the stepper alike."""
+    runs = record(call("p", CODE, "(1,)"))
+    build([runs], tmp_path / "lessons", LessonSettings(validation=0, test=0, ids=False))
+    settings = Training(steps=150, rows=8, each=8, warmup=10, check=150, rate=3e-3, precision="fp32", words=0)
+    shape = Shape(vocabulary=0, layers=2, width=64, heads=2, hidden=128)
+    teach(tmp_path / "lessons", tmp_path / "model", shape=shape, training=settings)
+
+    checkpoint = open_checkpoint(tmp_path / "model")
+    stepped = report(checkpoint, list(run_all(checkpoint, list(Recordings(runs)))))
+    assert stepped.steps.whole == 1
+
+    for explain in (True, False):
+        results = ask(
+            [runs],
+            ["output", "state"],
+            [f"taught/{tmp_path / 'model'}"],
+            out=tmp_path / f"asked-{explain}",
+            methods=["dynamic_scratchpad"],
+            explain=explain,
+        )
+        assert [result.score for result in results] == [1.0, 1.0]
+        steps = results[0].steps
+        assert steps is not None
+        assert (steps.whole, steps.judged) == (1, stepped.steps.judged)
+
+
+def test_a_folder_without_a_model_is_refused(record: Recorded, tmp_path: Path) -> None:
+    runs = record(call("p", CODE, "(1,)"))
+    with pytest.raises(InputError, match="holds no model of deskcheck"):
+        ask([runs], ["output"], [f"taught/{tmp_path}"], out=tmp_path / "asked")

@@ -1,0 +1,67 @@
+"""Without torch a model gives what it gives with it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deskcheck.recording import InputError
+
+WHY = "would have proved that a model without torch gives what it gives with it"
+torch = pytest.importorskip("torch", reason=f"no torch: {WHY}")
+pytest.importorskip("onnx", reason=f"no onnx: {WHY}")
+pytest.importorskip("onnxscript", reason=f"no onnxscript: {WHY}")
+pytest.importorskip("onnxruntime", reason=f"no ONNX Runtime: {WHY}")
+
+from deskcheck.teach.export import export  # noqa: E402
+from deskcheck.teach.interpreter import Rows  # noqa: E402
+from deskcheck.teach.model import Model, Shape  # noqa: E402
+from deskcheck.teach.networks import TorchNetwork  # noqa: E402
+from deskcheck.teach.runtime import OnnxNetwork  # noqa: E402
+from deskcheck.teach.tokens import Bytes  # noqa: E402
+
+pytestmark = pytest.mark.xdist_group("graph")  # it is written once
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[TorchNetwork, OnnxNetwork]:
+    torch.manual_seed(0)
+    model = Model(Shape(vocabulary=Bytes.size, layers=2, width=32, heads=2, hidden=48))
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(4 if weight.dim() == 2 else 1)
+            weight.copy_(weight.half().float())  # as it is kept in the file
+    file = tmp_path_factory.mktemp("graph") / "model.onnx"
+    export(model, {"shape": {"layers": 2, "width": 32, "heads": 2, "hidden": 48}, "step": 7}, file)
+    return TorchNetwork(model), OnnxNetwork(file, threads=1)
+
+
+@pytest.mark.parametrize(("rows", "length", "size"), [(1, 1, 0), (3, 4, 5), (5, 17, 0), (2, 1, 30)])
+def test_graph_computes_what_the_model_does(
+    both: tuple[TorchNetwork, OnnxNetwork], rows: int, length: int, size: int
+) -> None:
+    draw = np.random.default_rng(rows)
+    tokens = draw.integers(0, 256, (rows, length))
+    keys, values = (
+        [draw.normal(size=(rows, 2, size, 16)).astype(np.float32) for _ in range(2)] for _ in range(2)
+    )
+    lengths = draw.integers(0, size + 1, rows)
+    one, other = (network.run(tokens, keys, values, lengths) for network in both)
+    np.testing.assert_allclose(one[0], other[0], atol=2e-4, rtol=1e-3)
+    for mine, theirs in zip([*one[1], *one[2]], [*other[1], *other[2]], strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=2e-4, rtol=1e-3)
+
+
+def test_answers_are_the_same(both: tuple[TorchNetwork, OnnxNetwork]) -> None:
+    answers = [
+        Rows(network, Bytes(), ["1|x = 1\n\n"], longest=40).ask({0: ("f 2: n=4\n+1\n", "f 2: n=4")})[0]
+        for network in both
+    ]
+    assert answers[0].text[:20] == answers[1].text[:20]
+    assert both[1].about["step"] == 7
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"no graph")
+    with pytest.raises(InputError, match="holds no model of deskcheck"):
+        OnnxNetwork(tmp_path / "model.onnx")

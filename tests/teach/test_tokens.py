@@ -1,0 +1,73 @@
+"""Texts as tokens: bytes with numbers turned round, and words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deskcheck.recording import InputError
+from deskcheck.teach.tokens import Bytes, Words, pieces
+
+TEXTS = st.text(st.characters(codec=None)) | st.text("0123456789 a=-.,", max_size=40)
+
+
+def test_digits_are_written_least_significant_first() -> None:
+    assert bytes(Bytes().encode("f 12: n=3038, x=-1.25")) == b"f 21: n=8303, x=-1.52"
+
+
+@given(TEXTS)
+def test_every_text_comes_back(text: str) -> None:
+    assert Bytes().decode(Bytes().encode(text)) == text
+
+
+@given(st.lists(st.integers(0, Bytes.size - 1)))
+def test_decoding_never_raises(tokens: list[int]) -> None:
+    assert isinstance(Bytes().decode(tokens), str)
+
+
+def test_special_tokens_say_nothing() -> None:
+    assert Bytes().decode([104, 105, Bytes.end, Bytes.padding]) == "hi"
+
+
+WORDS = Words(["range_iterator", ", ", "|    ", "\n    ", "=[", "total"])
+
+
+@given(st.text())
+def test_any_text_comes_back_from_words(text: str) -> None:
+    assert WORDS.decode(WORDS.encode(text)) == text
+
+
+@given(st.lists(st.integers(0, WORDS.size - 1)))
+def test_any_tokens_of_words_are_some_text(tokens: list[int]) -> None:
+    assert isinstance(WORDS.decode(tokens), str)
+
+
+def test_words_are_one_token_and_digits_are_single() -> None:
+    assert len(WORDS.encode("total")) == 1
+    assert len(WORDS.encode("totals")) == 6  # another name: all of it in bytes
+    assert WORDS.encode("total=[120, 7") == [
+        *WORDS.encode("total"),
+        *WORDS.encode("=["),
+        *b"021",
+        *WORDS.encode(", "),
+        *b"7",
+    ]
+
+
+def test_where_a_text_is_taken_apart_does_not_depend_on_the_words() -> None:
+    """So the tokens of a prompt stay the same whatever answer follows."""
+    found = pieces("f 12: n=[3, -1]\n    x")
+    assert found == ["f", " ", "1", "2", ": ", "n", "=[", "3", ", ", "-", "1", "]", "\n    ", "x"]
+
+
+def test_words_that_are_learned_save_most() -> None:
+    texts = ["total = total + one\n"] * 3
+    assert Words.learned(texts, 1, least=1).words == ("total",)
+    assert Words.learned(texts, 9, least=1).words == ("total", " + ", " = ", "one")
+    assert Words.learned(texts, 9, least=4).words == ("total",)
+    assert Words.learned(texts, 0).size == Bytes.size
+
+
+@pytest.mark.parametrize("words", [["two words"], ["x1"], ["12"], ["a"], [""], ["ab", "ab"]])
+def test_what_is_no_word_is_refused(words: list[str]) -> None:
+    with pytest.raises(InputError, match="words: "):
+        Words(words)

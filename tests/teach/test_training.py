@@ -1,0 +1,194 @@
+"""Training from nothing: what is trained, that it learns, that a run that was ended goes on as if it was not."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskcheck.recording import InputError
+from deskcheck.teach.lessons import LessonSettings, build
+from deskcheck.teach.tokens import Bytes
+from tests.teach.conftest import Recorded, call
+
+torch = pytest.importorskip(
+    "torch", reason="no torch: would have proved that runs go on where they were ended"
+)
+
+from deskcheck.teach._ids import IGNORED  # noqa: E402
+from deskcheck.teach.batches import Batches, make_batch, read_lessons, shards  # noqa: E402
+from deskcheck.teach.model import Model, Shape  # noqa: E402
+from deskcheck.teach.training import METRICS, RESUME, Training, loss_of, teach  # noqa: E402
+
+SMALL = Shape(vocabulary=Bytes.size, layers=2, width=48, heads=2, hidden=96)
+SHORT = Training(steps=24, rows=16, each=8, look=4, check=8, check_batches=1, warmup=4, precision="fp32")
+CODE = "def f(n):\n    total = {}\n    for i in range(n):\n        total += i\n    return total\n"
+
+
+@pytest.fixture
+def lessons(record: Recorded, tmp_path: Path) -> Path:
+    programs = [call(f"p{number}", CODE.format(number), f"({number % 4 + 1})") for number in range(12)]
+    build([record(*programs)], tmp_path / "lessons", LessonSettings(validation=0.2, test=0))
+    return tmp_path / "lessons"
+
+
+def curve(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / METRICS).read_text().splitlines()]
+
+
+def losses(out: Path) -> list[tuple[int, float]]:
+    return [(row["step"], row["loss"]) for row in curve(out)]
+
+
+def test_labels_are_the_answers_and_nothing_else(lessons: Path) -> None:
+    """Decoding exactly the trained places of every row gives the lessons' completions."""
+    some = list(read_lessons(shards(lessons), "train", Bytes()))[:3]
+    batch = make_batch(some, Bytes.padding)
+    wanted = [completion for one in some for _, completion in one.each]
+    assert len(wanted) == len(batch.labels) > 3
+    for row, completion in enumerate(wanted):
+        labels = batch.labels[row]
+        assert labels[labels != IGNORED].tolist() == list(completion)
+        assert completion[-1] == Bytes.end
+        places = (labels != IGNORED).nonzero()[:, 0]
+        for place in places[:-1]:  # the label of a token is the token that follows it
+            assert batch.tokens[row, place + 1] == labels[place]
+
+
+def test_loss_of_shared_programs_is_that_of_each_lesson_alone(lessons: Path) -> None:
+    torch.manual_seed(0)
+    model = Model(SMALL)
+    some = list(read_lessons(shards(lessons), "train", Bytes()))[:3]
+    with torch.inference_mode():
+        together, _ = loss_of(model, make_batch(some, Bytes.padding))
+        total, count = 0.0, 0
+        for one in some:
+            for prompt, completion in one.each:
+                whole = torch.tensor([[*one.program, *prompt, *completion]])
+                logits = model.logits(model(whole[:, :-1])[0])[0, -len(completion) :]
+                total += float(
+                    torch.nn.functional.cross_entropy(logits, whole[0, -len(completion) :], reduction="sum")
+                )
+                count += len(completion)
+    assert float(together) == pytest.approx(total / count, rel=1e-4)
+
+
+def test_it_learns_and_writes_down_how(lessons: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    told: list[dict[str, Any]] = []
+    teach(lessons, out, shape=SMALL, training=SHORT, note=told.append)
+    assert told == curve(out)
+    assert [step for step, _ in losses(out)] == [4, 8, 12, 16, 20, 24]
+    assert losses(out)[-1][1] < losses(out)[0][1] - 1
+    assert {"validation_loss", "exact"} <= set(told[-1])
+    asked = json.loads((out / "run.json").read_text())
+    assert set(asked["lessons"]) == {file.name for file in shards(lessons)}
+    assert Model.load(out)[1]["step"] == 24
+
+
+def test_a_run_that_was_ended_goes_on_with_the_same_losses(lessons: Path, tmp_path: Path) -> None:
+    teach(lessons, tmp_path / "whole", shape=SMALL, training=SHORT)
+    looked = 0
+
+    def soon() -> bool:
+        nonlocal looked
+        looked += 1
+        return looked == 8
+
+    teach(lessons, tmp_path / "ended", shape=SMALL, training=SHORT, until=soon)
+    assert [step for step, _ in losses(tmp_path / "ended")] == [4, 8]
+    teach(lessons, tmp_path / "ended", shape=SMALL, training=SHORT)
+    assert losses(tmp_path / "ended") == losses(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_with_the_same_losses(lessons: Path, tmp_path: Path) -> None:
+    """Killed between two of its checks, with a line of the curve half written."""
+    settings = (
+        "Training(steps=24, rows=16, each=8, look=4, check=8, check_batches=1, warmup=4, precision='fp32')"
+    )
+    shape = f"Shape(vocabulary={Bytes.size}, layers=2, width=48, heads=2, hidden=96)"
+    code = (
+        "import sys, time, torch\nfrom pathlib import Path\nfrom deskcheck.teach.training import *\n"
+        "torch.set_num_threads(1)\n"
+        "def slowly(row):\n    time.sleep(0.5 if row['step'] >= 12 else 0)\n"
+        f"teach(Path(sys.argv[1]), Path(sys.argv[2]), shape={shape}, training={settings}, note=slowly)\n"
+    )
+    torch.set_num_threads(1)
+    teach(lessons, tmp_path / "whole", shape=SMALL, training=SHORT)
+    out = tmp_path / "killed"
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, str(lessons), str(out)], env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    try:
+        while not ((out / METRICS).exists() and '"step": 12' in (out / METRICS).read_text()):
+            assert child.poll() is None
+            time.sleep(0.02)
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    with (out / METRICS).open("a") as metrics:
+        metrics.write('{"step": 1')
+    teach(lessons, out, shape=SMALL, training=SHORT)
+    assert losses(out) == losses(tmp_path / "whole")
+
+
+def test_another_run_in_the_folder_is_refused(lessons: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    teach(lessons, out, shape=SMALL, training=SHORT, until=lambda: True)
+    before = (out / RESUME).read_bytes()
+    with pytest.raises(InputError, match="other training"):
+        teach(lessons, out, shape=SMALL, training=Training(steps=5))
+    assert (out / RESUME).read_bytes() == before
+
+
+def test_folders_without_lessons_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no lessons"):
+        teach(tmp_path, tmp_path / "run")
+    (tmp_path / "a.parquet").write_bytes(b"not one")
+    with pytest.raises(InputError, match="cannot be read as lessons"):
+        teach(tmp_path, tmp_path / "run2")
+
+
+def test_batches_are_the_seeds(lessons: Path) -> None:
+    """The same seed gives the same batches, another one others."""
+
+    def first(seed: int) -> list[list[int]]:
+        batches = iter(Batches(shards(lessons), Bytes(), padding=Bytes.padding, rows=16, each=4, seed=seed))
+        return [next(batches).tokens.flatten().tolist() for _ in range(4)]
+
+    assert first(1) == first(1)
+    assert first(1) != first(2)
+
+
+@pytest.mark.parametrize("wrong", [{"steps": 0}, {"precision": "fp8"}, {"rate": 0.0}])
+def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        Training(**wrong)
+
+
+def test_a_pass_gives_every_lesson_once(lessons: Path) -> None:
+    """Those that stand together share a program or its batch, and are about as long as one another."""
+    files = shards(lessons)
+    wanted = sorted(
+        (tuple(one.program), tuple(prompt), tuple(completion))
+        for one in read_lessons(files, "train", Bytes())
+        for prompt, completion in one.each
+    )
+    some = iter(Batches(files, Bytes(), padding=Bytes.padding, rows=16, each=4, seed=3))
+    found: list[Any] = []
+    while len(found) < len(wanted):
+        batch = next(some)
+        assert len(batch.tokens) <= 16
+        assert batch.owner.bincount().max() <= 4
+        for row, owner in enumerate(batch.owner.tolist()):
+            program = batch.programs[owner, : batch.lengths[owner]].tolist()
+            places = (batch.labels[row] != IGNORED).nonzero()[:, 0].tolist()
+            whole = [*batch.tokens[row, : places[-1] + 1].tolist(), int(batch.labels[row, places[-1]])]
+            found.append((tuple(program), tuple(whole[: places[0] + 1]), tuple(whole[places[0] + 1 :])))
+    assert sorted(found) == wanted

@@ -1,0 +1,136 @@
+"""Tasks in processes of this machine, each with a sandbox of its own."""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO, Any
+
+import deskcheck
+from deskcheck.recording import errors
+from deskcheck.scale.job import Answer
+
+_END_S = 10.0
+_PR_SET_PDEATHSIG = 1
+# A worker must not outlive its driver, however that ends, nor be interrupted with it by Ctrl-C at the
+# terminal.
+_WORKER = f"""
+import ctypes, os, signal, sys
+ctypes.CDLL(None).prctl({_PR_SET_PDEATHSIG}, signal.SIGKILL, 0, 0, 0)
+if os.getppid() != int(sys.argv[1]):
+    sys.exit(0)
+sys.path.insert(0, sys.argv[2])
+from deskcheck.scale.work import main
+main()
+"""
+
+
+class _Worker:
+    def __init__(self) -> None:
+        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
+        home = str(Path(deskcheck.__file__).parents[1])
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", _WORKER, str(os.getpid()), home],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            start_new_session=True,
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.input, self.output = self.process.stdin, self.process.stdout
+        self.number: int | None = None
+
+    def give(self, number: int, task: dict[str, Any]) -> None:
+        self.number = number
+        try:
+            self.input.write(json.dumps(task).encode() + b"\n")
+            self.input.flush()
+        except BrokenPipeError:  # it is dead: reading says so
+            pass
+
+    def how_it_ended(self) -> str:
+        status = self.process.wait(_END_S)
+        if status < 0:
+            return f"killed by {signal.Signals(-status).name}"
+        self.errors.seek(0, os.SEEK_END)
+        self.errors.seek(max(0, self.errors.tell() - 4000))
+        text = self.errors.read().decode("utf-8", "replace")
+        if "Timeout (" in text:  # faulthandler.dump_traceback_later
+            return "hung"
+        last = (text.strip().splitlines() or [""])[-1]
+        return f"exited with status {status}" + (f": {last[:300]}" if last else "")
+
+    def close(self, kill: bool) -> None:
+        if kill:
+            self.process.kill()
+        try:
+            self.input.close()
+        except BrokenPipeError:
+            pass
+        try:
+            self.process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.output.close()
+        self.errors.close()
+
+
+class LocalPool:
+    """Runs tasks in `workers` processes. One that dies is replaced; all end with this process."""
+
+    def __init__(self, workers: int = 2) -> None:
+        if workers < 1:
+            raise ValueError(f"workers={workers} must be at least one")
+        self.workers = workers
+        self._idle: list[_Worker] = []
+        self._busy: list[_Worker] = []
+        self._selector = selectors.DefaultSelector()
+
+    @property
+    def room(self) -> int:
+        return self.workers - len(self._busy)
+
+    @property
+    def pids(self) -> list[int]:
+        """Of the processes that have tasks."""
+        return [worker.process.pid for worker in self._busy]
+
+    def submit(self, number: int, task: dict[str, Any]) -> None:
+        worker = self._idle.pop() if self._idle else _Worker()
+        self._busy.append(worker)
+        self._selector.register(worker.output, selectors.EVENT_READ, worker)
+        worker.give(number, task)
+
+    def wait(self, timeout_s: float) -> list[Answer]:
+        return [self._answer(key.data) for key, _ in self._selector.select(timeout_s)]
+
+    def _answer(self, worker: _Worker) -> Answer:
+        line = worker.output.readline()
+        self._selector.unregister(worker.output)
+        self._busy.remove(worker)
+        assert worker.number is not None
+        if not line.endswith(b"\n"):
+            death = worker.how_it_ended()
+            worker.close(kill=True)
+            return Answer(worker.number, death=death)
+        self._idle.append(worker)
+        return answer_of(worker.number, json.loads(line))
+
+    def close(self, *, kill: bool = False) -> None:
+        workers, self._idle, self._busy = self._idle + self._busy, [], []
+        for worker in workers:
+            worker.close(kill)
+        self._selector.close()
+
+
+def answer_of(number: int, said: dict[str, Any]) -> Answer:
+    """What `work.run_task` gives, as an answer."""
+    if "refused" in said:
+        return Answer(number, refused=getattr(errors, said["error"])(said["refused"]))
+    return Answer(number, said.get("done"), death=said.get("failed"))

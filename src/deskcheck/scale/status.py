@@ -1,0 +1,121 @@
+"""How far a job is, read from its folder: the job need not run, and does not notice."""
+
+import fcntl
+import os
+import struct
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from deskcheck.recording.file import _FolderLock
+from deskcheck.scale.job import finished_inside
+from deskcheck.scale.manifest import Totals, read_manifest
+from deskcheck.scale.place import TABLES, Place
+from deskcheck.scale.plan import read_plan
+from deskcheck.scale.work import sha256
+
+FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_limit")
+"""Outcomes that a reader may want to know the programs of."""
+_FLOCK = "hhqqi4x"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A job as its folder shows it.
+
+    programs, shards: in the plan. totals: over the shards that are whole. inside: programs finished in
+    shards that are not. driver: process that drives it, as far as this machine can tell; None if there is
+    none. rate: programs a second since the last start; left_s: seconds to the end at that rate. None where
+    not known.
+    """
+
+    programs: int
+    shards: int
+    totals: Totals
+    inside: int
+    driver: str | None
+    rate: float | None
+    left_s: float | None
+
+    @property
+    def whole(self) -> bool:
+        return self.totals.shards == self.shards
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "planned": {"programs": self.programs, "shards": self.shards},
+            "whole": self.whole,
+            **self.totals.to_dict(),
+            "inside": self.inside,
+            "driver": self.driver,
+            "rate": self.rate,
+            "left_s": self.left_s,
+        }
+
+
+def status(folder: str | Path) -> Status:
+    """How far the job of a folder is. Raises RecordingError where none was begun."""
+    place = Place(folder)
+    plan = read_plan(place)
+    lines = read_manifest(place)
+    totals = Totals.of(lines[shard.name] for shard in plan.shards if shard.name in lines)
+    inside = finished_inside(place)
+    driver = _driver(place)
+    rate = left = None
+    if driver is not None:
+        new = sum(line["programs"] for line in lines.values() if line["finished"] >= plan.started)
+        rate = new / max(time.time() - plan.started, 1e-3) or None
+        if rate is not None:
+            left = (plan.programs - totals.programs) / rate
+    return Status(plan.programs, len(plan.shards), totals, inside, driver, rate, left)
+
+
+def _driver(place: Place) -> str | None:
+    """Who holds the lock. Asking does not take it, but in the process that has it would let go of it: a lock
+    of `lockf` ends when any descriptor of its file is closed."""
+    if _FolderLock.held_here(place.folder):
+        return f"process {os.getpid()} on {os.uname().nodename}"
+    try:
+        with open(place.folder / ".lock", "r+b") as file:
+            asked = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            found = fcntl.fcntl(file, fcntl.F_GETLK, asked)
+            if struct.unpack(_FLOCK, found)[0] == fcntl.F_UNLCK:
+                return None
+            return file.read(200).decode("utf-8", "replace").strip() or "another process"
+    except FileNotFoundError:
+        return None
+
+
+def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:
+    """Of each outcome in `FAILURES`, some programs with what is known of them. Reads the shards."""
+    found: dict[str, dict[str, str]] = {}
+    place = Place(folder)
+    for shard in sorted(place.shards()):
+        columns = ["id", "outcome", "detail"]
+        path = place.file("recordings", shard)
+        table = pq.read_table(path, columns=columns, filters=[("outcome", "in", FAILURES)])
+        for row in table.to_pylist():
+            programs = found.setdefault(row["outcome"], {})
+            if len(programs) < most:
+                programs[row["id"]] = row["detail"]
+    return {kind: found[kind] for kind in FAILURES if kind in found}
+
+
+def changed(folder: str | Path) -> list[str]:
+    """Files that are not what the manifest says, by name. Reads every byte."""
+    place = Place(folder)
+    lines = read_manifest(place)
+    wrong = [
+        place.file(table, shard.name).name
+        for shard in read_plan(place).shards
+        for table in TABLES
+        if shard.name in place.shards()
+        and (
+            shard.name not in lines
+            or sha256(place.file(table, shard.name)) != lines[shard.name]["sha256"][table]
+        )
+    ]
+    return sorted(wrong)

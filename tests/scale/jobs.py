@@ -1,0 +1,40 @@
+"""Jobs that the tests run: programs that do something, and programs that kill whoever records them."""
+
+from collections.abc import Iterator
+
+from deskcheck.recording.program import Mode, Program
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.recorder import RecordSettings
+
+OPEN = RecordSettings(repeat=False, confinement=Confinement.TRUSTED, limits=Limits(cpu_s=5, wall_s=20))
+"""Programs that can reach the process that records them."""
+
+KILL_THE_WORKER = """
+import os, signal
+
+def f(number):
+    pid = os.getpid()
+    while pid > 1:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            command = file.read()
+        if b"deskcheck.scale.work" in command or command.startswith(b"ray::"):
+            os.kill(pid, number)
+            signal.pause()
+        with open(f"/proc/{pid}/stat") as file:
+            pid = int(file.read().rpartition(")")[2].split()[1])
+"""
+
+
+def sums(count: int, first: int = 0) -> Iterator[Program]:
+    """Programs that all differ."""
+    for n in range(first, first + count):
+        code = f"def f(x):\n    total = {n}\n    for i in range(x):\n        total += i\n    return total\n"
+        yield Program(id=f"sum{n}", code=code, mode=Mode.CALL, entry="f", arguments=f"({n % 5},)", source="t")
+
+
+def killer(name: str, number: int) -> Program:
+    """A program that ends the process that records it by a signal."""
+    return Program(
+        id=name, code=KILL_THE_WORKER, mode=Mode.CALL, entry="f", arguments=f"({number},)", source="t"
+    )

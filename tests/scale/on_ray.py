@@ -1,0 +1,51 @@
+"""A job on a Ray cluster of two nodes on this machine, in a process of its own: `python -m tests.scale.on_ray FOLDER COUNT
+[lose]`. With `lose`, a node goes away without a word while the job runs and another comes. Prints the summary as JSON."""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from deskcheck.scale import record_job
+from tests.scale.jobs import OPEN, killer, sums
+
+
+def main(folder: Path, count: int, lose: bool) -> None:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    import ray
+    from ray.cluster_utils import Cluster
+
+    from deskcheck.scale.ray import RayCluster
+
+    # On loopback alone; what is called 127.0.0.1 Ray takes for the machine's address.
+    node = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.2"}
+    cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    try:
+        second = cluster.add_node(**node)
+        ray.init(address=cluster.address, _node_ip_address="127.0.0.2", log_to_driver=False)
+        runner = RayCluster()
+
+        def change_nodes() -> None:
+            while not any(folder.glob("recordings-*.parquet")):
+                time.sleep(0.05)
+            cluster.remove_node(second, allow_graceful=False)
+            cluster.add_node(**node)
+
+        thread = threading.Thread(target=change_nodes, daemon=True)
+        if lose:
+            thread.start()
+        programs = [*sums(count), killer("is killed", signal.SIGKILL), *sums(5, count)]
+        summary = record_job(programs, folder, runner=runner, settings=OPEN, size=10)
+        if lose:
+            thread.join(60)
+        print(json.dumps(summary.to_dict()))
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), "lose" in sys.argv[3:])

@@ -1,0 +1,73 @@
+"""The same job on a Ray cluster of two nodes gives the same rows as on this machine."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskcheck.recording.errors import MissingExtra
+from deskcheck.recording.file import Recordings
+from deskcheck.scale import LocalPool, record_job
+from tests.scale.jobs import OPEN, killer, sums
+from tests.scale.same import digests, order
+
+HERE = importlib.util.find_spec("ray") is not None
+ON_RAY = pytest.mark.skipif(
+    not HERE, reason="needs the extra [scale]: would have proved that Ray and the pool give equal rows"
+)
+ROOT = Path(__file__).parents[2]
+
+
+def on_ray(folder: Path, count: int, *more: str) -> dict[str, Any]:
+    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.scale.on_ray", str(folder), str(count), *more],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    # Ray says on standard output what died.
+    told = next(line for line in done.stdout.splitlines() if line.startswith("{"))
+    summary: dict[str, Any] = json.loads(told)
+    return summary
+
+
+@ON_RAY
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [(), ("lose",)], ids=["two nodes", "a node is lost"])
+def test_ray_and_the_pool_record_the_same(tmp_path: Path, more: tuple[str, ...]) -> None:
+    """Two nodes, a program that kills its worker, and once a node that goes away while another comes: the rows are
+    those of the local pool, in the same order, and the killer stands alone."""
+    summary = on_ray(tmp_path / "ray", 45, *more)
+    assert summary["programs"] == 51
+    assert summary["tried_again"]
+    programs = [*sums(45), killer("is killed", signal.SIGKILL), *sums(5, 45)]
+    record_job(programs, tmp_path / "here", runner=LocalPool(2), settings=OPEN, size=10)
+    ours, theirs = digests(tmp_path / "here"), digests(tmp_path / "ray")
+    # How it was killed is told by whoever looked on.
+    for found in (ours, theirs):
+        del found["is killed"]
+    assert theirs == ours
+    assert order(tmp_path / "ray") == order(tmp_path / "here")
+    assert list(summary["problems"]) == ["is killed"]
+    assert "3 times" in Recordings(tmp_path / "ray")["is killed"].ending.detail
+
+
+@pytest.mark.skipif(
+    HERE, reason="Ray is installed: would have proved that its absence is said with the way out"
+)
+def test_without_ray_the_extra_is_named() -> None:
+    """Without Ray the error names the command that installs it."""
+    from deskcheck.scale.ray import RayCluster
+
+    with pytest.raises(MissingExtra, match=r"pip install 'deskcheck\[scale\]'"):
+        RayCluster()

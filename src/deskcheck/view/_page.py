@@ -1,0 +1,93 @@
+"""One HTML file that needs nothing else: a script built from `web/`, its style, and data.
+
+Nothing of a recording, a notebook or a model is ever HTML here: it travels as deflated JSON in base64, and
+the script writes it as text. A Content-Security-Policy lets run what stands in the page with its digest,
+and nothing else; no request leaves it.
+"""
+
+import base64
+import hashlib
+import html
+import json
+import secrets
+import zlib
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from deskcheck.recording.errors import InputError
+
+
+@cache
+def _static(name: str) -> str:
+    return files("deskcheck.view").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def head(
+    kind: str,
+    title: str,
+    *,
+    bundle: str = "trace",
+    store: str = "page",
+    connect: str = "'none'",
+    images: str = "'none'",
+) -> str:
+    """The page up to where its data stands. kind: what the script is to show. connect, images:
+    where from they may come, in the words of the policy."""
+    script, style = _static(f"{bundle}.js"), _static(f"{bundle}.css")
+    nonce = secrets.token_urlsafe(16)  # for the styles that the script adds while it runs
+    policy = (
+        f"default-src 'none'; script-src {_digest(script)}; style-src 'nonce-{nonce}'; img-src {images}; "
+        f"connect-src {connect}; base-uri 'none'; form-action 'none'; object-src 'none'"
+    )
+    return f"""<!doctype html>
+<html lang="en" data-page="{kind}" data-store="{store}"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{html.escape(visible(title))}</title><style nonce="{nonce}">{style}</style></head>
+<body><div id="page"><p class="loading">The page is being read. It needs JavaScript.</p></div>
+"""
+
+
+def part(name: str, data: bytes) -> str:
+    """Data under a name."""
+    packed = base64.b64encode(zlib.compress(data, 9)).decode("ascii")
+    return f'<script type="text/plain" id="{name}">{packed}</script>\n'
+
+
+def tail(bundle: str = "trace") -> str:
+    """What follows the data."""
+    return f"<script>{_static(f'{bundle}.js')}</script></body></html>\n"
+
+
+def page_of(kind: str, title: str, facts: Any, *, bundle: str = "trace", images: str = "'none'") -> str:
+    """A whole page whose data is one JSON value."""
+    told = json.dumps(facts).encode("ascii")
+    return head(kind, title, bundle=bundle, images=images) + part("facts", told) + tail(bundle)
+
+
+def visible(text: str) -> str:
+    """The text with an escape in place of everything that does not print."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def write_page(pieces: Iterable[str], path: Path) -> int:
+    """Write a page into a file, as UTF-8; returns its size in bytes.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    try:
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            for piece in pieces:
+                file.write(piece)
+        return path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}.") from error

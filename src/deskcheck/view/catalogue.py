@@ -1,0 +1,46 @@
+"""What there is to name on the command line: question kinds, suites, notations, methods, models, sources of
+programs. Read from the registries themselves."""
+
+from collections.abc import Mapping
+
+from rich.markup import escape
+from rich.table import Table
+
+from deskcheck.ask import METHODS, NOTEBOOK_QUESTIONS, QUESTIONS, SUITES
+from deskcheck.ask.stand_ins import STAND_INS
+from deskcheck.corpus import SOURCES
+from deskcheck.notation import NOTATIONS
+
+PROVIDERS = "PROVIDER/MODEL"
+
+
+def catalogue() -> dict[str, Mapping[str, str]]:
+    """Sort of thing -> name -> what it is, in a line."""
+    programs = {name: question.about for name, question in QUESTIONS.items()}
+    suites = {name: suite.about for name, suite in SUITES.items()}
+    notations = {name: notation.about for name, notation in NOTATIONS.items()}
+    methods = {name: method.about for name, method in METHODS.items()}
+    models = {f"deskcheck/{name}": model.about for name, model in STAND_INS.items()}
+    models[PROVIDERS] = "whatever Inspect AI reaches, as openai/gpt-4o-mini or hf/NAME"
+    return {
+        "questions": programs | dict(NOTEBOOK_QUESTIONS),
+        "suites": suites,
+        "notations": notations,
+        "methods": methods,
+        "models": models,
+        "sources": SOURCES,
+    }
+
+
+def catalogue_table(found: Mapping[str, Mapping[str, str]]) -> Table:
+    """A line for each, under its sort."""
+    table = Table(show_edge=False, pad_edge=False, show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, overflow="ellipsis")
+    table.add_column(overflow="fold")
+    for number, (sort, names) in enumerate(found.items()):
+        if number:
+            table.add_row()
+        table.add_row(f"[bold]{sort}[/bold]")
+        for name, about in names.items():
+            table.add_row("  " + escape(name), escape(about))
+    return table

@@ -1,0 +1,223 @@
+"""The page of a notebook's trajectory: what was done in it, step by step, with outputs and variables.
+
+Outputs are text and pictures in pixels (PNG, JPEG, GIF); what is HTML, SVG or a script is named, not shown.
+With the notebook itself beside it, its stored outputs stand next to the fresh ones, as `notebook.check`
+compares them.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from deskcheck import __version__
+from deskcheck.notebook.check import CellReport, NotebookReport, compare_with_stored
+from deskcheck.notebook.state import State, states
+from deskcheck.notebook.trajectory import Execution, Output, Restart, Step, Trajectory, advance
+from deskcheck.recording import render
+from deskcheck.view._page import page_of, visible
+from deskcheck.view.notebooks import word
+
+VALUE_CHARS = 400
+OUTPUT_CHARS = 20_000
+"""Of one output."""
+IMAGE_CHARS, IMAGES_CHARS = 3_000_000, 30_000_000
+"""Of a picture, in base64; and of all together."""
+PICTURES = ("image/png", "image/jpeg", "image/gif")
+_BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
+
+
+def notebook_facts(trajectory: Trajectory, stored: Trajectory | None = None) -> dict[str, Any]:
+    """What the page needs, JSON-able. stored: the notebook as it stands in its file, with its outputs."""
+    report = None if stored is None else compare_with_stored(stored, trajectory)
+    environment = trajectory.environment
+    return {
+        "deskcheck": __version__,
+        "id": trajectory.id,
+        "source": trajectory.source,
+        "path": trajectory.path,
+        "python": None if environment is None else environment.python,
+        "ended": trajectory.ended.value,
+        "detail": trajectory.detail,
+        "notes": list(trajectory.notes),
+        "report": None if report is None else {"status": report.status.value, "runs": report.runs},
+        "steps": list(_steps(trajectory, stored, report)),
+    }
+
+
+def notebook_page(trajectory: Trajectory, stored: Trajectory | None = None) -> str:
+    """The page, as HTML."""
+    return page_of("notebook", trajectory.id, notebook_facts(trajectory, stored), images="data:")
+
+
+def trajectories_table(found: Mapping[str, Trajectory]) -> Table:
+    """A row for each notebook, by its name."""
+    table = Table("id", "notebook", "ended", "steps", "executions", show_edge=False, pad_edge=False)
+    for name, trajectory in found.items():
+        executions = sum(1 for _ in trajectory.executions)
+        path = Text(visible(trajectory.path or trajectory.source))
+        table.add_row(
+            Text(visible(name)), path, trajectory.ended.value, str(len(trajectory.steps)), str(executions)
+        )
+    return table
+
+
+def trajectory_table(trajectory: Trajectory, stored: Trajectory | None = None) -> Table:
+    """A row for each step: what was done, how it ended, and the variables that it changed, for a terminal;
+    with the notebook also whether it gives what is stored there."""
+    heads = ["step", "what", "count", "status", "source", "variables", *(["stored"] if stored else [])]
+    table = Table(*heads, show_edge=False, pad_edge=False)
+    report = None if stored is None else compare_with_stored(stored, trajectory)
+    compared = {cell.id: cell for cell in report.cells} if report else {}
+    known = states(trajectory.steps)
+    for number, step in enumerate(trajectory.steps):
+        source = Text(visible(str(getattr(step, "source", "")).strip().partition("\n")[0][:60]))
+        if not isinstance(step, Execution):
+            table.add_row(str(number), step.kind, "", "", source)
+            continue
+        _, state = next(known)
+        changed = () if state is None else (*state.added, *state.rebound, *state.mutated)
+        count = "" if step.count is None else str(step.count)
+        row = [str(number), "runs", count, step.status.value, source, Text(visible(", ".join(changed)))]
+        if step.cell in compared:
+            cell = compared[step.cell]
+            row.append(" ".join([word(cell.status), *cell.normalisers]))
+        table.add_row(*row)
+    return table
+
+
+def _steps(
+    trajectory: Trajectory, stored: Trajectory | None, report: NotebookReport | None
+) -> Iterator[dict[str, Any]]:
+    cells = {cell.id: cell for cell in trajectory.cells}
+    compared = {cell.id: cell for cell in report.cells} if report else {}
+    before = {step.cell: step for step in stored.executions} if stored else {}
+    known = states(trajectory.steps)
+    outputs = _Outputs()
+    for number, step in enumerate(trajectory.steps):
+        was = cells.get(getattr(step, "cell", ""))
+        row = _step(number, step)
+        row["was"] = None if was is None else was.source
+        advance(cells, step)
+        if isinstance(step, Execution):
+            _, state = next(known)
+            row |= _execution(step, state, outputs)
+            if (found := compared.get(step.cell)) is not None:
+                row["stored"] = _stored(found, before.get(step.cell), outputs)
+        yield row
+
+
+def _step(number: int, step: Step) -> dict[str, Any]:
+    cell = getattr(step, "cell", None)
+    place = step.order.index(cell) + 1 if cell in step.order else None
+    return {
+        "number": number,
+        "kind": step.kind,
+        "at": None if step.at is None else f"{datetime.fromtimestamp(step.at, UTC):%Y-%m-%d %H:%M:%S}",
+        "place": place,
+        "cells": len(step.order),
+        "source": getattr(step, "source", None),
+        "inferred": getattr(step, "inferred", False),
+        "why": step.why if isinstance(step, Restart) else None,
+        # After a resumption everything that was there has been made again.
+        "clears": isinstance(step, Restart) and step.why != "resumed",
+    }
+
+
+def _execution(step: Execution, state: State | None, outputs: "_Outputs") -> dict[str, Any]:
+    return {
+        "status": step.status.value,
+        "count": step.count,
+        "wall_s": step.wall_s,
+        "memory": step.memory_after,
+        "detail": step.detail,
+        "repeats": step.repeats,
+        "difference": step.difference,
+        "outputs": list(outputs.told(step.shown())),
+        "state": None if state is None else _changes(state),
+    }
+
+
+def _changes(state: State) -> dict[str, Any]:
+    """What the cell did to the variables; the page adds it up."""
+    changed = [(name, "new") for name in state.added]
+    changed += [(name, "another object") for name in state.rebound]
+    changed += [(name, "changed") for name in state.mutated]
+    return {
+        "variables": [
+            [
+                name,
+                change,
+                state.variables[name].type,
+                render(state.variables[name].value, max_chars=VALUE_CHARS),
+            ]
+            for name, change in changed
+        ],
+        "removed": list(state.removed),
+        "aliases": [list(names) for names in state.aliases()],
+        "count": state.count,
+        "unseen": state.unseen,
+    }
+
+
+class _Outputs:
+    """Outputs for the page; pictures as long as there is room."""
+
+    def __init__(self) -> None:
+        self.left = IMAGES_CHARS
+
+    def told(self, outputs: Iterable[Output]) -> Iterator[dict[str, Any]]:
+        for output in outputs:
+            told: dict[str, Any] = {"type": output.type, "name": output.name}
+            if output.type == "stream":
+                yield told | _text(output.text or "", output.length)
+            elif output.type == "error":
+                message = f"{output.name}: {output.value or ''}\n{_plain(output.text or '')}"
+                yield told | _text(message, None)
+            else:
+                yield told | self._shown(output)
+
+    def _shown(self, output: Output) -> dict[str, Any]:
+        told: dict[str, Any] = {}
+        picture = next((mime for mime in PICTURES if self._fits(output.data.get(mime))), None)
+        if picture is not None:
+            packed = "".join(output.data[picture].split())
+            self.left -= len(packed)
+            told["picture"] = f"data:{picture};base64,{packed}"
+        plain = output.data.get("text/plain")
+        others = sorted(mime for mime in output.data if mime not in ("text/plain", picture))
+        return told | _text(plain if isinstance(plain, str) else "", output.length) | {"others": others}
+
+    def _fits(self, value: object) -> bool:
+        room = min(IMAGE_CHARS, self.left)
+        return isinstance(value, str) and 0 < len(value) <= room and _BASE64.fullmatch(value) is not None
+
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+def _plain(traceback: str) -> str:
+    """A traceback without its colours."""
+    return _COLOURS.sub("", traceback)
+
+
+def _text(text: str, length: int | None) -> dict[str, Any]:
+    """The beginning of a text, and how many characters more there were."""
+    shown = text[:OUTPUT_CHARS]
+    return {"text": shown, "more": max(length or 0, len(text)) - len(shown)}
+
+
+def _stored(found: CellReport, before: Execution | None, outputs: "_Outputs") -> dict[str, Any]:
+    shown: Sequence[Output] = () if before is None else before.shown()
+    return {
+        "status": found.status.value,
+        "normalisers": list(found.normalisers),
+        "difference": found.difference,
+        "unstable": found.unstable,
+        "category": found.category,
+        "outputs": list(outputs.told(shown)),
+        "diff": [[row.side, row.text, *(row.changed or (None, None))] for row in found.diff],
+    }

@@ -1,0 +1,473 @@
+"""What runs of `deskcheck ask` come to, as figures and tables: the contents of the report page.
+
+Everything that is a statistic is computed here, by `ask.statistics`, with intervals clustered by program;
+the page draws it. Lengths and depths are put into ranges that are fixed, so that reports of different runs
+can be laid side by side.
+"""
+
+import json
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from deskcheck import __version__
+from deskcheck.ask.effects import WITHOUT, Effect, effects
+from deskcheck.ask.logs import Logs
+from deskcheck.ask.prompts import YOURS
+from deskcheck.ask.run import Marked, Result
+from deskcheck.ask.statistics import mean_interval, paired_difference, sign_flip
+from deskcheck.view._page import page_of
+from deskcheck.view.sheets import Column, Sheet
+
+LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
+"""A range goes from one of these up to before the next; the last is open."""
+DEPTHS = (1, 2, 3, 4, 5, 10, 30, 100)
+EXAMPLES = 5
+"""Of a kind of failure by one model, at most so many are kept, of different programs where there are."""
+SHOWN_CHARS = 4000
+"""Of a prompt, a completion and so on of an example."""
+
+Prices = Mapping[str, tuple[float, float]]
+"""Model -> US dollars for a million tokens of input, and of output."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """facts: what the page needs, JSON-able. sheets: its tables."""
+
+    facts: dict[str, Any]
+    sheets: tuple[Sheet, ...]
+
+
+def report_of(logs: Logs, prices: Prices | None = None) -> Report:
+    """Figures and tables of what was read."""
+    results = logs.results
+    scores = [_score(result) for result in results]
+    lengths = list(_lengths(results))
+    found = effects(results)
+    views = [effect for effect in found if effect.against == WITHOUT and effect.state]
+    methods = [effect for effect in found if effect not in views]
+    failures = list(_failures(results))
+    sheets = [
+        _scores_sheet(results),
+        _metrics_sheet(results),
+        _effects_sheet("views", "What runtime information does", views, "state"),
+        _effects_sheet("methods", "What the method does", methods, "solver"),
+        _models_sheet(results),
+        _steps_sheet(results),
+        _lengths_sheet(lengths),
+        _failures_sheet(failures),
+        _usage_sheet(results, prices or {}),
+        _excluded_sheet(results),
+    ]
+    idle = [name for name, says in _SAYS.items() if all(says(result) == "" for result in results)]
+    kept = tuple(sheet.without(idle) for sheet in sheets if sheet.rows)
+    facts = {
+        "deskcheck": __version__,
+        "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        "folders": sorted({result.folder for result in results}),
+        "models": _in_order(result.model for result in results),
+        "samples": sum(result.n for result in results),
+        "notes": [*logs.notes, *_notes(results)],
+        "scores": scores,
+        "lengths": lengths,
+        "views": [e.to_dict() for e in views if e.metric == _SCORED.get(e.question, "score")],
+        "failures": failures,
+        "sheets": [sheet.to_dict() for sheet in kept],
+    }
+    return Report(facts=facts, sheets=kept)
+
+
+def report_page(report: Report) -> str:
+    """The page, as HTML. Its figures are drawn in the browser, from the facts."""
+    title = f"{', '.join(report.facts['models'])}: {report.facts['samples']} answers"
+    return page_of("report", title, report.facts, bundle="report", images="data:")
+
+
+_SCORED = {"cell_output": "by_value", "next_cell": "exact"}
+"""Question about notebooks -> the metric that is its score (`marking.Mark`): the figure shows this one."""
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _what(result: Result) -> str:
+    """Question, method and view, as far as they say something."""
+    parts = [result.question, "" if result.solver == "direct" else result.solver]
+    return ", ".join([*filter(None, parts), *([f"state: {result.state}"] if result.state else [])])
+
+
+def _key(result: Result) -> dict[str, str]:
+    return {
+        "question": result.question,
+        "solver": result.solver,
+        "state": result.state,
+        "model": result.model,
+        "what": _what(result),
+    }
+
+
+def _notes(results: Sequence[Result]) -> Iterator[str]:
+    """What stands in the way of comparing scores."""
+    for question in _in_order(result.question for result in results):
+        asked = [result for result in results if result.question == question and result.n]
+        if len({frozenset(row.id for row in result.samples) for result in asked}) > 1:
+            yield (
+                f"{question}: not all were asked the same samples; scores of different models compare only "
+                "where they are paired."
+            )
+
+
+# -- scores --------------------------------------------------------------------------------------
+
+
+def _score(result: Result) -> dict[str, Any]:
+    told = {name: getattr(result, name) for name in ("n", "programs", "score", "low", "high", "unreadable")}
+    return _key(result) | told
+
+
+_KEYS = (Column(name="question"), Column(name="method"), Column(name="state"), Column(name="model"))
+
+
+def _names(result: Result | Effect) -> tuple[str, str, str, str]:
+    return (result.question, result.solver, result.state or "-", result.model)
+
+
+_SAYS: Mapping[str, Callable[[Result], str]] = {
+    "method": lambda result: result.solver if result.solver != "direct" else "",
+    "state": lambda result: result.state,
+}
+"""Columns that are left out where they say nothing of any result."""
+_INTERVAL = (Column(name="low", format=".3f"), Column(name="high", format=".3f"))
+_COUNTED = (Column(name="n", format="d"), Column(name="programs", format="d"))
+
+
+def _scores_sheet(results: Sequence[Result]) -> Sheet:
+    return Sheet(
+        name="scores",
+        title="Scores",
+        columns=(
+            *_KEYS,
+            Column(name="score", format=".3f"),
+            *_INTERVAL,
+            *_COUNTED,
+            Column(name="unreadable", format="d"),
+        ),
+        rows=[(*_names(r), r.score, r.low, r.high, r.n, r.programs, r.unreadable) for r in results],
+        note="Low and high bound the 95 % interval, clustered by program (of questions about notebooks, by "
+        "notebook). Answers that cannot be read count as wrong.",
+    )
+
+
+def _metrics_sheet(results: Sequence[Result]) -> Sheet:
+    return Sheet(
+        name="metrics",
+        title="Other metrics",
+        columns=(*_KEYS, Column(name="metric"), Column(name="mean", format=".3f"), *_INTERVAL, *_COUNTED),
+        rows=[
+            (*_names(r), name, found.value, found.low, found.high, found.n, found.clusters)
+            for r in results
+            for name, found in r.metrics.items()
+        ],
+    )
+
+
+def _effects_sheet(name: str, title: str, found: Sequence[Effect], what: str) -> Sheet:
+    compared = "the kernel's state, minus without" if what == "state" else "this method, minus by the other"
+    return Sheet(
+        name=name,
+        title=title,
+        columns=(
+            *_KEYS,
+            Column(name="minus"),
+            Column(name="metric"),
+            Column(name="difference", format="+.3f"),
+            Column(name="low", format="+.3f"),
+            Column(name="high", format="+.3f"),
+            Column(name="better", format="d"),
+            Column(name="worse", format="d"),
+            Column(name="p", format=".2g"),
+            *_COUNTED,
+        ),
+        rows=[
+            (
+                *(*_names(e), e.against, e.metric, e.difference, e.low, e.high),
+                *(e.better, e.worse, e.sign_flip, e.n, e.clusters),
+            )
+            for e in found
+        ],
+        note=f"Score with {compared}, over the same samples. p: exact, by "
+        "sign flips of programs; not adjusted for the number of comparisons.",
+    )
+
+
+def _models_sheet(results: Sequence[Result]) -> Sheet:
+    rows: list[tuple[Any, ...]] = []
+    first: dict[tuple[str, str, str], Result] = {}
+    for result in results:
+        base = first.setdefault((result.question, result.solver, result.state), result)
+        one, other = ({row.id: row.score for row in each.samples} for each in (base, result))
+        both = one.keys() & other.keys()
+        if base is result or not both:
+            continue
+        one, other = ({id_: scores[id_] for id_ in sorted(both)} for scores in (one, other))
+        clusters = {row.id: row.cluster for row in base.samples}
+        found = paired_difference(one, other, clusters)
+        p = sign_flip(one, other, clusters)
+        rows.append(
+            (*_names(result), base.model, found.value, found.low, found.high, p, found.n, found.clusters)
+        )
+    return Sheet(
+        name="models",
+        title="Models on the same samples",
+        columns=(
+            *_KEYS,
+            Column(name="minus"),
+            Column(name="difference", format="+.3f"),
+            Column(name="low", format="+.3f"),
+            Column(name="high", format="+.3f"),
+            Column(name="p", format=".2g"),
+            *_COUNTED,
+        ),
+        rows=rows,
+        note="Each model minus the first that was asked, over the samples that both answered.",
+    )
+
+
+def _steps_sheet(results: Sequence[Result]) -> Sheet:
+    rows: list[tuple[Any, ...]] = []
+    for result in results:
+        if (steps := result.steps) is None:
+            continue
+        shares = [
+            None if share is None else share.value for share in (steps.exact, steps.places, steps.values)
+        ]
+        half = None if steps.horizon is None else steps.horizon.value
+        first = ", ".join(f"{n} {kind}" for kind, n in steps.divergences.items())
+        rows.append(
+            (*_names(result), steps.runs, steps.whole, steps.judged, *shares, steps.longest, half, first)
+        )
+    return Sheet(
+        name="steps",
+        title="Steps of predicted runs",
+        columns=(
+            *_KEYS,
+            Column(name="runs", format="d"),
+            Column(name="right", format="d"),
+            Column(name="steps", format="d"),
+            Column(name="state", format=".4f"),
+            Column(name="next line", format=".4f"),
+            Column(name="values", format=".4f"),
+            Column(name="longest", format="d"),
+            Column(name="half after", format=".0f"),
+            Column(name="first wrong"),
+        ),
+        rows=rows,
+        note="Up to where each run first goes wrong. Half after: steps until half of the runs have gone "
+        "wrong, if steps err independently; a dash: beyond any number.",
+    )
+
+
+# -- lengths -------------------------------------------------------------------------------------
+
+
+def _range(value: int, starts: Sequence[int]) -> tuple[int, str]:
+    place = sum(start <= value for start in starts) - 1
+    if place < 0:
+        return -1, f"below {starts[0]:,}"
+    if place + 1 == len(starts):
+        return place, f"{starts[place]:,} and more"
+    last = starts[place + 1] - 1
+    return place, f"{last:,}" if last == starts[place] else f"{starts[place]:,} to {last:,}"
+
+
+AXES: Mapping[str, tuple[str, Sequence[int]]] = {
+    "events": ("events of the trace", LENGTHS),
+    "depth": ("calls inside one another", DEPTHS),
+    "step": ("steps of the notebook before", LENGTHS),
+}
+"""Key of a sample's data -> what it counts, and the ranges."""
+
+
+def _lengths(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
+    for result in results:
+        told = [(row, json.loads(row.data)) for row in result.samples]
+        for axis, (counts, starts) in AXES.items():
+            placed = [(_range(data[axis], starts), row) for row, data in told if axis in data]
+            placed.sort(key=lambda found: found[0])
+            for (order, name), group in groupby(placed, key=lambda found: found[0]):
+                rows = [row for _, row in group]
+                found = mean_interval([row.score for row in rows], [row.cluster for row in rows])
+                yield (
+                    _key(result)
+                    | {"axis": axis, "counts": counts, "order": order, "range": name}
+                    | asdict(found)
+                )
+
+
+def _lengths_sheet(lengths: Sequence[Mapping[str, Any]]) -> Sheet:
+    names = (
+        "question",
+        "solver",
+        "state",
+        "model",
+        "counts",
+        "range",
+        "value",
+        "low",
+        "high",
+        "n",
+        "clusters",
+    )
+    return Sheet(
+        name="lengths",
+        title="Scores over length and depth",
+        columns=(
+            *_KEYS,
+            Column(name="of what"),
+            Column(name="range"),
+            Column(name="score", format=".3f"),
+            *_INTERVAL,
+            *_COUNTED,
+        ),
+        rows=[tuple(row[name] or "-" if name == "state" else row[name] for name in names) for row in lengths],
+    )
+
+
+# -- failures ------------------------------------------------------------------------------------
+
+
+def _kind(row: Marked) -> str:
+    """How an answer is wrong."""
+    if row.run and row.divergence:
+        return f"the predicted run goes wrong: {row.divergence.replace('_', ' ')}"
+    if row.answer is None:
+        return f"unreadable: {row.reason}"
+    return row.reason or "wrong"
+
+
+def _failures(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
+    for result in results:
+        wrong: dict[str, list[Marked]] = {}
+        for row in result.samples:
+            if row.score < 1:
+                wrong.setdefault(_kind(row), []).append(row)
+        for kind, rows in sorted(wrong.items(), key=lambda found: -len(found[1])):
+            one_each = list({row.cluster: row for row in reversed(rows)}.values())[::-1]
+            chosen = [*one_each, *(row for row in rows if row not in one_each)][:EXAMPLES]
+            yield _key(result) | {
+                "kind": kind,
+                "count": len(rows),
+                "n": result.n,
+                "examples": [_example(row) for row in chosen],
+            }
+
+
+def _example(row: Marked) -> dict[str, Any]:
+    texts = {
+        # Without what every prompt of this kind begins with: the task, and an example.
+        "question": row.prompt.rpartition(f"\n\n{YOURS}\n\n")[2],
+        "right answer": row.expected,
+        "answer": row.answer or "",
+        "completion": "" if row.run else row.completion,
+        "predicted run": row.predicted,
+        "where it ended": row.ended,
+    }
+    return {
+        "id": row.id,
+        "program": row.program,
+        "reason": row.reason,
+        "texts": [[name, *_cut(text)] for name, text in texts.items() if text],
+    }
+
+
+def _cut(text: str) -> tuple[str, int]:
+    """The beginning of a text, and how many characters more there are."""
+    return text[:SHOWN_CHARS], max(0, len(text) - SHOWN_CHARS)
+
+
+def _failures_sheet(failures: Sequence[Mapping[str, Any]]) -> Sheet:
+    return Sheet(
+        name="failures",
+        title="Kinds of failure",
+        columns=(
+            *_KEYS,
+            Column(name="how"),
+            Column(name="samples", format="d"),
+            Column(name="share of all", format=".3f"),
+        ),
+        rows=[
+            (
+                *(f["question"], f["solver"], f["state"] or "-", f["model"]),
+                *(f["kind"], f["count"], f["count"] / f["n"]),
+            )
+            for f in failures
+        ],
+    )
+
+
+# -- what it took, what was left out -------------------------------------------------------------
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """The sum of what is known; None if nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _usage_sheet(results: Sequence[Result], prices: Prices) -> Sheet:
+    rows: list[tuple[Any, ...]] = []
+    for result in results:
+        if not result.usage:
+            continue
+        read, written = (
+            _sum(getattr(used, name) for used in result.usage) for name in ("input_tokens", "output_tokens")
+        )
+        cost = _sum(used.cost for used in result.usage)
+        if result.model in prices and read is not None and written is not None:
+            each_read, each_written = prices[result.model]
+            cost = (read * each_read + written * each_written) / 1e6
+        times = [used.time_s for used in result.usage if used.time_s is not None]
+        median = statistics.median(times) if times else None
+        rows.append((*_names(result), result.n, read, written, cost, _sum(times), median))
+    return Sheet(
+        name="usage",
+        title="Cost and time",
+        columns=(
+            *_KEYS,
+            Column(name="n", format="d"),
+            Column(name="tokens read", format=",.0f"),
+            Column(name="tokens written", format=",.0f"),
+            Column(name="US dollars", format=",.4f"),
+            Column(name="seconds", format=",.1f"),
+            Column(name="median of a sample", format=".3f"),
+        ),
+        rows=rows,
+        note="Tokens as the provider counts them. Seconds of work, added up over samples that ran side by "
+        "side. Dollars: of the prices that were given or that Inspect has; a dash where there are none.",
+    )
+
+
+def _excluded_sheet(results: Sequence[Result]) -> Sheet:
+    counted: dict[str, Counter[str]] = {}
+    for result in results:
+        known = counted.setdefault(result.question, Counter())
+        for why, count in result.excluded.items():
+            known[why] = max(known[why], count)  # the result of every model repeats it
+    rows = [
+        (question, why, count)
+        for question, reasons in counted.items()
+        for why, count in reasons.most_common()
+    ]
+    return Sheet(
+        name="excluded",
+        title="Not asked about",
+        columns=(Column(name="question"), Column(name="why"), Column(name="recordings", format="d")),
+        rows=rows,
+        note="Recordings (of questions about notebooks: cells) about which this was not asked.",
+    )

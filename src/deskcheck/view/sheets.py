@@ -1,0 +1,119 @@
+"""Tables of figures as text: for a page, and as Markdown, LaTeX and CSV for a paper or a spreadsheet."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+Entry = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """format: of numbers, as `format` takes it. Text stands to the left, numbers to the right."""
+
+    name: str
+    format: str = ""
+
+    @property
+    def number(self) -> bool:
+        return bool(self.format)
+
+    def shown(self, entry: Entry) -> str:
+        """An entry as it is read; nothing that is not known is made up: a dash."""
+        if entry is None:
+            return "-"
+        return format(entry, self.format) if self.format and not isinstance(entry, str) else str(entry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """A table. title: what it shows. note: what must be known to read it."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: Sequence[tuple[Entry, ...]]
+    note: str = field(default="")
+
+    def without(self, names: Sequence[str]) -> "Sheet":
+        """The table without these columns."""
+        kept = [number for number, column in enumerate(self.columns) if column.name not in names]
+        columns = tuple(self.columns[number] for number in kept)
+        return replace(
+            self, columns=columns, rows=[tuple(row[number] for number in kept) for row in self.rows]
+        )
+
+    def shown(self) -> list[list[str]]:
+        """The rows as they are read."""
+        return [
+            [column.shown(entry) for column, entry in zip(self.columns, row, strict=True)]
+            for row in self.rows
+        ]
+
+    def markdown(self) -> str:
+        """As GitHub has it."""
+        heads = [_markdown(column.name) for column in self.columns]
+        rule = ["---:" if column.number else "---" for column in self.columns]
+        rows = [[_markdown(text) for text in row] for row in self.shown()]
+        return "".join(f"| {' | '.join(row)} |\n" for row in [heads, rule, *rows])
+
+    def latex(self) -> str:
+        """A ``tabular`` with the rules of the package booktabs."""
+        columns = "".join("r" if column.number else "l" for column in self.columns)
+        heads = [_latex(column.name) for column in self.columns]
+        lines = [f"\\begin{{tabular}}{{{columns}}}", "\\toprule", f"{' & '.join(heads)} \\\\", "\\midrule"]
+        lines += [f"{' & '.join(map(_latex, row))} \\\\" for row in self.shown()]
+        return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])
+
+    def csv(self) -> str:
+        """As RFC 4180 has it; numbers with all their digits, and nothing for what is not known."""
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow([column.name for column in self.columns])
+        writer.writerows([["" if entry is None else _cell(entry) for entry in row] for row in self.rows])
+        return text.getvalue()
+
+    def to_dict(self) -> dict[str, Any]:
+        """For a page: what is shown, and the texts to copy."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "note": self.note,
+            "heads": [column.name for column in self.columns],
+            "numbers": [column.number for column in self.columns],
+            "rows": self.shown(),
+            "markdown": self.markdown(),
+            "latex": self.latex(),
+            "csv": self.csv(),
+        }
+
+
+def _line(text: str) -> str:
+    """On one line."""
+    return " ".join(text.split())
+
+
+def _markdown(text: str) -> str:
+    for character in "\\|`*_<>[]":
+        text = text.replace(character, "\\" + character)
+    return _line(text)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: "\\" + character for character in "&%$#_{}"},
+}
+
+
+def _latex(text: str) -> str:
+    return _line("".join(_LATEX.get(character, character) for character in text))
+
+
+def _cell(entry: Entry) -> Entry:
+    """Text that a spreadsheet would take for a formula gets an apostrophe (OWASP, CSV injection)."""
+    dangerous = isinstance(entry, str) and entry[:1] in ("=", "+", "-", "@", "\t", "\r")
+    return f"'{entry}" if dangerous else entry

@@ -1,0 +1,191 @@
+"""A recording as the trace page reads it: what is needed of all events at once, and the rest in blocks.
+
+A page must reach any of a million events at once, in both directions, and cannot hold them all. So a trace
+is given in two parts. The *columns* tell of every event its kind, depth, frame, line and place (which
+function of which file): enough to draw the timeline and to find where a step over, a visit of a line or an
+exception leads. A *block* holds some hundreds of events whole, and before them the state that they start
+from, as `State` has it.
+
+JSON of the page differs from that of the file (docs/format.md) in one thing: whatever a JavaScript number
+would not keep, floats and ints beyond 2**53, is written as ``{"float": "1.0"}`` and ``{"int": "..."}``.
+
+Does not cover what the page does with it: that is `web/src`.
+"""
+
+import json
+import sys
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+from deskcheck import __version__
+from deskcheck.recording.recording import Recording
+from deskcheck.recording.trace import Kind, Row, State, Trace
+
+KINDS = tuple(kind.value for kind in Kind)
+"""A kind's number in the columns is its place here."""
+PRINTS, GAP = 0x10, 0x20
+"""Added to the number of a kind: the event has output; events before it are left out."""
+BLOCK_EVENTS = 512
+"""A block has at least as many events, and as many as the state that it starts from has entries, so that the
+states together stay in proportion to the events; but never more than `LARGEST_BLOCK`."""
+LARGEST_BLOCK = 8192
+OUTPUT_CHARS = 20_000
+"""Of what was printed before a block its last characters are in it."""
+_EXACT = 2**53
+
+
+class TraceData:
+    """One trace, ready to be asked for columns and blocks. Making it reads the trace once."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.kinds = array("B")
+        self.depths, self.frames, self.lines, self.places = (array("I") for _ in range(4))
+        self.place_names: list[tuple[str, str]] = []
+        """Function and file of each place."""
+        self.starts: list[int] = []
+        """Index of the first event of each block."""
+        self._states: list[State] = []
+        self._outputs: list[tuple[int, str]] = []
+        self._read()
+
+    def _read(self) -> None:
+        numbers = {kind: number for number, kind in enumerate(KINDS)}
+        places: dict[tuple[str, str], int] = {}
+        state, printed, tail = State(), 0, ""
+        next_start = 0
+        for index, row in enumerate(self.trace.rows):
+            if index == next_start:
+                self.starts.append(index)
+                self._states.append(state.copy())
+                self._outputs.append((printed, tail))
+                next_start = index + min(max(BLOCK_EVENTS, _entries(state)), LARGEST_BLOCK)
+            state.apply(row)
+            if row.output:
+                printed += len(row.output)
+                tail = (tail + row.output)[-OUTPUT_CHARS:]
+            flags = (PRINTS if row.output else 0) | (GAP if row.left_out else 0)
+            self.kinds.append(numbers[row.kind] | flags)
+            self.depths.append(len(state.active))
+            self.frames.append(row.frame)
+            self.lines.append(row.line)
+            self.places.append(places.setdefault((row.function, row.file), len(places)))
+        self.place_names = list(places)
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def facts(self) -> dict[str, Any]:
+        """What the page must know before it asks for anything: lengths, places, where blocks begin."""
+        return {
+            "thread": self.trace.thread,
+            "events": len(self),
+            "cut": self.trace.cut,
+            "places": self.place_names,
+            "starts": self.starts,
+        }
+
+    def columns(self) -> bytes:
+        """Of all events: depth, frame, line, place as little-endian 32-bit numbers, one column after the
+        other, then the kinds, a byte each."""
+        columns = [self.depths, self.frames, self.lines, self.places]
+        if sys.byteorder == "big":
+            columns = [array("I", column) for column in columns]
+            for column in columns:
+                column.byteswap()
+        return b"".join(column.tobytes() for column in [*columns, self.kinds])
+
+    def block(self, number: int) -> bytes:
+        """JSON of one block: ``state`` before its first event, ``output``, and ``rows``, of each event what
+        the columns lack, in the order of `Row` from `offset` on, without nulls at the end.
+
+        Raises IndexError if there is no such block.
+        """
+        if not 0 <= number < len(self.starts):
+            raise IndexError(f"there is no block {number}: the trace has {len(self.starts)}")
+        start = self.starts[number]
+        stop = self.starts[number + 1] if number + 1 < len(self.starts) else len(self)
+        length, tail = self._outputs[number]
+        rows = ",".join(_row_text(self.trace.rows[index]) for index in range(start, stop))
+        output = json.dumps({"length": length, "tail": tail})
+        text = f'{{"state":{_state_text(self._states[number])},"output":{output},"rows":[{rows}]}}'
+        return text.encode("ascii")
+
+    def blocks(self) -> Iterator[bytes]:
+        """All blocks in order."""
+        return (self.block(number) for number in range(len(self.starts)))
+
+
+def page_facts(recording: Recording, traces: list[TraceData]) -> dict[str, Any]:
+    """What the page tells of the program and its run, and `TraceData.facts` of every thread."""
+    program, ending, environment = recording.program, recording.ending, recording.environment
+    named = {file for trace in traces for _, file in trace.place_names}
+    sources = {file: text for file in sorted(named) if (text := recording.source(file)) is not None}
+    return {
+        "deskcheck": __version__,
+        "id": program.id,
+        "file": program.filename,
+        "mode": program.mode.value,
+        "entry": program.entry,
+        "arguments": program.arguments,
+        "outcome": ending.outcome.value,
+        "detail": ending.detail,
+        "result": ending.result,
+        "cut": ending.cut,
+        "stderr": ending.stderr[-OUTPUT_CHARS:],
+        "repeatable": recording.repeatable,
+        "difference": recording.difference,
+        "python": environment.python,
+        "level": environment.level,
+        "limits": environment.limits,
+        "sources": sources,
+        "kinds": KINDS,
+        "traces": [trace.facts() for trace in traces],
+    }
+
+
+def state_json(state: State) -> dict[str, Any]:
+    """A state as blocks hold it, for comparison with the state that the page reaches."""
+    told: dict[str, Any] = json.loads(_state_text(state))
+    return told
+
+
+def _entries(state: State) -> int:
+    names = sum(map(len, state.globals.values())) + sum(len(f.locals) for f in state.frames.values())
+    return len(state.objects) + len(state.active) + names
+
+
+def _state_text(state: State) -> str:
+    frames = [
+        [f.number, f.function, f.file, f.line, f.offset, f.locals, f.stack, f.caller]
+        for f in state.frames.values()
+    ]
+    last = None if state.last is None else [state.last.kind, state.last.frame]
+    told = {"frames": frames, "active": state.active, "globals": state.globals, "objects": state.objects}
+    return _kept(json.dumps({**told, "last": last}))
+
+
+def _row_text(row: Row) -> str:
+    parts = [str(row.offset)]
+    for text in (row.locals, row.stack, row.globals, row.objects, row.caller, row.value):
+        parts.append("null" if text is None else _kept(text))
+    parts += [json.dumps(row.output), json.dumps(row.instruction)]
+    parts.append("null" if row.left_out is None else row.left_out)
+    while parts[-1] == "null":
+        parts.pop()
+    return f"[{','.join(parts)}]"
+
+
+def _float(text: str) -> dict[str, str]:
+    return {"float": repr(float(text))}
+
+
+def _int(text: str) -> int | dict[str, str]:
+    number = int(text)
+    return number if -_EXACT <= number <= _EXACT else {"int": text}
+
+
+def _kept(text: str) -> str:
+    """The same JSON with nothing in it that a JavaScript number would change; ASCII alone."""
+    return json.dumps(json.loads(text, parse_float=_float, parse_int=_int), separators=(",", ":"))

@@ -1,0 +1,129 @@
+"""The page of the model beside the truth in a real browser: every control once."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from deskcheck.notation import Moment
+from deskcheck.view.beside import Beside, beside, beside_page, read_told
+from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
+from tests.view.conftest import Folder
+from tests.view.test_beside import changed, scratchpad, stepped, true_states, with_local
+
+pytestmark = MARKS
+
+
+@pytest.fixture
+def wrong(lines: Folder, tmp_path: Path) -> Beside:
+    """A run that errs in a value, and later in a line."""
+    recording = lines.read("recursion")
+
+    def lie(told: list[Moment]) -> None:
+        told[12] = with_local(told[12], n=987)
+        frame = told[20].running
+        told[20] = replace(told[20], frames=(*told[20].frames[:-1], replace(frame, line=frame.line + 1)))
+
+    return changed(recording, tmp_path / "told.txt", lie)
+
+
+def at(page: Page, index: int) -> None:
+    until(
+        lambda: page.text("#now .which") == f"event {index}", f"event {index}, not {page.text('#now .which')}"
+    )
+
+
+def test_every_control(page: Page, wrong: Beside) -> None:
+    """It opens at the first divergence; buttons, keys, the slider, the list and the variables lead where they say."""
+    last = len(wrong.facts["rows"]) - 1
+    page.show(beside_page(wrong), "#now .which")
+    at(page, 12)
+    assert "first wrong: event 12, a value" in page.text("#verdict")
+    assert "the first divergence" in page.text("#now")
+    differs = page.js("return [...document.querySelectorAll('.state .differs')].map(e => e.innerText)")
+    assert len(differs) == 1
+    assert "987" in differs[0]
+    page.click("#do-difference")
+    at(page, 20)
+    assert "differences from here on say nothing" in page.text("#now")
+    assert page.js("return document.querySelectorAll('.cm-content .other-line').length") >= 1
+    page.press("E")
+    at(page, 12)
+    page.press("E")
+    until(lambda: "none in that direction" in page.text(".notice"), "it says so")
+    page.press(Keys.ARROW_RIGHT, "n")
+    at(page, 14)
+    page.press(Keys.ARROW_LEFT, "p")
+    at(page, 12)
+    page.click("#do-last")
+    at(page, last)
+    page.click("#do-first")
+    at(page, 0)
+    page.click("#do-forward")
+    at(page, 1)
+    page.click("#do-back")
+    at(page, 0)
+    page.press(Keys.END)
+    at(page, last)
+    page.press("d")
+    at(page, 12)
+    page.press(Keys.HOME)
+    at(page, 0)
+    page.click("#do-divergence")
+    at(page, 12)
+    page.js("document.querySelector('.events button').click()")
+    at(page, 0)
+    page.click(".variables button")
+    at(page, 12)
+    page.js("document.getElementById('event').focus()")
+    page.press(Keys.ARROW_RIGHT)
+    at(page, 13)
+    page.js("location.hash = '#event=3'")
+    at(page, 3)
+    page.js("document.activeElement.blur()")
+    page.press("?")
+    until(lambda: page.js("return document.querySelector('dialog').open"), "open")
+    page.click("dialog button")
+    page.press("t")
+    until(lambda: page.js("return document.documentElement.dataset.theme") == "dark", "dark")
+    page.click("#do-theme")
+    page.click("#do-theme")
+
+
+def test_a_steppers_run_that_is_right(page: Page, lines: Folder, tmp_path: Path) -> None:
+    recording = lines.read("generator")
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(stepped(recording, true_states(recording), "end")))
+    page.show(beside_page(beside(recording, read_told(path, recording))), "#now .which")
+    assert "right to the end" in page.text("#verdict")
+    assert page.js("return document.getElementById('do-divergence').disabled")
+    assert "given to the model" in page.text("#now")
+
+
+def test_hostile_values_are_text(page: Page, lines: Folder, tmp_path: Path) -> None:
+    """A hostile program beside a run whose values are hostile too."""
+    recording = lines.read("hostile")
+    text = scratchpad(recording).replace("bidi=", "bidi='\u202e<img src=x>' + ", 1)
+    (tmp_path / "told.txt").write_text(text, errors="backslashreplace")
+    found = beside(recording, read_told(tmp_path / "told.txt", recording))
+    page.show(beside_page(found), "#now .which")
+    title = page.browser.title
+    page.press(Keys.END)
+    assert page.js(FOREIGN) == 0
+    assert page.browser.title == title
+    assert not set(page.js("return document.body.innerText")) & set("\u202e\u200b\ufeff\udc80\ud800")
+
+
+@NEEDS_AXE
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 420)])
+def test_nobody_is_shut_out(page: Page, wrong: Beside, scheme: str, width: int) -> None:
+    page.resize(scheme, width)
+    try:
+        page.show(beside_page(wrong), "#now .which")
+        assert page.violations() == []
+        assert page.fits()
+        page.press("?")
+        assert page.violations() == []
+    finally:
+        page.resize_back()

@@ -1,0 +1,377 @@
+"""The trace page in a real browser: every control once, on real recordings."""
+
+from threading import Thread
+
+import pytest
+
+from deskcheck.recording import Recording
+from deskcheck.view.trace_page import TraceServer, write_trace_page
+from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until, webdriver
+from tests.view.conftest import PROGRAMS, Folder
+
+pytestmark = MARKS
+
+
+def index_of(recording: Recording, kind: str, nth: int = 0) -> int:
+    return [row.index for row in recording.trace.rows if row.kind == kind][nth]
+
+
+def test_steps(page: Page, lines: Folder) -> None:
+    """Forward, back, over, back over, out, first, last, by buttons and by keys, on a recursion."""
+    recording = lines.read("recursion")
+    depths = [len(event.state.active) for event in recording.trace]
+    last = len(depths) - 1
+    page.open(recording)
+    page.is_at(0)
+    page.click("#do-forward")
+    page.is_at(1)
+    page.press(Keys.ARROW_RIGHT, "n")
+    page.is_at(3)
+    page.press(Keys.ARROW_LEFT)
+    page.is_at(2)
+    page.press("p")
+    page.is_at(1)
+    page.press("n")
+    page.is_at(2)  # the line that calls twice
+    over = next(i for i in range(3, last + 1) if depths[i] <= depths[2])
+    page.click("#do-over")
+    page.is_at(over)
+    page.click("#do-back-over")
+    page.is_at(2)
+    page.press("o")
+    page.is_at(over)
+    page.press("b")
+    page.is_at(2)
+    page.press("n", "n", "n", "n")
+    page.is_at(6)
+    page.press("u")
+    page.is_at(next(i for i in range(7, last + 1) if depths[i] < depths[6]))
+    page.press(Keys.END)
+    page.is_at(last)
+    assert page.js("return document.getElementById('do-forward').disabled")
+    assert "the end: returned" in page.text(".ending")
+    page.press("n")
+    until(lambda: page.text(".notice") == "this is the last event", "it says that there is no more")
+    page.press(Keys.HOME)
+    page.is_at(0)
+    page.press(Keys.PAGE_DOWN)
+    page.is_at(min(100, last))
+    page.click("#do-first")
+    page.is_at(0)
+    page.click("#do-last")
+    page.is_at(last)
+    page.click("#do-back")
+    page.is_at(last - 1)
+
+
+def test_every_event_shows_what_the_trace_says(page: Page, lines: Folder) -> None:
+    """Kind, line and plain variables of each event of a published program, or of the recursion."""
+    name = "cruxeval" if "cruxeval" in lines.recordings else "recursion"
+    recording = lines.read(name)
+    page.open(recording)
+    for event in recording.trace:
+        page.is_at(event.index)
+        assert page.text("#now .kind") == event.kind
+        shown = page.variables()
+        assert set(event.locals) <= set(shown)
+        for variable, value in event.locals.items():
+            if value.kind == "atom":
+                assert shown[variable] == repr(value)
+        assert f"line {event.line}" in page.text(".frame.current .where")
+        page.press("n")
+
+
+def test_frames_of_a_recursion(page: Page, lines: Folder) -> None:
+    """All frames of the stack are drawn; one that waits shows its line and the call it is in."""
+    recording = lines.read("recursion")
+    deepest = max(recording.trace, key=lambda event: len(event.state.active)).index
+    page.open(recording, f"#event={deepest}")
+    page.is_at(deepest)
+    assert page.texts(".frame:not(.globals) .function") == ["fib"] * len(
+        recording.trace[deepest].state.active
+    )
+    page.press("[")
+    until(lambda: page.text(".call-mark") == "fib(n - 1)", "the call is marked in its line")
+    page.press("]")
+    until(lambda: page.text(".call-mark") == "", "back at the running frame")
+    page.click(".frame .frame-title")
+    until(lambda: page.text(".call-mark") == "fib(n - 1)", "a click shows it too")
+
+
+def test_a_generator_and_its_output(page: Page, lines: Folder) -> None:
+    """Yielded values, the suspended frame, what was printed so far; steps to the next and the previous output."""
+    recording = lines.read("generator")
+    printed = [row.index for row in recording.trace.rows if row.output]
+    page.open(recording, f"#event={index_of(recording, 'yield', 1)}")
+    assert page.variables()["yields"] == "2"
+    page.press("n")
+    until(lambda: page.texts(".frame.suspended .function") == ["evens"], "the generator waits")
+    page.press(Keys.HOME)
+    page.is_at(0)
+    for index in printed[:2]:
+        page.press("w")
+        page.is_at(index)
+    assert page.text(".output pre") == "found 0\nfound 2\n"
+    assert page.text(".output ins") == "found 2\n"
+    page.click("#do-output-back")
+    page.is_at(printed[0])
+    page.click("#do-output")
+    page.is_at(printed[1])
+    page.shift("w")
+    page.is_at(printed[0])
+
+
+def test_an_exception_that_crosses_frames(page: Page, lines: Folder) -> None:
+    """Every raise is come to, in both directions, marked as such, with the exception as an object."""
+    recording = lines.read("exception")
+    raises = [row.index for row in recording.trace.rows if row.kind == "raise"]
+    assert len({recording.trace[index].frame for index in raises}) == 3
+    page.open(recording)
+    for index in raises:
+        page.press("e")
+        page.is_at(index)
+        assert "ZeroDivisionError" in page.text("#now")
+        assert page.js("return !!document.querySelector('.current-line.raise')")
+    assert "ZeroDivisionError" in page.text(".card.exception")
+    page.shift("e")
+    page.is_at(raises[-2])
+    page.click("#do-exception")
+    page.is_at(raises[-1])
+    page.click("#do-exception-back")
+    page.is_at(raises[-2])
+
+
+def test_names_that_share_an_object(page: Page, lines: Folder) -> None:
+    """Arrows run from both names to one object; what changed is marked; a watched variable's changes are found."""
+    recording = lines.read("aliasing")
+    last = len(recording.trace) - 1
+    page.open(recording, f"#event={last}")
+    page.is_at(last)
+    held = page.variables()
+    assert held["row"].startswith("#")
+    targets = page.js("return [...document.querySelectorAll('.arrows path[data-to]')].map(e => e.dataset.to)")
+    assert targets.count(held["row"][1:]) == 4  # row, twice in grid, in names
+    assert (
+        held["grid"][1:]
+        in page.js(  # grid holds itself
+            "return [...document.querySelectorAll(`#object-${arguments[0]} .ref`)].map(e => e.dataset.to)",
+            held["grid"][1:],
+        )
+    )
+    assert str(2**80) in page.text(f"#object-{held['row'][1:]}")
+    page.js(
+        "[...document.querySelectorAll('.frame.current button.name')].find(e => e.textContent === 'row').click()"
+    )
+    found: list[int] = []
+    for _ in range(2):
+        page.shift("v")
+        until(lambda: page.at() < (found[-1] if found else last), "an earlier change")
+        found.append(page.at())
+    assert [recording.trace[index].line for index in found] == [7, 6]
+    until(lambda: page.texts(".item.changed"), "the item that changed is marked")
+    page.press("v")
+    page.is_at(found[0])
+    page.click("#do-change")
+    until(lambda: "does not change again" in page.text(".notice"), "it says so")
+    page.click("#do-change-back")
+    page.is_at(found[1])
+    page.click(".ref")
+
+
+def test_visits_of_a_line(page: Page, lines: Folder) -> None:
+    """The gutter, its keys and the field lead to the k-th visit; the gutter says how many there are."""
+    recording = lines.read("loop")
+    visits = [row.index for row in recording.trace.rows if row.kind == "line" and row.line == 4]
+    page.open(recording)
+    assert "3200\u00d7" in page.texts(".visits .cm-gutterElement")
+    gutter = page.browser.find_elements("css selector", ".cm-lineNumbers .cm-gutterElement")
+    fourth = next(element for element in gutter if element.text == "4")
+    fourth.click()
+    page.is_at(visits[0])
+    page.press(".", ".")
+    page.is_at(visits[2])
+    page.press(",")
+    page.is_at(visits[1])
+    page.click("#do-visit")
+    page.is_at(visits[2])
+    page.click("#do-visit-back")
+    page.is_at(visits[1])
+    field = page.browser.find_element("id", "visit")
+    field.clear()
+    field.send_keys("1234", Keys.ENTER)
+    page.is_at(visits[1233])
+    webdriver.ActionChains(page.browser).key_down(Keys.SHIFT).click(fourth).key_up(Keys.SHIFT).perform()
+    page.is_at(visits[1232])
+    field = page.browser.find_element("id", "event")
+    field.clear()
+    field.send_keys("77", Keys.ENTER)
+    page.is_at(77)
+
+
+def test_search(page: Page, lines: Folder) -> None:
+    """What is looked for is found through all blocks; a click goes there; Escape closes."""
+    recording = lines.read("loop")
+    page.open(recording)
+    page.press("/")
+    page.press("i = 3199")
+    until(lambda: len(page.texts(".found button")) == 1, "one is found")
+    page.click(".found button")
+    until(lambda: page.variables().get("i") == "3199", "there it is")
+    page.press(Keys.ESCAPE)
+    until(lambda: not page.texts(".found"), "closed")
+
+
+def test_the_timeline(page: Page, lines: Folder) -> None:
+    """A click goes to an event in proportion; keys and the wheel zoom; it tells where it stands."""
+    recording = lines.read("loop")
+    page.open(recording)
+    canvas = page.browser.find_element("css selector", ".timeline")
+    webdriver.ActionChains(page.browser).move_to_element(canvas).click().perform()
+    until(lambda: abs(page.at() - len(recording.trace) / 2) < 60, "the middle")
+    assert canvas.get_attribute("aria-valuenow") == str(page.at())
+    before = page.at()
+    page.press("+", "+", "+", "+", "+", "+")
+    webdriver.ActionChains(page.browser).move_to_element_with_offset(canvas, 300, 0).click().perform()
+    until(lambda: page.at() != before, "a click beside it")
+    assert abs(page.at() - before) < 900
+    page.press("-")
+
+
+def test_instructions(page: Page, instructions: Folder) -> None:
+    """Instructions with offsets and the value stack; without them a step goes to the next line."""
+    recording = instructions.read("aliasing")
+    rows = recording.trace.rows
+    index = next(row.index for row in rows if row.instruction == "BUILD_LIST 2" and row.line == 3)
+    page.open(recording, f"#event={index}")
+    assert "BUILD_LIST 2" in page.text("#now")
+    assert page.text(".instructions button[aria-current]").endswith("BUILD_LIST 2")
+    assert len(page.texts(".frame.current .stacked")) == len(recording.trace[index].stack)
+    page.press("i")
+    until(
+        lambda: not page.js("return document.getElementById('instructions').checked"), "without instructions"
+    )
+    page.press("n")
+    page.is_at(next(row.index for row in rows[index + 1 :] if row.kind != "instruction"))
+    page.click("#instructions")
+    page.press("n")
+    page.is_at(page.at())
+    page.click(".instructions button")
+
+
+def test_hostile_content_is_text(page: Page, lines: Folder) -> None:
+    """HTML, scripts, bidirectional and zero-width characters, lone surrogates, a long string: shown, and run nowhere."""
+    recording = lines.read("hostile")
+    page.open(recording)
+    title = page.browser.title
+    for _ in recording.trace:
+        assert page.browser.title == title
+        assert page.js(FOREIGN) == 0
+        page.press("n")
+    until(lambda: page.at() == len(recording.trace) - 1, "the end")
+    page.goto(page.browser.current_url.partition("#")[0] + f"#event={index_of(recording, 'raise')}")
+    held = page.variables()
+    assert "<img src=x" in held["html"]
+    assert held["bidi"] == r"'a\u202eb\u200bc\ufeff'"
+    assert held["lone"] == r"'\udc80 \ud800'"
+    assert "more" in held["long"]
+    everything = page.js("return document.body.innerText")
+    assert not set(everything) & set("\u202e\u200b\ufeff\udc80\ud800")
+    assert r"\u202e" in page.text(".cm-content")
+    assert page.browser.title == title
+
+
+def test_deep_links_and_memory_of_the_theme(page: Page, lines: Folder) -> None:
+    """The address names the event, also when it is changed by hand; the theme is switched and kept."""
+    recording = lines.read("recursion")
+    page.open(recording, "#event=12")
+    page.is_at(12)
+    page.press("n")
+    until(lambda: page.browser.current_url.endswith("#event=13"), "the address follows")
+    page.js("location.hash = '#event=5'")
+    page.is_at(5)
+    until(
+        lambda: page.text("#now") and "5" in page.js("return document.getElementById('event').value"), "drawn"
+    )
+    before = page.js("return getComputedStyle(document.body).backgroundColor")
+    page.press("t")
+    until(lambda: page.js("return document.documentElement.dataset.theme") == "dark", "dark")
+    assert page.js("return getComputedStyle(document.body).backgroundColor") != before
+    page.browser.refresh()
+    until(lambda: page.js("return document.documentElement.dataset.theme") == "dark", "still dark")
+    page.click("#do-theme")
+    page.click("#do-theme")
+    until(lambda: not page.js("return document.documentElement.dataset.theme"), "as the system has it")
+    page.goto(page.browser.current_url.partition("#")[0] + "#event=99999999")
+    page.is_at(len(recording.trace) - 1)
+    page.goto(page.browser.current_url.partition("#")[0] + "#event=<b>")
+    page.is_at(0)
+
+
+def test_help(page: Page, lines: Folder) -> None:
+    """? shows the keys; while it is open they do nothing; it closes."""
+    page.open(lines.read("recursion"))
+    page.press("?")
+    until(lambda: page.js("return document.querySelector('dialog').open"), "open")
+    page.press("n")
+    assert page.at() == 0
+    page.click("dialog button")
+    until(lambda: not page.js("return document.querySelector('dialog').open"), "closed")
+    page.click("#do-help")
+    page.press(Keys.ESCAPE)
+    until(lambda: not page.js("return document.querySelector('dialog').open"), "closed again")
+
+
+@NEEDS_AXE
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 500)])
+def test_nobody_is_shut_out(page: Page, lines: Folder, instructions: Folder, scheme: str, width: int) -> None:
+    """axe-core finds nothing, in the wide page when light and in the narrow one when dark."""
+    page.resize(scheme, width)
+    try:
+        shown = [(lines.read(name), -1) for name in PROGRAMS]
+        shown += [
+            (lines.read("exception"), index_of(lines.read("exception"), "raise")),
+            (instructions.read("generator"), 90),
+        ]
+        for recording, event in shown:
+            page.open(recording, f"#event={event % len(recording.trace)}")
+            assert page.violations() == [], recording.id
+    finally:
+        page.resize_back()
+
+
+def test_a_served_page(page: Page, lines: Folder) -> None:
+    """Served, the page reads blocks as it needs them, and says when the server has gone."""
+    recording = lines.read("loop")
+    last = len(recording.trace) - 1
+    with TraceServer(recording) as server:
+        serving = Thread(target=server.serve)
+        serving.start()
+        try:
+            page.goto(server.url)
+            page.press(Keys.END)
+            page.is_at(last)
+            assert "returns" in page.variables()
+            page.press(Keys.HOME)
+            page.is_at(0)
+        finally:
+            server.close()
+            serving.join()
+    field = page.browser.find_element("id", "event")
+    field.clear()
+    field.send_keys("5000", Keys.ENTER)
+    until(lambda: "no longer serves" in page.text(".problem"), "it says so")
+    refused = [
+        entry for entry in page.browser.get_log("browser") if "ERR_CONNECTION_REFUSED" not in entry["message"]
+    ]
+    assert refused == []
+
+
+def test_a_page_that_was_cut(page: Page, lines: Folder) -> None:
+    """A file that lost its end says that it cannot be shown, or that it needs its script."""
+    path = page.folder / "cut.html"
+    write_trace_page(lines.read("recursion"), path)
+    text = path.read_text()
+    block = text.index('id="block-0-0">')
+    path.write_text(text[:block] + 'id="gone">' + text[block + len('id="block-0-0">') :])
+    page.browser.get(path.as_uri())
+    until(lambda: "lacks its part block-0-0" in page.text(".problem"), "the missing part is named")

@@ -1,0 +1,117 @@
+"""The page of a notebook in a real browser: every control once."""
+
+from pathlib import Path
+
+import pytest
+
+from deskcheck.notebook.file import read_trajectory
+from deskcheck.notebook.ipynb import read_notebook
+from deskcheck.view.notebook_page import notebook_page
+from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
+from tests.view.conftest import hostile_trajectory
+
+pytestmark = MARKS
+
+
+def at(page: Page, index: int) -> None:
+    until(
+        lambda: page.text("#now .which") == f"step {index}", f"step {index}, not {page.text('#now .which')}"
+    )
+
+
+def variables(page: Page) -> dict[str, str]:
+    script = """return Object.fromEntries([...document.querySelectorAll('.right .variable')]
+        .map(e => [e.querySelector('.name').textContent, e.querySelector('pre').textContent]))"""
+    return dict(page.js(script))
+
+
+def test_every_control(page: Page, book: Path) -> None:
+    """Buttons, keys, the list and the address lead where they say; variables add up; a picture is drawn."""
+    page.show(notebook_page(read_trajectory(book)), "#now .which")
+    at(page, 0)
+    assert variables(page)["numbers"] == "[1, 2]"
+    assert page.texts(".variable.changed .name") == ["numbers", "same"]
+    page.click("#do-forward")
+    at(page, 1)
+    assert variables(page)["numbers"] == "[1, 2, 3]"
+    assert page.text(".outputs pre") == "3\n"
+    page.press(Keys.ARROW_RIGHT)
+    at(page, 2)
+    until(lambda: page.js("return document.querySelector('.outputs img')?.naturalWidth") == 1, "the picture")
+    page.press("n")
+    at(page, 3)
+    assert "ZeroDivisionError" in page.text(".outputs .error")
+    page.press("p", Keys.ARROW_LEFT)
+    at(page, 1)
+    page.click("#do-failure")
+    at(page, 3)
+    page.press("e")
+    until(lambda: "none in that direction" in page.text(".notice"), "it says so")
+    page.click("#do-last")
+    at(page, 4)
+    assert page.text(".removed") == "gone: same"
+    assert "same" not in variables(page)
+    page.press("E")
+    at(page, 3)
+    page.click("#do-first")
+    at(page, 0)
+    page.click("#do-odd")
+    until(lambda: "none in that direction" in page.text(".notice"), "all repeats")
+    page.click("#do-cell")
+    page.click("#do-cell-back")
+    page.press(Keys.END)
+    at(page, 4)
+    page.press(Keys.HOME)
+    at(page, 0)
+    page.click("#do-forward")
+    page.click("#do-back")
+    at(page, 0)
+    page.js("document.querySelectorAll('.steps button')[2].click()")
+    at(page, 2)
+    page.js("location.hash = '#step=3'")
+    at(page, 3)
+    page.click("#do-help")
+    until(lambda: page.js("return document.querySelector('dialog').open"), "open")
+    page.click("dialog button")
+    page.press("t")
+    until(lambda: page.js("return document.documentElement.dataset.theme") == "dark", "dark")
+    page.click("#do-theme")
+    page.click("#do-theme")
+
+
+def test_stored_and_fresh_side_by_side(page: Page, book: Path, book_file: Path) -> None:
+    """With the notebook beside it, both outputs stand next to each other, with the normalisers."""
+    page.show(notebook_page(read_trajectory(book), read_notebook(book_file)), "#now .which")
+    assert page.text(".verdict").startswith("the same after normalisers: address")
+    page.press("d")
+    at(page, 1)
+    assert page.texts(".sides pre") == ["4\n", "3\n"]
+    assert "- 4" in page.text(".diff .minus")
+    page.press("D")
+    at(page, 0)
+
+
+def test_hostile_notebooks_are_text(page: Page) -> None:
+    """Sources, outputs, names and values of every sort of hostility run nothing."""
+    page.show(notebook_page(hostile_trajectory()), "#now .which")
+    title = page.browser.title
+    assert page.js(FOREIGN) == 0
+    assert page.browser.title == title
+    shown = page.js("return document.body.innerText")
+    assert not set(shown) & set("\u202e\u200b\ud800\udc80")
+    assert "characters more" in shown
+    assert "also as image/svg+xml, text/html" in shown
+
+
+@NEEDS_AXE
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 420)])
+def test_nobody_is_shut_out(page: Page, book: Path, book_file: Path, scheme: str, width: int) -> None:
+    page.resize(scheme, width)
+    try:
+        page.show(notebook_page(read_trajectory(book), read_notebook(book_file)), "#now .which")
+        for _ in range(5):
+            assert page.violations() == []
+            assert page.fits()
+            page.press("n")
+    finally:
+        page.resize_back()

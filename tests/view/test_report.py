@@ -1,0 +1,168 @@
+"""The report: what is read of runs, what is computed of it, the tables as text, the page in a browser."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from deskcheck.ask import mean_interval
+from deskcheck.recording import DeskcheckError, InputError
+from deskcheck.view.sheets import Column, Sheet
+
+SHEET = Sheet(
+    name="s",
+    title="Scores",
+    columns=(Column(name="model_name"), Column(name="score", format=".3f")),
+    rows=[("a|b & 50 %_{x}\n<b>", 1 / 3), ("=1+1", None)],
+)
+
+
+def test_a_table_as_markdown() -> None:
+    """What would end a cell or begin markup is escaped, a line break is none."""
+    assert SHEET.markdown().splitlines() == [
+        "| model\\_name | score |",
+        "| --- | ---: |",
+        "| a\\|b & 50 %\\_{x} \\<b\\> | 0.333 |",
+        "| =1+1 | - |",
+    ]
+
+
+def test_a_table_as_latex() -> None:
+    """TeX's own characters are text."""
+    text = SHEET.latex()
+    assert "\\begin{tabular}{lr}" in text
+    assert "a|b \\& 50 \\%\\_\\{x\\} <b> & 0.333 \\\\" in text
+    assert "model\\_name & score \\\\" in text
+
+
+def test_a_table_as_csv() -> None:
+    """All digits, nothing for what is not known, and no formula for a spreadsheet."""
+    rows = list(csv.reader(io.StringIO(SHEET.csv())))
+    assert rows == [["model_name", "score"], ["a|b & 50 %_{x}\n<b>", str(1 / 3)], ["'=1+1", ""]]
+
+
+@pytest.mark.slow
+def test_the_report_says_what_the_runs_said(runs: Mapping[str, Path]) -> None:
+    """Scores and intervals are those of the runs; every sample has its length and depth; failures have examples."""
+    from deskcheck.ask.logs import read_logs
+    from deskcheck.view.report import report_of
+
+    report = report_of(read_logs([runs["both"], runs["runs"]]), {"deskcheck/guess": (1.0, 2.0)})
+    told = json.loads((runs["both"] / "results.json").read_text())
+    told += json.loads((runs["runs"] / "results.json").read_text())
+    keys = ("question", "model", "solver", "n", "programs", "score", "low", "high", "unreadable")
+    assert [[row[key] for key in keys] for row in report.facts["scores"]] == [
+        [row[key] for key in keys] for row in told
+    ]
+    assert report.facts["models"] == ["deskcheck/oracle", "deskcheck/guess", "deskcheck/erring"]
+    sheets = {sheet.name: sheet for sheet in report.sheets}
+    assert {"scores", "models", "methods", "steps", "lengths", "failures", "usage"} <= set(sheets)
+    assert "state" not in [column.name for column in sheets["scores"].columns], "no notebook, no view"
+    for axis in ("events", "depth"):
+        rows = [row for row in report.facts["lengths"] if row["axis"] == axis and row["solver"] == "direct"]
+        for score in report.facts["scores"]:
+            own = [
+                row for row in rows if (row["question"], row["model"]) == (score["question"], score["model"])
+            ]
+            assert sum(row["n"] for row in own) == (
+                score["n"] if score["solver"] == "direct" else sum(row["n"] for row in own)
+            )
+    deep = [row for row in report.facts["lengths"] if row["axis"] == "depth" and row["range"] == "5 to 9"]
+    assert deep, "fib(6) calls itself six deep"
+    wrong = [failure for failure in report.facts["failures"] if failure["model"] == "deskcheck/guess"]
+    assert wrong
+    assert all(0 < len(failure["examples"]) <= failure["count"] <= failure["n"] for failure in wrong)
+    texts = {name for failure in wrong for example in failure["examples"] for name, *_ in example["texts"]}
+    assert {"question", "right answer", "completion"} <= texts
+    assert not [failure for failure in report.facts["failures"] if failure["model"] == "deskcheck/oracle"]
+    assert any("not all were asked the same samples" in note for note in report.facts["notes"])
+
+
+@pytest.mark.slow
+def test_logs_of_inspect_say_the_same_as_the_tables(runs: Mapping[str, Path], tmp_path: Path) -> None:
+    """Without our tables the logs alone give the same scores."""
+    from deskcheck.ask.logs import read_logs
+
+    for log in runs["both"].glob("*.eval"):
+        (tmp_path / log.name).write_bytes(log.read_bytes())
+    known = {(r.question, r.model): (r.n, r.score, r.low) for r in read_logs([runs["both"]]).results}
+    assert {(r.question, r.model): (r.n, r.score, r.low) for r in read_logs([tmp_path]).results} == known
+
+
+@pytest.mark.slow
+def test_what_cannot_be_reported_says_why(runs: Mapping[str, Path], tmp_path: Path) -> None:
+    """The same run twice, a folder without a run, nothing at all, a damaged file."""
+    from deskcheck.ask.logs import read_logs
+
+    with pytest.raises(InputError, match=r"was asked .* too: give one of the two"):
+        read_logs([runs["both"], runs["all"]])
+    with pytest.raises(InputError, match="holds no run"):
+        read_logs([tmp_path])
+    with pytest.raises(InputError, match="no such file"):
+        read_logs([tmp_path / "nowhere"])
+    (tmp_path / "samples.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"samples\.parquet: cannot be read"):
+        read_logs([tmp_path])
+
+
+def test_ranges_hold_every_length() -> None:
+    """Each number lies in the range that is named after it."""
+    from deskcheck.view.report import DEPTHS, LENGTHS, _range
+
+    assert [_range(value, LENGTHS)[1] for value in (0, 1, 9, 10, 29, 100_000)] == [
+        *("below 1", "1 to 9", "1 to 9", "10 to 29", "10 to 29", "100,000 and more")
+    ]
+    assert [_range(value, DEPTHS)[1] for value in (1, 4, 5, 9, 10)] == [
+        "1",
+        "4",
+        "5 to 9",
+        "5 to 9",
+        "10 to 29",
+    ]
+
+
+def test_an_interval_of_one_sample_is_pythons(runs: Mapping[str, Path]) -> None:
+    """The figures of the page are those of `ask.statistics`."""
+    from deskcheck.ask.logs import read_logs
+    from deskcheck.view.report import report_of
+
+    logs = read_logs([runs["both"]])
+    lengths = report_of(logs).facts["lengths"]
+    for row in lengths:
+        result = next(r for r in logs.results if (r.question, r.model) == (row["question"], row["model"]))
+        if row["n"] == result.n:
+            known = mean_interval([s.score for s in result.samples], [s.cluster for s in result.samples])
+            assert (row["value"], row["low"], row["high"]) == (known.value, known.low, known.high)
+            return
+    pytest.fail("no range holds all samples of a question")
+
+
+@pytest.mark.slow
+def test_the_command(runs: Mapping[str, Path], tmp_path: Path) -> None:
+    """Tables in the terminal, as text to copy, as JSON and as a page; wrong options are said."""
+    from typer.testing import CliRunner
+
+    from deskcheck.cli import app
+
+    def report(*arguments: object) -> str:
+        result = CliRunner().invoke(app, ["report", *map(str, arguments)], catch_exceptions=False)
+        assert result.exit_code == 0
+        return result.stdout
+
+    shown = report(runs["both"], runs["runs"])
+    assert "Scores" in shown
+    assert "What the method does" in shown
+    assert "| question | method | model | score |" in report(runs["runs"], "--table", "markdown")
+    assert json.loads(report(runs["both"], "--json"))["models"] == ["deskcheck/oracle", "deskcheck/guess"]
+    report(runs["both"], "--out", tmp_path / "page.html")
+    assert "Content-Security-Policy" in (tmp_path / "page.html").read_text()
+    for wrong, message in (
+        (["--table", "word"], "markdown, latex and csv"),
+        (["--price", "mine=1"], "MODEL=IN,OUT"),
+        (["--out", str(tmp_path / "no" / "page.html")], "cannot be written"),
+    ):
+        with pytest.raises(DeskcheckError, match=message):
+            CliRunner().invoke(app, ["report", str(runs["both"]), *wrong], catch_exceptions=False)

@@ -1,0 +1,119 @@
+"""The report page in a real browser: every control once."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from deskcheck.ask.logs import read_logs
+from deskcheck.view.report import report_of, report_page
+from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
+from tests.view.conftest import hostile_logs
+
+pytestmark = MARKS
+
+
+@pytest.fixture(scope="module")
+def html(runs: Mapping[str, Path]) -> str:
+    return report_page(report_of(read_logs([runs["all"]])))
+
+
+def downloaded(folder: Path, name: str) -> bytes:
+    until(lambda: (folder / name).exists(), f"{name} is downloaded")
+    return (folder / name).read_bytes()
+
+
+def test_figures_and_their_files(page: Page, html: str, tmp_path: Path) -> None:
+    """Each figure has its points, and can be had as SVG and as PNG."""
+    page.browser.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
+    page.show(html, "#figure-scores svg")
+    titles = page.texts("#figure-scores circle title")
+    assert len(titles) == 10
+    assert any(title.startswith("deskcheck/oracle: 1.000") for title in titles)
+    for name in ("scores", "over-events", "over-depth"):
+        assert page.js(
+            "return document.querySelector(arguments[0]).getAttribute('role')", f"#figure-{name} svg"
+        )
+        page.click(f"#figure-{name} button:nth-of-type(1)")
+        svg = downloaded(tmp_path, f"{name}.svg").decode()
+        assert svg.startswith("<svg")
+        assert "deskcheck/oracle" in svg
+        page.click(f"#figure-{name} button:nth-of-type(2)")
+        assert downloaded(tmp_path, f"{name}.png").startswith(b"\x89PNG")
+
+
+def test_tables_are_copied(page: Page, html: str) -> None:
+    """By keyboard too: each format opens as text, which is chosen whole."""
+    page.show(html, "#sheet-scores table")
+    for format_, begins in (
+        ("markdown", "| question |"),
+        ("latex", "\\begin{tabular}"),
+        ("csv", "question,"),
+    ):
+        page.js("document.querySelector(arguments[0]).focus()", f"#sheet-scores .copy-{format_}")
+        page.press(Keys.ENTER)
+        until(lambda: page.js("return document.querySelector('dialog').open"), "open")
+        text = page.js("return document.querySelector('textarea').value")
+        assert text.startswith(begins)
+        until(lambda: page.js("return getSelection().toString().length || 1"), "chosen")
+        page.click("#do-copy")
+        until(lambda: page.text("dialog [role=status]"), "it says what came of it")
+        page.press(Keys.ESCAPE)
+        until(lambda: not page.js("return document.querySelector('dialog').open"), "closed")
+
+
+def test_failures_open(page: Page, html: str) -> None:
+    """Kinds are chosen by model and question; an example shows question, answers and completion."""
+    page.show(html, ".failure")
+    everything = len(page.texts(".failure"))
+    page.js(
+        "const s = document.getElementById('failures-model'); s.value = 'deskcheck/guess';"
+        "s.dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    until(lambda: 0 < len(page.texts(".failure")) < everything, "only one model's")
+    assert all("deskcheck/guess" in text for text in page.texts(".failure summary"))
+    page.js("document.querySelector('.failure summary').focus()")
+    page.press(Keys.ENTER)
+    until(lambda: page.js("return document.querySelector('.failure').open"), "open")
+    assert {"question", "right answer"} <= set(page.texts(".failure[open] h4"))
+
+
+def test_hostile_text_is_text(page: Page) -> None:
+    """Markup, scripts, bidirectional and hidden characters, lone surrogates and a megabyte stay text."""
+    made = report_page(report_of(hostile_logs()))
+    assert len(made) < 2_000_000
+    page.show(made, ".failure")
+    title = page.browser.title
+    page.js("for (const d of document.querySelectorAll('details')) d.open = true")
+    time.sleep(0.2)
+    assert page.js(FOREIGN) == 0
+    assert page.browser.title == title
+    shown = page.js("return document.body.innerText")
+    assert not set(shown) & set("\u202e\u200b\ud800\udc80")
+    assert "\\u202e" in shown
+    assert "characters more" in shown
+    assert page.js("return document.querySelectorAll('#figure-scores circle').length") == 1
+
+
+@NEEDS_AXE
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 420)])
+def test_nobody_is_shut_out(page: Page, html: str, scheme: str, width: int) -> None:
+    """axe-core finds nothing, closed and open; nothing is wider than the window; t changes the theme."""
+    page.resize(scheme, width)
+    try:
+        page.show(html, "#figure-scores svg")
+        page.js("document.querySelector('.failure').open = true")
+        assert page.violations() == []
+        assert page.fits()
+        page.press("t")
+        until(lambda: page.js("return document.documentElement.dataset.theme") == "dark", "dark")
+        page.click("#do-theme")
+        page.click("#do-theme")
+        until(lambda: not page.js("return document.documentElement.dataset.theme"), "as the system has it")
+        page.click(".copy-csv")
+        assert page.violations() == []
+    finally:
+        page.resize_back()

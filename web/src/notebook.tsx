@@ -1,0 +1,427 @@
+// The page of a notebook's trajectory: what was done, step by step, with outputs and variables (view/notebook_page.py).
+
+import "./base.css";
+import "./notebook.css";
+import { render, type JSX } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { told } from "./load";
+import { Source } from "./source";
+import { visible } from "./text";
+import { ThemeButton, useTheme } from "./theme";
+
+interface Output {
+  type: string;
+  name: string | null;
+  text: string;
+  /** Characters that are not shown. */
+  more: number;
+  picture?: string;
+  others?: string[];
+}
+
+interface Stored {
+  status: string;
+  normalisers: string[];
+  difference: string | null;
+  unstable: string | null;
+  category: string | null;
+  outputs: Output[];
+  /** Side, text, from and up to what differs in it. */
+  diff: [string, string, number | null, number | null][];
+}
+
+interface Step {
+  number: number;
+  kind: string;
+  at: string | null;
+  place: number | null;
+  cells: number;
+  source: string | null;
+  was: string | null;
+  inferred: boolean;
+  why: string | null;
+  clears: boolean;
+  status?: string;
+  count?: number | null;
+  wall_s?: number | null;
+  memory?: number | null;
+  detail?: string | null;
+  repeats?: boolean | null;
+  difference?: string | null;
+  outputs?: Output[];
+  /** Name, change, type, value. */
+  state?: { variables: [string, string, string, string][]; removed: string[]; aliases: string[][]; count: number; unseen: number } | null;
+  stored?: Stored;
+}
+
+interface Facts {
+  deskcheck: string;
+  id: string;
+  source: string;
+  path: string | null;
+  python: string | null;
+  ended: string;
+  detail: string;
+  notes: string[];
+  report: { status: string; runs: number } | null;
+  steps: Step[];
+}
+
+interface Variable {
+  name: string;
+  type: string;
+  value: string;
+  change: string;
+}
+
+const NAMING_MS = 300;
+const WORDS: Record<string, string> = {
+  no_stored_output: "nothing stored",
+  not_repeatable: "not repeatable",
+  timed_out: "timed out",
+  not_run: "not run",
+  out_of_memory: "out of memory",
+  normalised: "the same after normalisers",
+  different: "not what is stored",
+  same: "what is stored",
+};
+const word = (status: string) => WORDS[status] ?? visible(status);
+
+/** The variables after a step, by name, with what the step did to them. */
+function variablesAt(steps: Step[], at: number): Variable[] {
+  const known = new Map<string, Variable>();
+  for (const step of steps.slice(0, at + 1)) {
+    if (step.clears) known.clear();
+    if (!step.state) continue;
+    for (const name of step.state.removed) known.delete(name);
+    for (const [name, change, type, value] of step.state.variables) known.set(name, { name, type, value, change: step.number === at ? change : "" });
+  }
+  return [...known.values()].sort((a, b) => Number(b.change !== "") - Number(a.change !== "") || (a.name < b.name ? -1 : 1));
+}
+
+function told_of(step: Step): string {
+  const where = step.place === null ? "" : ` ${step.place} of ${step.cells}`;
+  switch (step.kind) {
+    case "execution":
+      return `cell${where} runs`;
+    case "insertion":
+      return `a cell is put in as${where}`;
+    case "edit":
+      return `cell${where} is edited`;
+    case "deletion":
+      return "a cell is deleted";
+    case "move":
+      return `a cell moves to${where}`;
+    default:
+      return `the kernel starts anew: ${visible(step.why ?? "")}`;
+  }
+}
+
+function App({ facts }: { facts: Facts }): JSX.Element {
+  const { steps } = facts;
+  const last = steps.length - 1;
+  const asked = () => {
+    const number = new URLSearchParams(location.hash.slice(1)).get("step") ?? "";
+    return /^\d{1,9}$/.test(number) ? Math.min(Number(number), last) : null;
+  };
+  const [at, setAt] = useState(() => asked() ?? 0);
+  const [theme, nextTheme] = useTheme();
+  const [notice, setNotice] = useState("");
+  const help = useRef<HTMLDialogElement>(null);
+  const naming = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const go = (index: number | null) => {
+    if (index === null) {
+      setNotice("there is none in that direction");
+      return;
+    }
+    const wanted = Math.max(0, Math.min(last, index));
+    setNotice("");
+    setAt(wanted);
+    clearTimeout(naming.current);
+    naming.current = setTimeout(() => history.replaceState(null, "", `#step=${wanted}`), NAMING_MS);
+  };
+  const search = (way: 1 | -1, fits: (step: Step) => boolean) => {
+    for (let index = at + way; index >= 0 && index <= last; index += way) if (fits(steps[index]!)) return index;
+    return null;
+  };
+  const failed = (step: Step) => step.kind === "execution" && step.status !== "ok" && step.status !== "unknown";
+  const odd = (step: Step) => (step.stored ? !["same", "no_stored_output"].includes(step.stored.status) : step.repeats === false);
+  const sameCell = (step: Step) => step.kind === "execution" && step.place === steps[at]?.place && step.source !== null;
+  const keys: Record<string, () => void> = {
+    ArrowRight: () => go(at + 1),
+    n: () => go(at + 1),
+    ArrowLeft: () => go(at - 1),
+    p: () => go(at - 1),
+    Home: () => go(0),
+    End: () => go(last),
+    e: () => go(search(1, failed)),
+    E: () => go(search(-1, failed)),
+    d: () => go(search(1, odd)),
+    D: () => go(search(-1, odd)),
+    ".": () => go(search(1, sameCell)),
+    ",": () => go(search(-1, sameCell)),
+    t: nextTheme,
+    "?": () => help.current?.showModal(),
+  };
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || help.current?.open) return;
+      const act = latest.current[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act();
+    };
+    const follow = () => {
+      const step = asked();
+      if (step !== null) setAt(step);
+    };
+    addEventListener("keydown", listen);
+    addEventListener("hashchange", follow);
+    return () => {
+      removeEventListener("keydown", listen);
+      removeEventListener("hashchange", follow);
+    };
+  }, []);
+  const step = steps[at];
+  const variables = useMemo(() => variablesAt(steps, at), [at]);
+  const button = (id: string, label: string, act: () => void, off = false) => (
+    <button type="button" id={id} disabled={off} onClick={act}>
+      {label}
+    </button>
+  );
+  return (
+    <>
+      <header>
+        <h1>{visible(facts.id)}</h1>
+        <span class={`outcome ${facts.ended === "whole" ? "returned" : "raised"}`}>
+          {word(facts.ended)} {visible(facts.detail.slice(0, 200))}
+        </span>
+        {facts.report && <span class="outcome" id="report">{`against what is stored: ${word(facts.report.status)}`}</span>}
+        {facts.path !== facts.id && <bdi class="soft">{visible(facts.path ?? facts.source)}</bdi>}
+        <span class="spacer" />
+        <ThemeButton theme={theme} next={nextTheme} />
+        <button type="button" id="do-help" title="keys (?)" onClick={() => help.current?.showModal()}>
+          Keys
+        </button>
+      </header>
+      <nav class="moves" aria-label="steps">
+        {button("do-first", "First", () => go(0), at === 0)}
+        {button("do-back", "← Back", () => go(at - 1), at === 0)}
+        {button("do-forward", "Forward →", () => go(at + 1), at >= last)}
+        {button("do-last", "Last", () => go(last), at >= last)}
+        {button("do-failure", "Next failure", () => go(search(1, failed)))}
+        {button("do-odd", facts.report ? "Next difference" : "Next that does not repeat", () => go(search(1, odd)))}
+        {button("do-cell-back", "This cell before", () => go(search(-1, sameCell)))}
+        {button("do-cell", "This cell again", () => go(search(1, sameCell)))}
+        <span class="notice" role="status">
+          {notice}
+        </span>
+      </nav>
+      {facts.notes.length > 0 && (
+        <section aria-label="notes">
+          {facts.notes.map((note) => (
+            <p class="note" key={note}>
+              {visible(note)}
+            </p>
+          ))}
+        </section>
+      )}
+      {!step && <p class="problem">Nothing was done in this notebook.</p>}
+      {step && (
+        <main>
+          <Steps steps={steps} at={at} go={go} failed={failed} odd={odd} />
+          <section class="middle" aria-label="the step" tabIndex={0}>
+            <p class="says" id="now" aria-live="polite">
+              <span class="which">step {at}</span> {told_of(step)}
+              {step.count !== undefined && step.count !== null && <span class="soft"> [{step.count}]</span>}
+              {step.status && step.status !== "ok" && <span class="bad-word"> {word(step.status)}</span>}
+              {step.inferred && <span class="soft"> nobody saw it; it was so later</span>}
+            </p>
+            <p class="soft small">
+              {[
+                step.at && `${step.at} UTC`,
+                step.wall_s !== null && step.wall_s !== undefined && `${step.wall_s.toFixed(step.wall_s < 1 ? 3 : 1)} s`,
+                step.memory && `${Math.round(step.memory / 1e6)} MB after it`,
+                step.repeats === true && "repeats in a fresh kernel",
+                step.detail && visible(step.detail),
+              ]
+                .filter(Boolean)
+                .join(" · ")}
+            </p>
+            {step.repeats === false && <p class="note">does not repeat in a fresh kernel: {visible(step.difference ?? "")}</p>}
+            {step.source !== null && <Code text={step.source} />}
+            {step.kind === "edit" && step.was !== null && (
+              <details>
+                <summary class="soft">as it was before</summary>
+                <pre>{visible(step.was, true)}</pre>
+              </details>
+            )}
+            {step.outputs && (step.stored ? <Compared step={step} stored={step.stored} /> : <Outputs outputs={step.outputs} />)}
+          </section>
+          <section class="right" aria-label="variables after it" tabIndex={0}>
+            <h2>Variables after it</h2>
+            {step.kind === "execution" && !step.state && <p class="soft">were not recorded after this cell</p>}
+            {step.state && step.state.unseen > 0 && <p class="cut">{step.state.unseen} were not looked at, for lack of time: as they were last seen</p>}
+            {step.state && step.state.removed.length > 0 && <p class="removed">gone: {step.state.removed.map((name) => visible(name)).join(", ")}</p>}
+            {step.state?.aliases.map((names) => (
+              <p class="soft small" key={names.join()}>
+                one object: <bdi>{names.map((name) => visible(name)).join(", ")}</bdi>
+              </p>
+            ))}
+            {!variables.length && <p class="soft">none</p>}
+            {variables.map((variable) => (
+              <div class={`variable ${variable.change && "changed"}`} key={variable.name}>
+                <bdi class="name">{visible(variable.name)}</bdi> <span class="soft">{visible(variable.type)}</span>
+                {variable.change && <span class="change"> {variable.change}</span>}
+                <pre>{visible(variable.value, true)}</pre>
+              </div>
+            ))}
+          </section>
+        </main>
+      )}
+      <dialog ref={help} aria-labelledby="keys-title">
+        <h2 id="keys-title">Keys</h2>
+        <dl>
+          {(
+            [
+              ["→ or n, ← or p", "a step forward, back"],
+              ["Home, End", "first, last"],
+              ["e, Shift e", "next and previous cell that failed"],
+              ["d, Shift d", facts.report ? "next and previous cell that does not give what is stored" : "next and previous cell that does not repeat"],
+              [". and ,", "the same cell again, before"],
+              ["t", "light, dark, or as the system has it"],
+            ] as const
+          ).map(([key, means]) => (
+            <div key={key}>
+              <dt>{key}</dt>
+              <dd>{means}</dd>
+            </div>
+          ))}
+        </dl>
+        <p class="soft">
+          deskcheck {facts.deskcheck}
+          {facts.python && `, run with Python ${visible(facts.python)}`}
+        </p>
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}
+
+interface StepsProps {
+  steps: Step[];
+  at: number;
+  go: (index: number) => void;
+  failed: (step: Step) => boolean;
+  odd: (step: Step) => boolean;
+}
+
+function Steps({ steps, at, go, failed, odd }: StepsProps): JSX.Element {
+  const list = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const box = list.current!;
+    const current = box.querySelector<HTMLElement>("[aria-current]");
+    if (current && (current.offsetTop < box.scrollTop || current.offsetTop + current.offsetHeight > box.scrollTop + box.clientHeight)) {
+      box.scrollTop = current.offsetTop - box.clientHeight / 2;
+    }
+  }, [at]);
+  return (
+    <section class="steps" ref={list} aria-label="all steps" tabIndex={0}>
+      {steps.map((step) => (
+        <button type="button" key={step.number} class={`${failed(step) ? "failed" : odd(step) ? "odd" : ""} ${step.kind}`} aria-current={step.number === at ? "step" : undefined} onClick={() => go(step.number)}>
+          <span class="number">{step.kind === "execution" ? `[${step.count ?? " "}]` : step.kind}</span>
+          <bdi>{visible((step.source ?? step.why ?? "").trim().split("\n")[0]!.slice(0, 80)) || "—"}</bdi>
+        </button>
+      ))}
+    </section>
+  );
+}
+
+function Code({ text }: { text: string }): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const source = useRef<Source | null>(null);
+  useLayoutEffect(() => {
+    source.current = new Source(place.current!, () => {});
+    return () => source.current!.destroy();
+  }, []);
+  useLayoutEffect(() => source.current!.show(text, new Map()), [text]);
+  return <div class="editor" ref={place} />;
+}
+
+function Outputs({ outputs }: { outputs: Output[] }): JSX.Element {
+  if (!outputs.length) return <p class="soft">shows nothing</p>;
+  return (
+    <div class="outputs">
+      {outputs.map((output, number) => (
+        <div class={`shown ${output.type} ${output.name ?? ""}`} key={number}>
+          {output.picture && <img src={output.picture} alt={visible(output.text) || "a figure"} />}
+          {output.text && (
+            <pre tabIndex={0} aria-label={output.type === "stream" ? (output.name ?? "stream") : output.type.replaceAll("_", " ")}>
+              {visible(output.text, true)}
+              {output.more > 0 && <span class="cut"> … {output.more.toLocaleString("en")} characters more</span>}
+            </pre>
+          )}
+          {output.others && output.others.length > 0 && <p class="soft small">also as {output.others.map((mime) => visible(mime)).join(", ")}</p>}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** What is stored in the notebook and what a fresh kernel gave, side by side. */
+function Compared({ step, stored }: { step: Step; stored: Stored }): JSX.Element {
+  return (
+    <>
+      <p class={`verdict ${stored.status}`}>
+        {word(stored.status)}
+        {stored.normalisers.length > 0 && `: ${stored.normalisers.join(", ")}`}
+        {stored.category && ` (${visible(stored.category)})`}
+        {stored.difference && (
+          <span class="soft">
+            {" "}
+            <bdi>{visible(stored.difference)}</bdi>
+          </span>
+        )}
+      </p>
+      <div class="sides">
+        <section aria-label="stored outputs">
+          <h2>stored</h2>
+          <Outputs outputs={stored.outputs} />
+        </section>
+        <section aria-label="fresh outputs">
+          <h2>fresh</h2>
+          <Outputs outputs={step.outputs ?? []} />
+        </section>
+      </div>
+      {stored.diff.length > 0 && (
+        <pre class="diff" tabIndex={0} aria-label="what differs">
+          {stored.diff.map(([side, text, from, to], number) => (
+            <span class={{ "-": "minus", "+": "plus", "@": "what" }[side] ?? ""} key={number}>
+              {side === "@" ? " " : side}{" "}
+              {from === null || to === null ? (
+                visible(text)
+              ) : (
+                <>
+                  {visible(text.slice(0, from))}
+                  <mark>{visible(text.slice(from, to))}</mark>
+                  {visible(text.slice(to))}
+                </>
+              )}
+              {"\n"}
+            </span>
+          ))}
+        </pre>
+      )}
+    </>
+  );
+}
+
+export async function notebook(place: HTMLElement): Promise<void> {
+  const facts = await told<Facts>();
+  place.replaceChildren();
+  render(<App facts={facts} />, place);
+}

@@ -1,0 +1,679 @@
+// The trace page: steps through a recording.
+
+import "./base.css";
+import "./page.css";
+import { render, type JSX } from "preact";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { store } from "./load";
+import { Cut, Memory } from "./memory";
+import * as moves from "./moves";
+import type { Way } from "./moves";
+import { change, search, type Found, type Variable } from "./search";
+import { Source, type Marks } from "./source";
+import { short, stringText, visible } from "./text";
+import { ThemeButton, useTheme } from "./theme";
+import { Timeline } from "./timeline";
+import { Columns, Trace, type Facts, type Moment, type Row } from "./trace";
+
+const FOUND = 200;
+/** The address follows after so long: browsers refuse to change it for every step of a key that is held. */
+const NAMING_MS = 300;
+const GAPS: Record<string, string> = { deep: "deeper calls", repeated: "repetitions", called: "calls in them" };
+const MISSING: Record<string, string> = {
+  events: "the limit on events was reached",
+  recursion: "the limit on recursion was near",
+  untraced: "the program took the trace function away",
+  subinterpreters: "the program made another interpreter",
+  failure: "the tracer failed",
+  ended: "the process was gone",
+};
+
+const KEYS: [string, string][] = [
+  ["→ or n", "step forward"],
+  ["← or p", "step back"],
+  ["Shift → or o", "step over calls"],
+  ["Shift ← or b", "step back over calls"],
+  ["u", "out of the running frame"],
+  ["Shift u", "back to the frame that called"],
+  ["Home, End", "first and last event"],
+  ["PgUp, PgDn", "a hundred events"],
+  ["e, Shift e", "next and previous exception"],
+  ["w, Shift w", "next and previous output"],
+  ["v, Shift v", "next and previous change of the watched variable"],
+  [". and ,", "next and previous visit of the line"],
+  ["[ and ]", "the frame that called, and back down"],
+  ["+ and −", "zoom the timeline"],
+  ["i", "with and without instructions"],
+  ["g", "go to an event"],
+  ["/", "search"],
+  ["t", "light, dark, or as the system has it"],
+  ["?", "this help"],
+  ["Esc", "close, stop looking"],
+];
+
+function told(row: Row, moment: Moment): string {
+  const name = visible(row.function);
+  const value = row.value === undefined ? "" : short(row.value, moment.state.objects, 80);
+  switch (row.kind) {
+    case "call":
+      return `${name} is called`;
+    case "line":
+      return `line ${row.line} of ${name} is about to run`;
+    case "return":
+      return `${name} returns ${value}`;
+    case "yield":
+      return `${name} yields ${value}`;
+    case "resume":
+      return row.value === null ? `${name} goes on` : `${name} goes on, sent ${value}`;
+    case "raise":
+      return `${value} in ${name}, line ${row.line}`;
+    case "unwind":
+      return `${name} is left by the exception`;
+    default:
+      return `${visible(row.instruction ?? "")} at offset ${row.offset} of ${name} is about to run`;
+  }
+}
+
+function hash(): { event?: number; thread?: number } {
+  const told = new URLSearchParams(location.hash.slice(1));
+  const number = (name: string) => (/^\d{1,15}$/.test(told.get(name) ?? "") ? { [name]: Number(told.get(name)) } : {});
+  return { ...number("event"), ...number("thread") };
+}
+
+interface AppProps {
+  facts: Facts;
+  traces: Trace[];
+}
+
+function App({ facts, traces }: AppProps): JSX.Element {
+  const [thread, setThread] = useState(() => Math.min(hash().thread ?? 0, traces.length - 1));
+  const trace = traces[thread]!;
+  const { columns } = trace;
+  const last = trace.length - 1;
+  const [moment, setMoment] = useState<Moment | null>(null);
+  const [shownFrame, setShownFrame] = useState<number | null>(null);
+  const [watched, setWatched] = useState<Variable | null>(null);
+  const [chosenLine, setChosenLine] = useState<[string, number] | null>(null);
+  const [instructions, setInstructions] = useState(true);
+  const [theme, nextTheme] = useTheme();
+  const [notice, setNotice] = useState("");
+  const [problem, setProblem] = useState("");
+  const [query, setQuery] = useState("");
+  const [found, setFound] = useState<{ found: Found[]; done: number } | null>(null);
+  const help = useRef<HTMLDialogElement>(null);
+  const searchField = useRef<HTMLInputElement>(null);
+  const eventField = useRef<HTMLInputElement>(null);
+  const visitField = useRef<HTMLInputElement>(null);
+  const target = useRef(-1);
+  const naming = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const looking = useRef<AbortController | null>(null);
+  const timeline = useRef<Timeline | null>(null);
+
+  const go = useCallback(
+    async (index: number | null, nothing = "there is none in that direction") => {
+      if (index === null) {
+        setNotice(nothing);
+        return;
+      }
+      const wanted = Math.max(0, Math.min(trace.length - 1, index));
+      target.current = wanted;
+      try {
+        const reached = await trace.moment(wanted);
+        if (target.current !== wanted) return;
+        setMoment(reached);
+        setShownFrame(null);
+        setNotice("");
+        setProblem("");
+        clearTimeout(naming.current);
+        naming.current = setTimeout(() => {
+          history.replaceState(null, "", `#event=${wanted}${traces.length > 1 ? `&thread=${thread}` : ""}`);
+        }, NAMING_MS);
+      } catch (error) {
+        setProblem(String(error instanceof Error ? error.message : error));
+      }
+    },
+    [trace],
+  );
+
+  useEffect(() => {
+    setMoment(null);
+    if (trace.length) void go(hash().event ?? 0);
+    const follow = () => {
+      const { event, thread: other = 0 } = hash();
+      if (other < traces.length && other !== thread) setThread(other);
+      else if (event !== undefined && event !== target.current) void go(event);
+    };
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, [trace]);
+
+  useLayoutEffect(() => timeline.current?.repaint(), [theme]);
+
+  useLayoutEffect(() => {
+    if (moment && !performance.getEntriesByName("drawn").length) performance.mark("drawn"); // for benchmarks/view.py
+  }, [moment]);
+
+  const row = moment?.row ?? null;
+  const at = () => Math.max(0, target.current);
+  const line: [string, number] | null = chosenLine ?? (row ? [row.file, row.line] : null);
+  const visits = useMemo(() => (line ? moves.visits(columns, trace.facts.places, line[0], line[1]) : []), [trace, line?.[0], line?.[1]]);
+  const visit = row ? visits.filter((index) => index <= row.index).length : 0;
+
+  const toVisit = (way: Way) => {
+    const found = way > 0 ? visits.find((index) => index > at()) : visits.findLast((index) => index < at());
+    void go(found ?? null, `line ${line?.[1]} is not visited again in that direction`);
+  };
+  const fromGutter = (file: string, number: number, backwards: boolean) => {
+    setChosenLine([file, number]);
+    const all = moves.visits(columns, trace.facts.places, file, number);
+    if (!all.length) {
+      setNotice(`line ${number} never runs`);
+      return;
+    }
+    const next = backwards ? (all.findLast((index) => index < at()) ?? all.at(-1)!) : (all.find((index) => index > at()) ?? all[0]!);
+    void go(next);
+  };
+  const stopLooking = () => {
+    looking.current?.abort();
+    looking.current = null;
+  };
+  const toChange = async (way: Way) => {
+    if (!watched) {
+      setNotice("choose a variable to watch: click its name");
+      return;
+    }
+    stopLooking();
+    const { signal } = (looking.current = new AbortController());
+    try {
+      const index = await change(trace, watched, at(), way, signal, (where) => {
+        if (trace.facts.starts.length > 20) setNotice(`looking at event ${where.toLocaleString("en")} … Esc stops`);
+      });
+      if (!signal.aborted) await go(index, `${visible(watched.name)} does not change again in that direction`);
+    } catch (error) {
+      setProblem(String(error));
+    }
+  };
+  const look = async (text: string) => {
+    setQuery(text);
+    stopLooking();
+    if (!text) {
+      setFound(null);
+      return;
+    }
+    const { signal } = (looking.current = new AbortController());
+    setFound({ found: [], done: 0 });
+    try {
+      await search(trace, text, FOUND, signal, (some, done) => signal.aborted || setFound({ found: [...some], done }));
+    } catch (error) {
+      setProblem(String(error));
+    }
+  };
+  const closeSearch = () => {
+    stopLooking();
+    setQuery("");
+    setFound(null);
+  };
+  const frames = moment ? moment.state.active.map((number) => moment.state.frames.get(number)!) : [];
+  const shown = moment ? (moment.state.frames.get(shownFrame ?? moment.row.frame) ?? null) : null;
+  const toFrame = (way: Way) => {
+    const place = frames.findIndex((frame) => frame === shown) + way;
+    if (frames[place]) setShownFrame(frames[place].number);
+  };
+
+  const forward = () => void go(moves.step(columns, at(), 1, instructions), "this is the last event");
+  const back = () => void go(moves.step(columns, at(), -1, instructions), "this is the first event");
+  const over = (way: Way) => void go(moves.over(columns, at(), way, instructions));
+  const leave = (way: Way) => void go(moves.out(columns, at(), way), "nothing recorded called this frame");
+  const toException = (way: Way) => void go(moves.exception(columns, at(), way), "no exception in that direction");
+  const toOutput = (way: Way) => void go(moves.printed(columns, at(), way), "no output in that direction");
+
+  const keys = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || help.current?.open) return;
+    const typing = (event.target as HTMLElement).closest?.("input, select, textarea");
+    if (event.key === "Escape") {
+      closeSearch();
+      setNotice("");
+      setChosenLine(null);
+      if (typing) (event.target as HTMLElement).blur();
+      return;
+    }
+    if (typing) return;
+    const act = shortcuts[event.key.length === 1 && event.shiftKey ? event.key.toUpperCase() : event.shiftKey ? `Shift ${event.key}` : event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  };
+  const shortcuts: Record<string, () => void> = {
+    ArrowRight: forward,
+    n: forward,
+    ArrowLeft: back,
+    p: back,
+    "Shift ArrowRight": () => over(1),
+    o: () => over(1),
+    "Shift ArrowLeft": () => over(-1),
+    b: () => over(-1),
+    u: () => leave(1),
+    U: () => leave(-1),
+    Home: () => void go(0),
+    End: () => void go(last),
+    PageDown: () => void go(at() + 100),
+    PageUp: () => void go(at() - 100),
+    e: () => toException(1),
+    E: () => toException(-1),
+    w: () => toOutput(1),
+    W: () => toOutput(-1),
+    v: () => void toChange(1),
+    V: () => void toChange(-1),
+    ".": () => toVisit(1),
+    ",": () => toVisit(-1),
+    "[": () => toFrame(-1),
+    "]": () => toFrame(1),
+    "+": () => timeline.current?.zoom(0.7),
+    "=": () => timeline.current?.zoom(0.7),
+    "-": () => timeline.current?.zoom(1 / 0.7),
+    i: () => setInstructions(!instructions),
+    g: () => eventField.current?.select(),
+    "/": () => searchField.current?.focus(),
+    t: nextTheme,
+    "?": () => help.current?.showModal(),
+  };
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => latest.current(event);
+    addEventListener("keydown", listen);
+    return () => removeEventListener("keydown", listen);
+  }, []);
+
+  const call = facts.entry === null ? visible(facts.file) : visible(`${facts.entry}${facts.arguments ?? ""}`);
+  const files = [...new Set(trace.facts.places.map(([, file]) => file))];
+  const button = (name: string, label: string, key: string, act: () => void, off = false) => (
+    <button type="button" id={`do-${name}`} title={`${label} (${key})`} aria-label={label} disabled={off} onClick={act}>
+      <Icon name={name} />
+    </button>
+  );
+  const first = !row || row.index === 0;
+  const final = !row || row.index === last;
+
+  return (
+    <>
+      <header>
+        <h1>{visible(facts.id)}</h1>
+        {!facts.id.endsWith(call) && <code class="call">{call}</code>}
+        <span class={`outcome ${facts.outcome}`}>
+          {facts.outcome.replaceAll("_", " ")} {visible((facts.result ?? facts.detail).slice(0, 200))}
+        </span>
+        {facts.repeatable === false && <span class="outcome" title={visible(facts.difference ?? "")}>not repeatable</span>}
+        <span class="spacer" />
+        {traces.length > 1 && (
+          <label>
+            thread{" "}
+            <select value={thread} onChange={(event) => setThread(Number(event.currentTarget.value))}>
+              {traces.map((_, i) => (
+                <option key={i} value={i}>
+                  {i}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <ThemeButton theme={theme} next={nextTheme} />
+        <button type="button" id="do-help" title="keys (?)" onClick={() => help.current?.showModal()}>
+          Keys
+        </button>
+      </header>
+      <nav class="tools" aria-label="steps">
+        <span class="group">
+          {button("first", "first event", "Home", () => void go(0), first)}
+          {button("back-over", "step back over calls", "Shift ←", () => over(-1), first)}
+          {button("back", "step back", "←", back, first)}
+          {button("forward", "step forward", "→", forward, final)}
+          {button("over", "step over calls", "Shift →", () => over(1), final)}
+          {button("out", "out of the frame", "u", () => leave(1), final)}
+          {button("last", "last event", "End", () => void go(last), final)}
+        </span>
+        <form
+          class="group"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void go(Number(eventField.current!.value));
+            eventField.current!.blur();
+          }}
+        >
+          <label for="event">event</label>
+          <input id="event" ref={eventField} type="number" min={0} max={last} value={row?.index ?? 0} />
+          <span class="soft">of {trace.length.toLocaleString("en")}</span>
+        </form>
+        <form
+          class="group"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const wanted = Number(visitField.current!.value);
+            void go(visits[wanted - 1] ?? null, `line ${line?.[1]} has ${visits.length} visits`);
+            visitField.current!.blur();
+          }}
+        >
+          {button("visit-back", "previous visit of the line", ",", () => toVisit(-1))}
+          <label for="visit">line {line?.[1] ?? ""}, visit</label>
+          <input id="visit" ref={visitField} type="number" min={1} max={Math.max(1, visits.length)} value={visit} />
+          <span class="soft">of {visits.length.toLocaleString("en")}</span>
+          {button("visit", "next visit of the line", ".", () => toVisit(1))}
+        </form>
+        <span class="group">
+          {button("change-back", "previous change of the watched variable", "Shift v", () => void toChange(-1))}
+          <span class="watched">{watched ? visible(watched.name) : "variable"}</span>
+          {button("change", "next change of the watched variable", "v", () => void toChange(1))}
+        </span>
+        <span class="group">
+          {button("exception-back", "previous exception", "Shift e", () => toException(-1))}
+          <span class="bad-word">exception</span>
+          {button("exception", "next exception", "e", () => toException(1))}
+        </span>
+        <span class="group">
+          {button("output-back", "previous output", "Shift w", () => toOutput(-1))}
+          <span class="output-word">output</span>
+          {button("output", "next output", "w", () => toOutput(1))}
+        </span>
+        {facts.level === "instruction" && (
+          <label class="group">
+            <input type="checkbox" id="instructions" checked={instructions} onChange={() => setInstructions(!instructions)} /> instructions
+          </label>
+        )}
+        <span class="group searching">
+          <input
+            ref={searchField}
+            type="search"
+            id="search"
+            aria-label="search in events"
+            placeholder="search  /"
+            value={query}
+            onInput={(event) => void look(event.currentTarget.value)}
+          />
+          {found && (
+            <div class="found" role="region" aria-label="found" tabIndex={0}>
+              <div class="soft" role="status">
+                {found.found.length >= FOUND ? `the first ${FOUND}` : found.found.length} found
+                {found.done < 1 && found.found.length < FOUND && `, ${Math.round(100 * found.done)} % looked through`}
+              </div>
+              {found.found.map(({ index, line: where, text }) => (
+                <button type="button" key={index} onClick={() => void go(index)}>
+                  <span class="soft">
+                    {index}, line {where}
+                  </span>{" "}
+                  <bdi>{text}</bdi>
+                </button>
+              ))}
+            </div>
+          )}
+        </span>
+      </nav>
+      {problem && (
+        <p class="problem" role="alert">
+          {visible(problem)}
+        </p>
+      )}
+      <section class="line-time" aria-label="timeline">
+        <TimelineView key={thread} trace={trace} row={row} go={(index) => void go(index)} hold={timeline} />
+      </section>
+      <section class={`now ${row?.kind ?? ""}`} aria-label="event">
+        <span id="now" aria-live="polite" aria-atomic="true">
+          {row && moment && (
+            <>
+              <span class="kind">{row.kind}</span> <bdi>{told(row, moment)}</bdi>
+              {row.output && (
+                <span class="prints">
+                  {" "}
+                  after printing <bdi>{stringText(row.output.slice(0, 120))}</bdi>
+                </span>
+              )}
+            </>
+          )}
+          {!trace.length && "no events were recorded"}
+        </span>
+        {row?.leftOut && <span class="cut">before it {gaps(row.leftOut)} are left out</span>}
+        {row && row.index === last && (
+          <span class="ending">
+            {(trace.facts.cut ?? facts.cut) ? (
+              <span class="cut">events are missing from here on: {MISSING[(trace.facts.cut ?? facts.cut)!] ?? visible((trace.facts.cut ?? facts.cut)!)}</span>
+            ) : (
+              `the end: ${facts.outcome.replaceAll("_", " ")}`
+            )}
+          </span>
+        )}
+        <span class="notice" role="status">
+          {notice}
+        </span>
+      </section>
+      <main>
+        <section class="left" aria-label="program">
+          <SourceView facts={facts} trace={trace} files={files} moment={moment} shown={shown?.number ?? null} onLine={fromGutter} />
+          {facts.level === "instruction" && moment && <Instructions trace={trace} moment={moment} go={(index) => void go(index)} />}
+          <Output moment={moment} stderr={final ? facts.stderr : ""} />
+        </section>
+        <section class="right" aria-label="variables and objects" tabIndex={0}>
+          {moment && (
+            <Memory
+              moment={moment}
+              shown={shown?.number ?? -1}
+              watched={watched}
+              manyFiles={files.length > 1}
+              onShow={setShownFrame}
+              onWatch={(variable) => setWatched(variable)}
+            />
+          )}
+        </section>
+      </main>
+      <dialog ref={help} aria-labelledby="keys-title">
+        <h2 id="keys-title">Keys</h2>
+        <dl>
+          {KEYS.map(([key, means]) => (
+            <div key={key}>
+              <dt>{key}</dt>
+              <dd>{means}</dd>
+            </div>
+          ))}
+        </dl>
+        <p>
+          A click on a line number goes to the next visit of that line, with Shift to the previous one. A click on a variable's name watches it. The address of the page
+          names the event: it can be sent to others.
+        </p>
+        <p class="soft">
+          deskcheck {facts.deskcheck}, recorded with Python {facts.python}
+        </p>
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}
+
+function gaps(leftOut: Record<string, number>): string {
+  return Object.entries(leftOut)
+    .map(([what, count]) => `${count} ${GAPS[what] ?? visible(what)}`)
+    .join(", ");
+}
+
+const BARE: Record<string, string> = {
+  first: "M3 3h2v10H3zM13 3v10L6 8z",
+  back: "M11 3v10L4 8z",
+  forward: "M5 3v10l7-5z",
+  last: "M11 3h2v10h-2zM3 3v10l7-5z",
+  over: "M2 9a5.5 5.5 0 0 1 10.2-2.2L14 5v5H9l2-2A4 4 0 0 0 3.6 9zM6 12h3v2H6z",
+  "back-over": "M14 9A5.5 5.5 0 0 0 3.800 6.800L2 5v5h5L5 8a4 4 0 0 1 7.400 1zM7 12h3v2H7z",
+  out: "M8 2l5 5h-3.500v4h-3V7H3zM3 12.500h10v1.500H3z",
+};
+
+function Icon({ name }: { name: string }): JSX.Element {
+  const path = BARE[name] ?? (name.endsWith("-back") ? BARE.back! : BARE.forward!);
+  return (
+    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <path d={path} />
+    </svg>
+  );
+}
+
+interface TimelineProps {
+  trace: Trace;
+  row: Row | null;
+  go: (index: number) => void;
+  hold: { current: Timeline | null };
+}
+
+function TimelineView({ trace, row, go, hold }: TimelineProps): JSX.Element {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { columns } = trace;
+  const deepest = useMemo(() => columns.depth.reduce((most, depth) => Math.max(most, depth), 1), [trace]);
+  useEffect(() => {
+    const made = new Timeline(canvas.current!, columns, deepest, go);
+    hold.current = made;
+    return () => made.destroy();
+  }, [trace]);
+  useEffect(() => {
+    if (row) hold.current?.move(row.index);
+  }, [row]);
+  const depth = row ? columns.depth[row.index]! : 0;
+  return (
+    <canvas
+      ref={canvas}
+      class="timeline"
+      role="slider"
+      tabIndex={0}
+      aria-label="timeline of all events"
+      aria-valuemin={0}
+      aria-valuemax={Math.max(0, trace.length - 1)}
+      aria-valuenow={row?.index ?? 0}
+      aria-valuetext={`event ${row?.index ?? 0}, depth ${depth}`}
+    />
+  );
+}
+
+interface SourceProps {
+  facts: Facts;
+  trace: Trace;
+  files: string[];
+  moment: Moment | null;
+  shown: number | null;
+  onLine: (file: string, line: number, backwards: boolean) => void;
+}
+
+function SourceView({ facts, trace, files, moment, shown, onLine }: SourceProps): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const source = useRef<Source | null>(null);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const frame = moment && shown !== null ? moment.state.frames.get(shown) : undefined;
+  const file = chosen ?? frame?.file ?? facts.file;
+  const latest = useRef({ file, onLine });
+  latest.current = { file, onLine };
+  const text = Object.hasOwn(facts.sources, file) ? facts.sources[file]! : null;
+
+  useLayoutEffect(() => {
+    source.current = new Source(place.current!, (line, backwards) => latest.current.onLine(latest.current.file, line, backwards));
+    return () => source.current!.destroy();
+  }, []);
+  useLayoutEffect(() => {
+    source.current!.show(text ?? "# the source of this file was not kept", moves.visitCounts(trace.columns, trace.facts.places, file));
+  }, [trace, file]);
+  useLayoutEffect(() => setChosen(null), [moment, shown]);
+  useLayoutEffect(() => {
+    if (moment && frame) source.current!.mark(marksOf(moment, frame.number, file));
+  }, [moment, shown, file, trace]);
+
+  return (
+    <div class="source">
+      {files.length > 1 && (
+        <label class="files">
+          file{" "}
+          <select value={file} onChange={(event) => setChosen(event.currentTarget.value)}>
+            {files.map((name) => (
+              <option key={name} value={name}>
+                {visible(name)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <div class="editor" ref={place} />
+    </div>
+  );
+}
+
+function marksOf({ state, row }: Moment, shown: number, file: string): Marks {
+  const frame = state.frames.get(shown)!;
+  const place = state.active.indexOf(shown);
+  const above = place >= 0 ? state.frames.get(state.active[place + 1] ?? -1) : undefined;
+  const others = state.active.map((number) => state.frames.get(number)!).filter((one) => one.file === file && one !== frame);
+  const look = shown !== row.frame ? "calling" : row.kind === "raise" || row.kind === "unwind" ? "raise" : row.kind === "return" || row.kind === "yield" ? "leave" : "line";
+  return {
+    line: frame.file === file ? frame.line : -1,
+    look,
+    others: others.map((one) => one.line),
+    call: shown !== row.frame && frame.file === file ? (above?.caller?.at ?? null) : null,
+  };
+}
+
+/** The instructions that ran before this event and run after it, in the same frame. */
+function Instructions({ trace, moment, go }: { trace: Trace; moment: Moment; go: (index: number) => void }): JSX.Element {
+  const { row } = moment;
+  const [rows, setRows] = useState<Row[]>([]);
+  useEffect(() => {
+    let current = true;
+    void trace.rows(trace.blockOf(row.index)).then(({ rows: all }) => {
+      if (!current) return;
+      const own = all.filter((one) => one.kind === "instruction" && one.frame === row.frame);
+      const place = own.findIndex((one) => one.index >= row.index);
+      const from = Math.max(0, (place < 0 ? own.length : place) - 4);
+      setRows(own.slice(from, from + 10));
+    });
+    return () => {
+      current = false;
+    };
+  }, [row]);
+  return (
+    <div class="instructions" role="group" aria-label="instructions">
+      {rows.map((one) => (
+        <button type="button" key={one.index} aria-current={one.index === row.index ? "step" : undefined} onClick={() => go(one.index)}>
+          <span class="soft">
+            {one.line}:{one.offset}
+          </span>{" "}
+          <bdi>{visible(one.instruction ?? "")}</bdi>
+        </button>
+      ))}
+      {!rows.length && <span class="soft">no instructions of this frame near here</span>}
+    </div>
+  );
+}
+
+function Output({ moment, stderr }: { moment: Moment | null; stderr: string }): JSX.Element {
+  const end = useRef<HTMLPreElement>(null);
+  const output = moment?.output ?? { length: 0, tail: "" };
+  const fresh = moment?.row.output.length ?? 0;
+  const missing = output.length - output.tail.length;
+  const split = Math.max(0, output.tail.length - fresh);
+  useLayoutEffect(() => {
+    if (end.current) end.current.scrollTop = end.current.scrollHeight;
+  }, [moment]);
+  return (
+    <section class="output" aria-label="output">
+      <h2>Output</h2>
+      <pre ref={end} tabIndex={0}>
+        {missing > 0 && <Cut why="only the last of it is shown" left={missing} />}
+        {visible(output.tail.slice(0, split), true)}
+        {fresh > 0 && <ins>{visible(output.tail.slice(split), true)}</ins>}
+        {!output.length && <span class="soft">nothing printed so far</span>}
+        {stderr && <span class="stderr">{`\n${visible(stderr, true)}`}</span>}
+      </pre>
+    </section>
+  );
+}
+
+/** Shows the recording of the page. */
+export async function trace(place: HTMLElement): Promise<void> {
+  const from = store();
+  const facts = await from.facts();
+  const traces = await Promise.all(
+    facts.traces.map(async (told) => new Trace(from, told, new Columns(await from.columns(told.thread), told.events, facts.kinds))),
+  );
+  place.replaceChildren();
+  render(<App facts={facts} traces={traces} />, place);
+}

@@ -1,0 +1,151 @@
+// The source in CodeMirror: read-only, the line about to run marked, how often each line ran in the gutter.
+
+import { python } from "@codemirror/lang-python";
+import { HighlightStyle, forceParsing, syntaxHighlighting } from "@codemirror/language";
+import { Compartment, EditorState, RangeSetBuilder, StateEffect, StateField, type Extension } from "@codemirror/state";
+import { Decoration, EditorView, GutterMarker, drawSelection, gutter, highlightSpecialChars, lineNumbers, type DecorationSet } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { unitOf } from "./columns";
+import { escape } from "./text";
+
+const HIGHLIGHT = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: "var(--keyword)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--string)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--number)" },
+  { tag: tags.comment, color: "var(--soft)", fontStyle: "italic" },
+  { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className)], color: "var(--defined)", fontWeight: "600" },
+]);
+
+export interface Marks {
+  /** The line of the shown frame. */
+  line: number;
+  /** How the event stands to it: about to run, raised, left. */
+  look: "line" | "raise" | "leave" | "calling";
+  /** Lines of the other frames in this file. */
+  others: number[];
+  /** The call that the shown frame waits for: line, column, end line, end column. */
+  call: [number, number, number, number] | null;
+}
+
+const setMarks = StateEffect.define<Marks>();
+
+function decorations(state: EditorState, marks: Marks): DecorationSet {
+  const made: { at: number; to: number; decoration: Decoration }[] = [];
+  const fits = (line: number) => line >= 1 && line <= state.doc.lines;
+  for (const line of new Set(marks.others)) {
+    if (fits(line) && line !== marks.line) made.push({ at: state.doc.line(line).from, to: -1, decoration: Decoration.line({ class: "other-line" }) });
+  }
+  if (fits(marks.line)) {
+    made.push({ at: state.doc.line(marks.line).from, to: -1, decoration: Decoration.line({ class: `current-line ${marks.look}` }) });
+  }
+  if (marks.call && fits(marks.call[0]) && fits(marks.call[2])) {
+    const [first, last] = [state.doc.line(marks.call[0]), state.doc.line(marks.call[2])];
+    const at = first.from + unitOf(first.text, marks.call[1]);
+    const to = last.from + unitOf(last.text, marks.call[3]);
+    if (at < to) made.push({ at, to, decoration: Decoration.mark({ class: "call-mark" }) });
+  }
+  made.sort((a, b) => a.at - b.at || a.to - b.to);
+  const builder = new RangeSetBuilder<Decoration>();
+  for (const { at, to, decoration } of made) builder.add(at, to < 0 ? at : to, decoration);
+  return builder.finish();
+}
+
+const marked = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(value, transaction) {
+    for (const effect of transaction.effects) if (effect.is(setMarks)) return decorations(transaction.state, effect.value);
+    return value;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+class Count extends GutterMarker {
+  constructor(private readonly count: number) {
+    super();
+  }
+  override eq(other: Count): boolean {
+    return this.count === other.count;
+  }
+  override toDOM(): Node {
+    return document.createTextNode(this.count > 9999 ? `${Math.round(this.count / 1000)}k×` : `${this.count}×`);
+  }
+}
+
+export class Source {
+  private readonly view: EditorView;
+  private readonly counted = new Compartment();
+  private counts: ReadonlyMap<number, number> = new Map();
+
+  constructor(parent: HTMLElement, onLine: (line: number, backwards: boolean) => void) {
+    const jump = {
+      mousedown: (view: EditorView, block: { from: number }, event: Event) => {
+        onLine(view.state.doc.lineAt(block.from).number, (event as MouseEvent).shiftKey);
+        return true;
+      },
+    };
+    this.makeGutter = () =>
+      gutter({
+        class: "visits",
+        lineMarker: (view, block) => {
+          const count = this.counts.get(view.state.doc.lineAt(block.from).number);
+          return count ? new Count(count) : null;
+        },
+        initialSpacer: () => new Count(99),
+        domEventHandlers: jump,
+      });
+    const nonce = document.querySelector<HTMLStyleElement>("style[nonce]")?.nonce;
+    this.view = new EditorView({
+      parent,
+      state: EditorState.create({
+        extensions: [
+          ...(nonce ? [EditorView.cspNonce.of(nonce)] : []),
+          lineNumbers({ domEventHandlers: jump }),
+          this.counted.of(this.makeGutter()),
+          highlightSpecialChars({
+            addSpecialChars: /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad\u061c\ud800-\udfff]/g,
+            render: (code) => {
+              const shown = document.createElement("span");
+              shown.className = "cm-specialChar";
+              shown.textContent = escape(String.fromCodePoint(code));
+              return shown;
+            },
+          }),
+          drawSelection(),
+          python(),
+          syntaxHighlighting(HIGHLIGHT),
+          EditorState.readOnly.of(true),
+          EditorView.editable.of(false),
+          EditorView.contentAttributes.of({ "aria-label": "source", tabindex: "0", "aria-readonly": "true" }),
+          marked,
+        ],
+      }),
+    });
+  }
+
+  private readonly makeGutter: () => Extension;
+
+  show(text: string, counts: ReadonlyMap<number, number>): void {
+    this.counts = counts;
+    this.view.dispatch({
+      changes: { from: 0, to: this.view.state.doc.length, insert: text },
+      effects: this.counted.reconfigure(this.makeGutter()),
+    });
+    forceParsing(this.view, Math.min(text.length, 50_000), 100); // else colours wait until the browser is idle
+  }
+
+  mark(marks: Marks): void {
+    const { doc } = this.view.state;
+    const effects: StateEffect<unknown>[] = [setMarks.of(marks)];
+    if (marks.line >= 1 && marks.line <= doc.lines) {
+      const { from } = doc.line(marks.line);
+      const box = this.view.lineBlockAt(from);
+      const { scrollTop, clientHeight } = this.view.scrollDOM;
+      if (box.top < scrollTop + 30 || box.bottom > scrollTop + clientHeight - 30) effects.push(EditorView.scrollIntoView(from, { y: "center" }));
+    }
+    this.view.dispatch({ effects });
+  }
+
+  destroy(): void {
+    this.view.destroy();
+  }
+}

@@ -12,6 +12,9 @@ SAME = [
     ("def f(a: int = 1) -> int: return a", "def f(a=1): return a"),
     ("class f:\n    def m(self): pass", "class f:\n    'doc'\n    def m(self):\n        pass"),
     ("def f():\n    def g(): return 1\n    return g", "def f():\n    def h(): return 1\n    return h"),
+    ("def f():\n    a = 1\n    b = 2\n    return lambda: a - b", "def f():\n    z = 1\n    b = 2\n    return lambda: z - b"),
+    ("f = (lambda a, b: lambda: a - b)(1, 2)", "f = (lambda z, b: lambda: z - b)(1, 2)"),
+    ("def f(a): return [[b + c for c in a] for b in a]", "def f(a): return [[c + b for b in a] for c in a]"),
 ]  # fmt: skip
 OTHER = [
     ("def f(a): return a + 1", "def f(a): return a + 2"),
@@ -22,6 +25,10 @@ OTHER = [
     ("def f(a=1): return a", "def f(a=True): return a"),
     ("def f(a, b): return a - b", "def f(a, b): return b - a"),
     ("def f(): return x", "def f(): return y"),
+    ("def f(a): return lambda b: lambda: a - b", "def f(a): return lambda b: lambda: b - a"),
+    ("f = (lambda a, b: lambda: a - b)(1, 2)", "f = (lambda a, b: lambda: b - a)(1, 2)"),
+    ("f = (lambda a, b: lambda: a - b)(1, 2)", "f = (lambda a, b: lambda: a - b)(2, 1)"),
+    ("def f(a): return [sum(g(b, a) for c in a) for b in a]", "def f(a): return [sum(g(a, b) for c in a) for b in a]"),
     ("def f(o): return o.x", "def f(o): return o.y"),
     ("def f(a):\n    if a: return 1", "def f(a):\n    if not a: return 1"),
     ("def f(a): return {1, 2}", "def f(a): return {1, 3}"),

@@ -70,13 +70,16 @@ class TestCells:
         assert ran.status is Status.INTERRUPTED
         assert kernel.run("1").status is Status.OK
 
-    def test_no_end(self, kernel: Kernel) -> None:
+    def test_no_end(self, kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
         """A cell beyond its time is stopped with what it printed; one that takes no notice loses its kernel."""
         ran = kernel.run("print('begun')\nwhile True: pass", limits=CellLimits(cell_s=1))
         assert (ran.status, ran.detail) == (Status.TIMED_OUT, "more than 1 s")
         assert ran.outputs[0].text == "begun\n"
         assert kernel.alive
-        deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
+        monkeypatch.setattr("deskcheck.notebook.kernel._STOP_S", 3.0)  # of 20
+        deaf = (
+            "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(0.1)"
+        )
         ran = kernel.run(deaf, limits=CellLimits(cell_s=1))
         assert ran.status is Status.TIMED_OUT
         assert ran.detail == "more than 1 s; it took no notice of an interrupt"

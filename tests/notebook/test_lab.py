@@ -1,14 +1,8 @@
 """A real JupyterLab in a real browser: what a person does is what is recorded, step for step."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +10,7 @@ import pytest
 
 from deskcheck.notebook import Execution, Status, Trajectory, read_trajectory
 from deskcheck.notebook.trajectory import Restart, Step, check
+from tests.notebook.jupyter import Server, content, until
 
 PROVED = "would have proved that a session of JupyterLab is recorded step for step"
 pytest.importorskip("jupyterlab", reason=PROVED)
@@ -29,105 +24,21 @@ pytestmark = [
     pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=f"no chromium and chromedriver here: {PROVED}"),
 ]
 
-WAIT_S = 120.0
-"""For anything that a page, a kernel or a server has to do on a busy machine; nothing waits longer than it takes."""
 FLAGS = """--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking
 --disable-component-update --disable-sync --disable-quic --disable-dev-shm-usage --window-size=1200,1000""".split()
 CELLS = [("aaaa", "x = 1"), ("bbbb", "x + 1"), ("cccc", "print(x)")]
 
 
-def until(true: Callable[[], Any], what: str) -> Any:
-    """What `true` gives as soon as it gives something."""
-    end = time.monotonic() + WAIT_S
-    while time.monotonic() < end:
-        found = true()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"not within {WAIT_S:g} s: {what}")
-
-
-def notebook(path: Path, cells: list[tuple[str, str]]) -> None:
-    made: list[dict[str, Any]] = [
-        {
-            "cell_type": "code",
-            "id": id_,
-            "source": source,
-            "metadata": {},
-            "outputs": [],
-            "execution_count": None,
-        }
-        for id_, source in cells
-    ]
-    spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": spec}, "cells": made}
-    path.write_text(json.dumps(content))
-
-
-@dataclass
-class Server:
-    """A Jupyter server of its own, with settings and folders below `home`."""
-
-    home: Path
-    process: subprocess.Popen[bytes]
-    url: str
-    token: str
-
-    @property
-    def log(self) -> str:
-        return (self.home / "log").read_text()
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(WAIT_S)
-        finally:
-            self.process.kill()
-            self.process.wait()
-
-
 def start(home: Path, *options: str) -> Server:
+    """JupyterLab, with settings and folders below `home`."""
     settings = home / "lab" / "@jupyterlab" / "docmanager-extension" / "plugin.jupyterlab-settings"
     settings.parent.mkdir(parents=True)
     settings.write_text('{"autosave": false}')  # nothing is saved but by the person at the keys
-    environment = os.environ | {
-        "HOME": str(home),
-        "IPYTHONDIR": str(home / "ipython"),
-        "JUPYTER_CONFIG_DIR": str(home / "config"),
-        "JUPYTER_DATA_DIR": str(home / "data"),
-        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+    environment = {
         "JUPYTERLAB_SETTINGS_DIR": str(home / "lab"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
-        "JUPYTER_TOKEN": "token",
     }
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        "--no-browser",
-        "--allow-root",
-        "--ip=127.0.0.1",
-        "--port=0",
-    ]
-    command += [
-        f"--ServerApp.root_dir={home / 'work'}",
-        "--ServerApp.jpserver_extensions={'deskcheck': True}",
-    ]
-    with open(home / "log", "wb") as log:
-        process = subprocess.Popen([*command, *options], env=environment, stdout=log, stderr=log, cwd=home)
-
-    def served() -> Any:
-        assert process.poll() is None, (home / "log").read_text()
-        return next((home / "runtime").glob(f"jpserver-{process.pid}.json"), None)
-
-    try:
-        until(served, "the server tells where it is")
-        facts = until(lambda: _json(served()), "the server has written where it is")
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    return Server(home, process, facts["url"], "token")
+    return Server(home, *options, program="jupyterlab", root=home / "work", environment=environment)
 
 
 def _json(path: Path) -> Any:
@@ -145,7 +56,7 @@ class Person:
 
         self.driver, self.keys = driver, Keys
         self.file = server.home / "work" / path
-        driver.get(f"{server.url}lab/tree/{path}?token={server.token}")
+        driver.get(f"{server.url}lab/tree/{path}?token=token")
         until(lambda: self.status() == "Idle", "the notebook has a kernel")
 
     def found(self, selector: str) -> list[Any]:
@@ -252,7 +163,7 @@ def browser(tmp_path: Path) -> Iterator[Any]:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     (tmp_path / "work").mkdir()
-    notebook(tmp_path / "work" / "analysis.ipynb", CELLS)
+    (tmp_path / "work" / "analysis.ipynb").write_text(json.dumps(content(CELLS)))
     return tmp_path
 
 

@@ -2,99 +2,32 @@
 
 import asyncio
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
+import logging
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 
 from deskcheck.notebook import Execution, Trajectory, read_trajectory
 from deskcheck.notebook.trajectory import Restart, check
+from tests.notebook import jupyter
+from tests.notebook.jupyter import WAIT_S, until
 
 PROVED = "would have proved what the extension of Jupyter Server records"
 pytest.importorskip("jupyter_server", reason=PROVED)
 websocket = pytest.importorskip("tornado.websocket", reason=PROVED)
+zmq = pytest.importorskip("zmq", reason=PROVED)
 
 pytestmark = pytest.mark.xdist_group("server")
-WAIT_S = 90.0
 
 
-def until(true: Callable[[], Any], what: str) -> Any:
-    end = time.monotonic() + WAIT_S
-    while time.monotonic() < end:
-        found = true()
-        if found:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"not within {WAIT_S:g} s: {what}")
-
-
-class Server:
-    """A Jupyter server below `home`, and requests to it."""
-
-    def __init__(self, home: Path, *options: str) -> None:
-        self.home = home
-        environment = os.environ | {
-            "HOME": str(home),
-            "IPYTHONDIR": str(home / "ipython"),
-            "JUPYTER_CONFIG_DIR": str(home / "config"),
-            "JUPYTER_DATA_DIR": str(home / "data"),
-            "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
-            "JUPYTER_TOKEN": "token",
-        }
-        command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--ip=127.0.0.1"]
-        command += ["--port=0", f"--ServerApp.root_dir={home}"]
-        command += ["--ServerApp.jpserver_extensions={'deskcheck': True}"]
-        with open(home / "log", "ab") as log:
-            self.process = subprocess.Popen(
-                [*command, *options], env=environment, stdout=log, stderr=log, cwd=home
-            )
-        try:
-            until(self._url, "the server can be reached")
-        except BaseException:
-            self.kill()
-            raise
-
-    def _url(self) -> str | None:
-        assert self.process.poll() is None, self.log
-        try:
-            facts = json.loads((self.home / "runtime" / f"jpserver-{self.process.pid}.json").read_text())
-            self.url = str(facts["url"])
-            self.ask("GET", "status")
-        except (OSError, ValueError):  # it is neither written nor listening at once
-            return None
-        return self.url
-
-    @property
-    def log(self) -> str:
-        return (self.home / "log").read_text()
-
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        data = None if body is None else json.dumps(body).encode()
-        request = Request(f"{self.url}api/{path}", data, {"Authorization": "token token"}, method=method)
-        with urlopen(request, timeout=WAIT_S) as reply:
-            text = reply.read()
-        return json.loads(text) if text else None
+class Server(jupyter.Server):
+    """One that is driven as a front end does."""
 
     def save(self, path: str, cells: list[tuple[str, str]], minor: int = 5) -> None:
-        made: list[dict[str, Any]] = []
-        for id_, source in cells:
-            cell: dict[str, Any] = {
-                "cell_type": "code",
-                "source": source,
-                "metadata": {},
-                "outputs": [],
-                "execution_count": None,
-            }
-            made.append(cell | ({"id": id_} if minor >= 5 else {}))
-        content = {"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": made}
+        content = jupyter.content(cells, minor)
         self.ask("PUT", f"contents/{path}", {"type": "notebook", "format": "json", "content": content})
 
     def open(self, path: str) -> str:
@@ -131,22 +64,18 @@ class Server:
             }
             asked[header["msg_id"]] = ""
             await socket.write_message(json.dumps(message))
-        while not all(asked.values()):
+        busy = set(asked)
+        while busy or not all(asked.values()):
             message = json.loads(await socket.read_message())
+            request = message["parent_header"].get("msg_id")
             if message["msg_type"] == "execute_reply":
-                asked[message["parent_header"]["msg_id"]] = message["content"]["status"]
+                asked[request] = message["content"]["status"]
+            elif message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
+                busy.discard(request)
         socket.close()
         while await socket.read_message() is not None:
             pass
         return list(asked.values())
-
-    def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(WAIT_S)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
 
 
 @pytest.fixture
@@ -278,3 +207,68 @@ def test_a_wrong_pattern(tmp_path: Path) -> None:
     finally:
         server.kill()
     assert not (tmp_path / "rec").exists()
+
+
+def test_a_kernel_is_heard_before_it_is_asked(tmp_path: Path) -> None:
+    """A subscription that takes a second to be there loses no output: the front end waits for it."""
+    from jupyter_client.manager import AsyncKernelManager
+    from zmq.eventloop.zmqstream import ZMQStream
+
+    from deskcheck.notebook.server import Recorder
+
+    class Slow(AsyncKernelManager):  # type: ignore[misc]
+        kernel_id = "slow"
+
+        def connect_iopub(self, identity: bytes | None = None) -> ZMQStream:
+            socket = self.context.socket(zmq.SUB, socket_class=zmq.Socket)
+            socket.subscribe(b"")
+            address = self._make_url("iopub")
+            asyncio.get_running_loop().call_later(1, lambda: socket.connect(address))
+            return ZMQStream(socket)
+
+        def connect_control(self, identity: bytes | None = None) -> ZMQStream:
+            socket = self.context.socket(zmq.DEALER, socket_class=zmq.Socket)
+            socket.connect(self._make_url("control"))
+            return ZMQStream(socket)
+
+    class App:
+        """As much of a server as `Recorder` needs here."""
+
+        class event_logger:
+            @staticmethod
+            def add_listener(**named: Any) -> None:
+                pass
+
+    async def go() -> list[str]:
+        manager = Slow(kernel_name="python3")
+        await manager.start_kernel()
+        shown: list[str] = []
+        try:
+            recorder = Recorder(App(), tmp_path, None, logging.getLogger())
+            recorder._attach = nothing  # type: ignore[method-assign]
+            recorder._shown = lambda watched, message: told(shown, message)  # type: ignore[method-assign]
+            recorder.connected(manager)
+            client = manager.client()
+            client.start_channels()
+            await client.wait_for_ready(timeout=WAIT_S)
+            await recorder.hearing(manager, None)
+            await client.execute_interactive(
+                "print('first')", timeout=WAIT_S, output_hook=lambda message: None
+            )
+            for _ in range(100):
+                if "first\n" in shown:
+                    break
+                await asyncio.sleep(0.05)
+            client.stop_channels()
+            recorder.kernels["slow"].stream.close()
+        finally:
+            await manager.shutdown_kernel(now=True)
+        return shown
+
+    async def nothing(watched: Any) -> None:
+        pass
+
+    async def told(shown: list[str], message: dict[str, Any]) -> None:
+        shown.append(message["content"].get("text", ""))
+
+    assert "first\n" in asyncio.run(go())

@@ -2,42 +2,25 @@
 
 import contextlib
 import io
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deskcheck.notebook.compare import Agreement, _message, _stream, agreement
-from deskcheck.notebook.ipynb import parse_notebook
 from deskcheck.notebook.replayer import replay
-from deskcheck.notebook.trajectory import Restart, Status, Trajectory, _shown
+from deskcheck.notebook.trajectory import Restart, Status, _shown
 from deskcheck.notebook.trial import Place, TrialLimits, Trials
 from deskcheck.recording.errors import InputError, MissingExtra
 from deskcheck.sandbox.confinement import Confinement
+from tests.notebook.trying import notebook, tried
 
 pytest.importorskip("IPython", reason="would have proved how cells are tried out and marked")
 pytestmark = pytest.mark.xdist_group("kernel")
-
-
-def notebook(*sources: str, name: str = "n.ipynb") -> Trajectory:
-    cells = [
-        {"cell_type": "code", "id": f"c{n}", "source": s, "metadata": {}, "outputs": [], "execution_count": n}
-        for n, s in enumerate(sources, 1)
-    ]
-    text = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
-    return parse_notebook(text.encode(), name=name)
-
-
-@contextlib.contextmanager
-def tried(*sources: str, at: int, **more: Any) -> Iterator[Place]:
-    with Trials(notebook(*sources), **more) as trials:
-        yield trials.at(at)
 
 
 def kinds(marked: Agreement) -> set[str]:
@@ -184,6 +167,20 @@ RULE = [
     ("y = {1, 2}", "y = {2, 1}", set()),
     ("y = dict.fromkeys(range(200), 0)", "y = {n: 0 for n in range(200)}", set()),
     ("y = dict.fromkeys(range(200), 0)", "y = {n: n == 199 for n in range(200)}", {"variable"}),
+    ("import random\nrandom.seed(n)", "import random\nrandom.seed(5)", set()),
+    ("import random\nrandom.seed(n)", "import random\nrandom.seed(6)", {"setting"}),
+    ("import random\nrandom.seed(n)", "import random", {"setting"}),
+    ("import random\ny = 1", "import random\nrandom.seed(n)\ny = 1", set()),
+    ("import random\ny = random.Random(n)", "import random\ny = random.Random(5)", set()),
+    ("import random\ny = random.Random(n)", "import random\ny = random.Random(6)", {"variable"}),
+    ("import sys\nsys.setrecursionlimit(3000)", "import sys\nsys.setrecursionlimit(n * 600)", set()),
+    ("import sys\nsys.setrecursionlimit(3000)", "import sys\nsys.setrecursionlimit(3001)", {"setting"}),
+    ("import sys\nsys.setrecursionlimit(3000)", "import sys", {"setting"}),
+    ("y = 1", "import sys\nsys.setrecursionlimit(3000)\ny = 1", {"setting"}),
+    ("import warnings\nwarnings.simplefilter('ignore')", "import warnings\nwarnings.filterwarnings('ignore')", set()),
+    ("import warnings\nwarnings.simplefilter('ignore')", "import warnings\nwarnings.simplefilter('once')", {"setting"}),
+    ("import warnings\nwarnings.filterwarnings('ignore', 'a')", "import warnings\nwarnings.filterwarnings('ignore', 'b')", {"setting"}),
+    ("get_ipython().ast_node_interactivity = 'all'", "get_ipython().ast_node_interactivity = 'last'", {"setting"}),
     ("y = {n: [n] for n in range(200)}", "y = {n: [n - (n == 199)] for n in range(200)}", {"variable"}),
 ]  # fmt: skip
 

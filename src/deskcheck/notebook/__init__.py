@@ -29,6 +29,7 @@ __all__ = [
     "read_trajectory",
     "record_notebooks",
     "register",
+    "register_settings",
     "replay",
     "states",
     "trajectories",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from deskcheck.notebook.june import read_june
     from deskcheck.notebook.record import record_notebooks
     from deskcheck.notebook.replayer import ReplayLimits, replay
+    from deskcheck.notebook.settings import register_settings
     from deskcheck.notebook.state import State, Variable, states
     from deskcheck.notebook.trajectory import Cell, Execution, Output, Status, Trajectory
     from deskcheck.notebook.trial import TrialLimits, Trials
@@ -62,6 +64,7 @@ _HOMES = {
     "read_june": "june",
     "record_notebooks": "record",
     **dict.fromkeys(("ReplayLimits", "replay"), "replayer"),
+    "register_settings": "settings",
     **dict.fromkeys(("State", "Variable", "states"), "state"),
     **dict.fromkeys(("Cell", "Execution", "Output", "Status", "Trajectory"), "trajectory"),
     **dict.fromkeys(("TrialLimits", "Trials"), "trial"),

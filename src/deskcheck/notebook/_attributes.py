@@ -6,6 +6,7 @@ in forks of one state, their public attributes count too, as far as these are da
 import hashlib
 import re
 import types
+from _random import Random
 from typing import Any
 
 from deskcheck.tracer import _arrays
@@ -24,10 +25,15 @@ _NOT_LIBRARY = ("builtins", "__main__", "types", "functools", "deskcheck.noteboo
 
 
 def attributes(obj: Any) -> str | None:
-    """A digest of an object's public attributes; None for what is no object of a library's class, or has
-    none."""
-    if not _is_librarys(obj) or _public(obj) is None:
+    """A digest of an object's public attributes, or of where a generator of random numbers stands; None for
+    what is no object of a library's class, or has neither."""
+    if not _is_librarys(obj) or (_public(obj) is None and _position(obj) is None):
         return None
+    return summary(obj)
+
+
+def summary(obj: Any) -> str:
+    """A digest of any value, as far as it is data: the same in every process."""
     found: list[Any] = []
     _add(obj, found, 0, set())
     return hashlib.blake2b(repr(found).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
@@ -53,6 +59,34 @@ def _public(obj: Any) -> list[tuple[str, Any]] | None:
     return [(name, value) for name, value in found.items() if type(name) is str and name[:1] != "_"]
 
 
+def _position(obj: Any) -> Any:
+    """Where a generator of random numbers stands, of the standard library's or numpy's; None for others."""
+    kind = type(obj)
+    if kind.__module__ == "random" and kind.__name__ == "Random":
+        return Random.getstate(obj)
+    if kind.__module__ == "numpy.random.mtrand" and kind.__name__ == "RandomState":
+        return obj.get_state(legacy=False)
+    if kind.__module__ == "numpy.random._generator" and kind.__name__ == "Generator":
+        bits = obj.bit_generator
+        return bits.state if type(bits).__module__.startswith("numpy.random.") else None
+    return None
+
+
+def _named(obj: Any) -> tuple[str, ...] | None:
+    """What a function or class of a library is called; None for other values, and for the user's, whose
+    names may be others."""
+    if isinstance(obj, type | types.FunctionType | types.BuiltinFunctionType | types.MethodDescriptorType):
+        is_class = isinstance(obj, type)  # whose own `__module__` its class may define otherwise
+        where, called = (
+            vars(type)[each].__get__(obj) if is_class else getattr(obj, each)
+            for each in ("__module__", "__qualname__")
+        )
+        return None if where == "__main__" else (str(where), called)
+    if type(obj).__module__ == "numpy" and type(obj).__name__ == "ufunc":
+        return ("numpy", obj.__name__)
+    return None
+
+
 def _add(obj: Any, found: list[Any], depth: int, seen: set[int]) -> None:
     kind = type(obj)
     if len(found) > _MOST:
@@ -65,15 +99,26 @@ def _add(obj: Any, found: list[Any], depth: int, seen: set[int]) -> None:
     if depth > _DEEPEST or id(obj) in seen:
         return
     seen.add(id(obj))
-    if kind in (list, tuple):
+    named = _named(obj)
+    if named is not None:
+        found += named
+        if kind is types.BuiltinMethodType and not isinstance(obj.__self__, types.ModuleType):
+            _add(obj.__self__, found, depth + 1, seen)
+    elif kind in (list, tuple):
         found.append(len(obj))
         for item in obj[:_MOST]:
             _add(item, found, depth + 1, seen)
+    elif kind in (set, frozenset):
+        found.append(len(obj))
+        if len(obj) <= _MOST:  # of more, which ones were looked at would be chance
+            found += sorted(repr(item) if type(item) in _ATOMS else type(item).__qualname__ for item in obj)
     elif kind is dict:
         found.append(len(obj))
         for key, value in [*obj.items()][:_MOST]:
             _add(key, found, depth + 1, seen)
             _add(value, found, depth + 1, seen)
+    elif (position := _position(obj)) is not None:
+        found.append(summary(position))
     elif _is_librarys(obj):
         for name, value in sorted(_public(obj) or ()):
             found.append(name)

@@ -4,7 +4,7 @@ import dis
 import functools
 import hashlib
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 _DEEPEST = 6
@@ -35,9 +35,12 @@ def _of(obj: Any, names: Mapping[str, Any], depth: int, seen: set[int]) -> Itera
         if obj.__globals__ is not names:
             return
         seen.add(id(obj))
-        inside = [_cell(cell) for cell in obj.__closure__ or ()]
+        free: dict[str, int] = {}
+        body = _body(obj.__code__, lambda name: free.setdefault(name, len(free)))
+        cells = dict(zip(obj.__code__.co_freevars, obj.__closure__ or (), strict=True))
+        inside = [_cell(cells[name]) for name in free]
         held = (*(obj.__defaults__ or ()), *inside, *(obj.__kwdefaults__ or {}).items())
-        yield _body(obj.__code__), [_atom(value) for value in held]
+        yield body, [_atom(value) for value in held]
         inside += [*held, obj.__dict__.get("__wrapped__")]
     elif kind in (staticmethod, classmethod, types.MethodType):
         inside = [obj.__func__]
@@ -83,29 +86,43 @@ def _atom(value: Any) -> Any:
 _ATOMS = (int, float, complex, str, bytes, bool, type(None), type(...))
 
 
-def _body(code: types.CodeType) -> tuple[Any, ...]:
-    """What a code object does. Slots of locals by their first use, whatever their names."""
+def _body(code: types.CodeType, outer: Callable[[str], Any]) -> tuple[Any, ...]:
+    """What a code object does. Slots of locals by their first use, whatever their names. outer: place of a
+    variable of the function around it."""
     parameters = code.co_varnames[
         : code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
     ]
     slots: dict[str, int] = {name: n for n, name in enumerate(parameters)}
+    cells = {*code.co_cellvars, *code.co_freevars}
+
+    def place(name: str) -> Any:
+        return ("outer", outer(name)) if name in code.co_freevars else slots.setdefault(name, len(slots))
+
     steps: list[Any] = []
     for step in dis.get_instructions(code):
         argument = step.argval
+        if step.opname in _CELLS:
+            continue
         if step.opcode in dis.haslocal or step.opcode in dis.hasfree:
             joined = argument if isinstance(argument, tuple) else (argument,)
-            argument = tuple(slots.setdefault(name, len(slots)) for name in joined)
+            # Cells are given to an inner function in the order of their names; its body says which is which.
+            given = step.opname == "LOAD_CLOSURE" or step.opname.startswith("LOAD_FAST")
+            argument = tuple(None if given and name in cells else place(name) for name in joined)
         elif step.opcode in dis.hasconst:
-            argument = _constant(argument)
+            argument = _constant(argument, place)
         elif step.opcode not in dis.hasname and step.opcode not in dis.hasjrel:
             argument = step.argrepr or step.arg
         steps.append((step.opname, argument))
     return (parameters, code.co_argcount, code.co_posonlyargcount, code.co_flags & 0xFF, steps)
 
 
-def _constant(value: Any) -> Any:
+_CELLS = ("MAKE_CELL", "COPY_FREE_VARS")
+"""Preparations, in the order of the names."""
+
+
+def _constant(value: Any, place: Callable[[str], Any]) -> Any:
     if isinstance(value, types.CodeType):
-        return _body(value)
+        return _body(value, place)
     if isinstance(value, frozenset):
         return "frozenset", sorted(map(repr, value))
     return type(value).__name__, repr(value)

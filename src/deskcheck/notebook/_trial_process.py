@@ -9,6 +9,7 @@ beyond IPython (widgets, comms, questions to the user) is not there: such cells 
 import base64
 import builtins
 import hashlib
+import importlib
 import io
 import json
 import os
@@ -28,6 +29,7 @@ from deskcheck.notebook._attributes import attributes
 from deskcheck.notebook._code import codes
 from deskcheck.notebook._process import HOME, _copy
 from deskcheck.notebook.capture import Capture, StateLimits
+from deskcheck.notebook.settings import Setting, changed, read_settings
 
 _MOST_OUTPUTS = 10_000
 _FILE_BYTES = 16 << 20
@@ -37,11 +39,13 @@ _shell: "_Shell"
 _capture: Capture
 _attributes: dict[str, str] = {}
 """By variable, a digest of what the object of a library's class holds, after the last cell."""
+_settings: dict[str, Setting] = {}
+"""Of the loaded libraries, after the last cell."""
 
 
 def begin(settings: dict[str, Any]) -> None:
     """Make the shell. settings: see `trial.Trials`."""
-    global _shell, _capture
+    global _shell, _capture, _settings
     # IPython would copy this file with its mode, which is denied where programs run as the user.
     readme = Path(".ipython", "profile_default", "startup", "README")
     readme.parent.mkdir(parents=True)
@@ -64,10 +68,15 @@ def begin(settings: dict[str, Any]) -> None:
     for name in ("stdout", "stderr"):
         setattr(sys, name, _Stream(name, _shell.shown))
     _capture.after_cell(_shell.user_ns, _shell.user_ns_hidden, "")
+    for module in settings["modules"]:
+        importlib.import_module(module)
+    _settings = read_settings(_shell.user_ns)
 
 
 def cell(source: str, wall_s: float, chars: int) -> str:
-    """Run a cell; what was seen of it, as JSON: `status`, `outputs`, `state`, `inside`, `aliases`, `late`."""
+    """Run a cell; what was seen of it, as JSON: `status`, `outputs`, `state`, `inside`, `aliases`,
+    `settings`, `late`."""
+    global _settings
     vars(builtins).pop("_", None)  # the session's; IPython has its own, unless it finds one there
     shown = _shell.shown
     shown.begin(chars)
@@ -90,6 +99,8 @@ def cell(source: str, wall_s: float, chars: int) -> str:
     names = _shell.user_ns
     state = _capture.after_cell(names, _shell.user_ns_hidden, source)
     inside = _look_inside(state)
+    settings_before, _settings = _settings, read_settings(names)
+    settings = changed(settings_before, _settings)
     return json.dumps(
         {
             "status": "ok" if result.success else "error",
@@ -99,6 +110,7 @@ def cell(source: str, wall_s: float, chars: int) -> str:
             "state": state,
             "inside": inside,
             "aliases": _aliases(),
+            "settings": {name: [each.value, each.incidental, each.new] for name, each in settings.items()},
         },
         default=repr,
     )

@@ -283,6 +283,17 @@ def check_notebooks(
     return report
 
 
+def compare_with_stored(
+    stored: Trajectory, fresh: Trajectory, normalisers: Sequence[Normaliser] = NORMALISERS
+) -> NotebookReport:
+    """A run of a notebook against what is stored in it. stored: as `ipynb.read_notebook` reads it.
+
+    Raises:
+        RecordingError: the run is of another version of the notebook.
+    """
+    return _Comparison(stored, normalisers).report(fresh)
+
+
 def _files(path: Path) -> Iterator[tuple[Path, Path]]:
     """Notebooks, each with the folder that it runs in a copy of."""
     if path.is_dir():

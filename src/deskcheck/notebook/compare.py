@@ -6,10 +6,11 @@ tracebacks (an exception's class and message are), metadata, and the order betwe
 import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskcheck.notebook.reads import Later, reads
+from deskcheck.notebook.settings import Setting
 from deskcheck.notebook.trajectory import Output, Status, _shown
 
 COMPARED = (Status.OK, Status.ERROR)
@@ -24,7 +25,8 @@ class Trial:
     that it changed, by name, each a row as docs/trajectory.md describes under state; removed: names of
     before. unseen: variables that were not looked at for lack of time. inside: of changed variables that have
     such, a digest of what their functions and classes do, and one of the attributes of an object of a
-    library's class. aliases: groups of names of one object after it. files: below the notebook's folder what
+    library's class. aliases: groups of names of one object after it. settings: of libraries, those that it
+    changed (`settings.read_settings`). files: below the notebook's folder what
     it wrote, with a digest of the content (None: too large), and what it removed, as ``removed``.
     """
 
@@ -37,6 +39,7 @@ class Trial:
     unseen: int = 0
     inside: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     aliases: tuple[tuple[str, ...], ...] = ()
+    settings: Mapping[str, Setting] = field(default_factory=dict)
     files: Mapping[str, str | None] = field(default_factory=dict)
     wall_s: float = 0.0
     cpu_s: float = 0.0
@@ -49,7 +52,8 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class Difference:
     """kind: ``status``, ``error``, ``stdout``, ``stderr``, ``result``, ``display``, ``variable``,
-    ``removed``, ``alias``, ``file``, or ``unmarked``: nothing can be said. name: of variable or file."""
+    ``removed``, ``alias``, ``setting``, ``file``, or ``unmarked``: nothing can be said. name: of variable,
+    setting or file."""
 
     kind: str
     name: str = ""
@@ -78,7 +82,12 @@ def agreement(true: Trial, candidate: Trial, later: Later) -> Agreement:
         return Agreement(
             None, (Difference("unmarked", detail="not all variables could be looked at in time"),)
         )
-    why = (*_outputs(true, candidate), *_state(true, candidate, later), *_files(true, candidate))
+    why = (
+        *_outputs(true, candidate),
+        *_state(true, candidate, later),
+        *_settings(true, candidate),
+        *_files(true, candidate),
+    )
     return Agreement(int(not why), why)
 
 
@@ -213,6 +222,35 @@ def _state(true: Trial, candidate: Trial, later: Later) -> Iterator[Difference]:
     groups = [_read_together(trial.aliases, later) for trial in (true, candidate)]
     for names in sorted(map(sorted, groups[0] ^ groups[1])):
         yield Difference("alias", ", ".join(names), "one object in one of them, not in the other")
+
+
+def _settings(true: Trial, candidate: Trial) -> Iterator[Difference]:
+    for name in sorted({*true.settings} | {*candidate.settings}):
+        wanted, found = true.settings.get(name), candidate.settings.get(name)
+        if wanted is None:
+            # What a library that the true cell does not import has from the start is nobody's setting.
+            if found is not None and not found.incidental and not found.new:
+                yield Difference("setting", name, f"{_said(found)}, which the true cell leaves as it was")
+        elif found is None:
+            if wanted.incidental or not wanted.new:
+                yield Difference("setting", name, f"left as it was, not {_said(wanted)}")
+        elif found.value != wanted.value:
+            yield Difference("setting", name, f"{_said(found)}, not {_said(wanted)}")
+
+
+def _said(setting: Setting) -> str:
+    return "gone" if setting.value is None else setting.value
+
+
+def steady(true: Trial, again: Trial) -> Trial:
+    """A true cell without those incidental settings that are others when it runs again: a generator of random
+    numbers that the system seeds when it is first imported stands somewhere else each time."""
+    kept = {
+        name: each
+        for name, each in true.settings.items()
+        if not each.incidental or again.settings.get(name) == each
+    }
+    return replace(true, settings=kept)
 
 
 def _content(trial: Trial, name: str) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,8 @@ _REPLY_S = 5.0
 """For the reply to a cell to come after its outputs, where the front end is there to get it."""
 _LOOK_S, _LOOKS = 0.25, 120
 """Between looks for the notebook that a new kernel runs, and how many; each execution looks too."""
+_HEARD_S, _ASK_S = 5.0, 0.25
+"""How long a front end waits for us to hear its kernel, and between two questions to that."""
 _REQUESTS = 10_000
 """Of a kernel, that are remembered until they run."""
 
@@ -101,6 +104,10 @@ def _listening(base: Any, recorder: "Recorder") -> Any:
             super().__init__(*args, **named)
             recorder.connected(self.kernel_manager)
 
+        def connect(self) -> "asyncio.Future[None]":
+            # Messages of the front end are passed on when this is done.
+            return asyncio.ensure_future(recorder.hearing(self.kernel_manager, super().connect()))
+
         def handle_incoming_message(self, incoming_msg: Any) -> None:
             recorder.guarded(recorder.asked, self, incoming_msg)
             super().handle_incoming_message(incoming_msg)
@@ -142,7 +149,8 @@ class _Watched:
         self.id: str = manager.kernel_id
         self.session = Session(config=manager.session.config, key=manager.session.key)
         self.stream: Any = None
-        self.port: int | None = None
+        self.heard = asyncio.Event()
+        """Something came on the stream: a subscription that is new passes on nothing for a moment."""
         self.path: str | None = None
         """The notebook that it runs, by which `Recorder` knows its trajectory."""
         self.requests: dict[str, dict[str, Any]] = {}
@@ -194,9 +202,33 @@ class Recorder:
         """Listen to what the kernel publishes, as the server does to know whether it is busy."""
         if watched.stream is not None:
             watched.stream.close()
-        watched.port = watched.manager.iopub_port
+        watched.heard = asyncio.Event()
         watched.stream = watched.manager.connect_iopub()
         watched.stream.on_recv(lambda parts: self.guarded(self._published, watched, parts))
+
+    async def hearing(self, manager: Any, connected: "asyncio.Future[None] | None") -> None:
+        """Wait until the front end is connected and what the kernel publishes comes here, too.
+
+        The kernel is asked who it is until then, as the server does for its own subscription.
+        """
+        if connected is not None:
+            await connected
+        watched = self.kernels.get(manager.kernel_id)
+        if watched is None or watched.heard.is_set():
+            return
+        control = manager.connect_control()
+        try:
+            for _ in range(round(_HEARD_S / _ASK_S)):
+                watched.session.send(control, "kernel_info_request")
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(watched.heard.wait(), _ASK_S)
+                    return
+            self.log.warning(
+                f"deskcheck: the kernel {watched.id} has published nothing for {_HEARD_S:.0f} s; "
+                "its first outputs may be missing in the recording"
+            )
+        finally:
+            control.close()
 
     def asked(self, connection: Any, incoming: Any) -> None:
         """A message of the front end, as it came."""
@@ -236,6 +268,7 @@ class Recorder:
                 self._put(self._replied, watched, message)
 
     def _published(self, watched: _Watched, parts: list[Any]) -> None:
+        watched.heard.set()
         message = self._message(watched, parts)
         if (message.get("parent_header") or {}).get("msg_type") == "execute_request":
             self._put(self._shown, watched, message)
@@ -252,8 +285,8 @@ class Recorder:
         if watched is None or data.get("status") != "success":
             return
         if data["action"] == "restart":
-            if watched.manager.iopub_port != watched.port:
-                self._listen(watched)
+            # Even on the same ports: until the old connection finds the new kernel, what that says is lost.
+            self._listen(watched)
             self._put(self._restarted, watched)
         elif data["action"] == "shutdown":
             self._put(self._ended, watched)

@@ -25,9 +25,10 @@ from typing import Any
 
 from deskcheck.notebook._process import HOME
 from deskcheck.notebook.capture import StateLimits
-from deskcheck.notebook.compare import Agreement, Difference, Trial, agreement
+from deskcheck.notebook.compare import Agreement, Difference, Trial, agreement, steady
 from deskcheck.notebook.reads import Later, read_later
 from deskcheck.notebook.replayer import _inside, _refusal
+from deskcheck.notebook.settings import Setting
 from deskcheck.notebook.trajectory import Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.recording.errors import InputError, MissingExtra, SandboxError
 from deskcheck.recording.outcome import Outcome
@@ -67,7 +68,9 @@ class Trials:
     """A notebook's states, one after another, to try cells out in. Use it as a context manager, from one
     thread.
 
-    folder: what the notebook finds around it, of which it gets a copy (`replay`).
+    folder: what the notebook finds around it, of which it gets a copy (`replay`). modules: installed
+    ones or of that folder, imported before the notebook begins: such as register settings of further
+    libraries (`settings.register_settings`).
 
     Raises:
         InputError: the notebook is not Python's, or the folder is none.
@@ -82,6 +85,7 @@ class Trials:
         limits: TrialLimits | None = None,
         confinement: Confinement = Confinement.STRICT,
         folder: str | os.PathLike[str] | None = None,
+        modules: Sequence[str] = (),
         hash_seed: int = 0,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -100,6 +104,7 @@ class Trials:
             "inside": _inside(trajectory, folder),
             "copy_bytes": self.limits.copy_bytes,
             "state": asdict(self.limits.state),
+            "modules": list(modules),
         }
         readable = ("/etc/fonts", *(() if folder is None else (str(Path(folder).resolve()),)))
         self._sandbox = Sandbox(
@@ -323,7 +328,9 @@ class Place:
             strayed = self.trials._other_ending(self.step, self.execution, true)
             if strayed is not None:
                 return strayed
-            again = agreement(true, self.run(self.execution.source), self.later)
+            second = self.run(self.execution.source)
+            true = self._true = steady(true, second)
+            again = agreement(true, second, self.later)
             if again.score is None:
                 return again.why[0].detail
             if again.score == 0:
@@ -408,6 +415,7 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
         unseen=int(state.get("unseen", 0)),
         inside={name: tuple(digests) for name, digests in said["inside"].items()},
         aliases=tuple(tuple(names) for names in said["aliases"]),
+        settings={name: Setting(*facts) for name, facts in said["settings"].items()},
         wall_s=piece.ending.wall_s or 0.0,
         cpu_s=piece.ending.cpu_s or 0.0,
     )

@@ -194,6 +194,10 @@ class Run:
             self.stopped = (outcome, why)
             self.server.kill()
 
+    def beyond_memory(self) -> tuple[Outcome, str]:
+        """The outcome and its detail where the operating system ended a process for the memory of all."""
+        return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes, by the kernel's count"
+
     def late(self) -> None:
         """Wall time is up: the server decides, which sees whether the program had a processor."""
         self.deadline = time.monotonic() + _ANSWER_S
@@ -284,7 +288,7 @@ class Run:
             return self.stopped
         if status == -signal.SIGKILL and self.server.out_of_memory():
             # First: where the kernel ended a child of it, it may have waited until its time was up.
-            return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes, by the kernel's count"
+            return self.beyond_memory()
         by_limit = limit_met(report, self.limits)
         if by_limit is not None:
             return by_limit
@@ -340,6 +344,8 @@ def follow(run: Run, cancelled: Callable[[], bool]) -> Ending:
                     poll.unregister(descriptor)
             if connection in ready and (ending := run.finish()) is not None:
                 return ending
+            if not ready and run.server.out_of_memory():  # of one of its processes; others may wait for that
+                run.stop(*run.beyond_memory())
     finally:
         run.close()
 

@@ -7,9 +7,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, Self
 
 from deskcheck.recording.errors import InputError
 from deskcheck.recording.file import Writer
@@ -47,6 +47,163 @@ class Summary:
     files: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSettings:
+    """What decides a recording, beside its program.
+
+    repeat: whether each program runs again under another hash seed, `runs` times in all; a recording that
+    differs says where, and by further runs why (`repeats.causes`). fixed: what the programs find in place
+    of what differs between runs. environment: name of the one that programs run in which name none
+    themselves; its recording says so in ``extra`` too.
+
+    Raises ValueError where `runs` is less than two.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    trace_limits: TraceLimits = field(default_factory=TraceLimits)
+    level: Level = Level.LINE
+    repeat: bool = True
+    runs: int = 2
+    fixed: Determinism = field(default_factory=Determinism)
+    confinement: Confinement = Confinement.STRICT
+    environment: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.runs < 2:
+            raise ValueError(
+                f"runs={self.runs} must be at least two; for one that is not compared, repeat=False"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON-able values; `from_dict` reads them back."""
+        return {**asdict(self), "level": self.level.value, "confinement": self.confinement.value}
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> "RecordSettings":
+        return cls(
+            **{
+                **row,
+                "limits": Limits(**row["limits"]),
+                "trace_limits": TraceLimits(**row["trace_limits"]),
+                "level": Level(row["level"]),
+                "fixed": Determinism(**row["fixed"]),
+                "confinement": Confinement(row["confinement"]),
+            }
+        )
+
+
+class Recorded(NamedTuple):
+    """How a recording came out. where: the first difference between two runs; why: its causes."""
+
+    ending: Ending
+    where: str | None
+    why: dict[Cause, str]
+
+
+class Recorder:
+    """A sandbox that records programs, each into the writer that it is given. Threads may share it.
+
+        with Recorder(settings) as recorder, Writer(folder) as writer:
+            recorder.record(program, writer)
+
+    workers: programs that are recorded at once.
+    """
+
+    def __init__(self, settings: RecordSettings, *, workers: int = 1) -> None:
+        self.settings = settings
+        self._stopping = threading.Event()
+        self._place = Sandbox(
+            settings.confinement,
+            workers=workers,
+            limits=settings.limits,
+            fixed=settings.fixed,
+            environment=settings.environment,
+        )
+        self._watch = functools.partial(
+            self._place.run_one,
+            trace_limits=settings.trace_limits,
+            level=settings.level,
+            cancelled=self._stopping.is_set,
+        )
+
+    def __enter__(self) -> Self:
+        self._place.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._place.close()
+
+    def stop(self) -> None:
+        """Kill what runs: `record` raises Cancelled in its threads."""
+        self._stopping.set()
+
+    def record(self, program: Program, writer: Writer) -> Recorded:
+        """Record a program that the writer does not have."""
+        settings = self.settings
+        if settings.environment is not None and "environment" not in program.extra:
+            program = replace(program, extra={**program.extra, "environment": settings.environment})
+        with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
+
+            def keep(block: bytes) -> None:
+                spool.write(block)
+                if settings.repeat:
+                    save(block, first)
+
+            ending = self._watch(program, hash_seed=HASH_SEEDS[0], sink=keep)
+            where, why = None, {}
+            tried = False
+            if settings.repeat and ending.outcome is not Outcome.HARNESS_ERROR:
+                tried = True
+                for seed in range(1, settings.runs):
+                    where = where or _another_run(program, self._watch, ending, first, seed)
+                # Where time ran out, each of some twenty experiments would take all of it again.
+                if where is not None and ending.outcome is not Outcome.TIMED_OUT:
+                    why = self._explain(program)
+                    where = in_words(where, why)
+            spool.finish(
+                ending,
+                self.environment(program, ending.packages),
+                repeatable=where is None if tried else None,
+                difference=where,
+            )
+        return Recorded(ending, where, why)
+
+    def _explain(self, program: Program) -> dict[Cause, str]:
+        settings = self.settings
+        return causes(
+            program,
+            fixed=settings.fixed,
+            limits=settings.limits,
+            trace_limits=settings.trace_limits,
+            level=settings.level,
+            confinement=settings.confinement,
+            cancelled=self._stopping.is_set,
+        )
+
+    def environment(self, program: Program, packages: dict[str, str]) -> Environment:
+        """Where a program ran; packages are those that it imported."""
+        built = self._place.environment(program)
+        here = Environment.here(
+            tracer=tracer_class().name if built is None else self._place.tracer(program),
+            hash_seed=HASH_SEEDS[0],
+            packages=packages,
+            level=self.settings.level,
+            limits=self.settings.trace_limits.leaving_out,
+            fixed=self._place.fixed.said,
+        )
+        if built is None:
+            return here
+        return replace(
+            here,
+            python=built.python_version,
+            implementation=built.implementation,
+            name=built.name,
+            installed=built.installed,
+            pins_sha256=built.pins_sha256,
+            installed_sha256=built.installed_sha256,
+        )
+
+
 def record_all(
     programs: Iterable[Program],
     folder: str | Path,
@@ -65,35 +222,29 @@ def record_all(
     """Record every program that the folder does not hold yet.
 
     Programs are taken from the iterable as workers get free. `progress` is called in this thread after each
-    program, with None for one that was skipped. With `repeat`, each program runs a second time under another
-    hash seed, and a recording that differs says where, and by further runs why (`repeats.causes`). `fixed`:
-    what the programs find in place of what differs between runs. environment: name of the one that programs
-    run in which name none themselves; its recording says so in ``extra`` too.
+    program, with None for one that was skipped. The other options are those of `RecordSettings`.
 
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
     """
     summary = Summary()
-    limits, trace_limits = limits or Limits(), trace_limits or TraceLimits()
     seen: set[str] = set()
-    stopping = threading.Event()
-    place = Sandbox(confinement, workers=workers, limits=limits, fixed=fixed, environment=environment)
-    explain = functools.partial(
-        causes,
-        fixed=fixed,
-        limits=limits,
-        trace_limits=trace_limits,
+    settings = RecordSettings(
+        limits=limits or Limits(),
+        trace_limits=trace_limits or TraceLimits(),
         level=level,
-        confinement=confinement,
-        cancelled=stopping.is_set,
+        repeat=repeat,
+        runs=runs,
+        fixed=fixed or Determinism(),
+        confinement=Confinement(confinement),
+        environment=environment,
     )
-    if runs < 2:
-        raise ValueError(f"runs={runs} must be at least two; for one that is not compared, repeat=False")
-    watch = functools.partial(
-        place.run_one, trace_limits=trace_limits, level=level, cancelled=stopping.is_set
-    )
-    with place, Writer(folder) as writer, ThreadPoolExecutor(workers, "deskcheck-record") as pool:
-        pending: dict[Future[tuple[Ending, str | None, dict[Cause, str]]], Program] = {}
+    with (
+        Recorder(settings, workers=workers) as recorder,
+        Writer(folder) as writer,
+        ThreadPoolExecutor(workers, "deskcheck-record") as pool,
+    ):
+        pending: dict[Future[Recorded], Program] = {}
 
         def collect(block: bool) -> None:
             done, _ = wait(pending, None if block else 0, FIRST_COMPLETED) if pending else (set(), None)
@@ -118,14 +269,9 @@ def record_all(
                     summary.skipped += 1
                     progress(program, None)
                     continue
-                if environment is not None and "environment" not in program.extra:
-                    program = replace(program, extra={**program.extra, "environment": environment})
                 while len(pending) >= 2 * workers:
                     collect(block=True)
-                about = {"level": level, "limits": trace_limits.leaving_out, "fixed": place.fixed.said}
-                here = functools.partial(_environment, program, place, about)
-                why = explain if repeat else None
-                pending[pool.submit(_record, program, writer, watch, here, why, range(1, runs))] = program
+                pending[pool.submit(recorder.record, program, writer)] = program
                 collect(block=False)
             while pending:
                 collect(block=True)
@@ -134,76 +280,12 @@ def record_all(
                 collect(block=True)
             raise
         except BaseException:
-            stopping.set()
+            recorder.stop()
             for future in pending:
                 future.cancel()
             raise
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
     return summary
-
-
-def _record(
-    program: Program,
-    writer: Writer,
-    watch: Callable[..., Ending],
-    here: Callable[[dict[str, str]], Environment],
-    explain: Callable[[Program], dict[Cause, str]] | None,
-    seeds: Iterable[int],
-) -> tuple[Ending, str | None, dict[Cause, str]]:
-    """Record one program; return its ending and, if it is not repeatable, where two runs differ and why.
-
-    explain: finds out why; None for one run that nothing is compared with. seeds: for hashes, of the other
-    runs.
-    """
-    with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
-
-        def keep(block: bytes) -> None:
-            spool.write(block)
-            if explain is not None:
-                save(block, first)
-
-        ending = watch(program, hash_seed=HASH_SEEDS[0], sink=keep)
-        where, why = None, {}
-        tried = False
-        if explain is not None and ending.outcome is not Outcome.HARNESS_ERROR:
-            tried = True
-            for seed in seeds:
-                where = where or _another_run(program, watch, ending, first, seed)
-            # Where time ran out, each of some twenty experiments would take all of it again.
-            if where is not None and ending.outcome is not Outcome.TIMED_OUT:
-                why = explain(program)
-                where = in_words(where, why)
-        spool.finish(
-            ending,
-            here(ending.packages),
-            repeatable=where is None if tried else None,
-            difference=where,
-        )
-    return ending, where, why
-
-
-def _environment(
-    program: Program, place: Sandbox, about: dict[str, Any], packages: dict[str, str]
-) -> Environment:
-    """Where a program ran; packages are those that it imported."""
-    built = place.environment(program)
-    here = Environment.here(
-        tracer=tracer_class().name if built is None else place.tracer(program),
-        hash_seed=HASH_SEEDS[0],
-        packages=packages,
-        **about,
-    )
-    if built is None:
-        return here
-    return replace(
-        here,
-        python=built.python_version,
-        implementation=built.implementation,
-        name=built.name,
-        installed=built.installed,
-        pins_sha256=built.pins_sha256,
-        installed_sha256=built.installed_sha256,
-    )
 
 
 def _another_run(

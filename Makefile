@@ -1,10 +1,13 @@
-# make demo      record some programs, ask two stand-in models about them, mark the answers
+# make demo      record some programs, ask stand-in models about them, mark the answers, write a report, a page to step through
+#                one, and a page of a model's first mistake
 # make test      every test
 # make lint      what a machine can read: ruff, mypy
 # make versions  the fast tests on every supported CPython that is found
+# make web       build the pages anew from web/ (needs Node; nobody else does), check and test it
+# make picture   the picture that the README opens with (needs chromium and chromedriver)
 # make benchmarks  what recording costs beside other tracers, into docs/benchmarks.md: half an hour
 #
-# Each makes the environment it needs (.venv, .venv-3.X, .venv-bench-3.X) and keeps it until what it was
+# Each makes the environment it needs (.venv, .venv-demo, .venv-3.X, .venv-bench-3.X) and keeps it until what it was
 # installed from changes.
 
 PYTHON ?= python3
@@ -15,15 +18,26 @@ BENCHMARK_ARGS ?=
 PYTEST = -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
-.PHONY: demo test lint versions benchmarks clean
+.PHONY: demo test lint versions web picture benchmarks clean
 
 # Its programs are the library's and our own, so that it runs where the kernel gives nothing to confine others with.
-demo: .venv/.installed
-	.venv/bin/python -m deskcheck.cli record heapq statistics textwrap --sandbox trusted --out runs/demo/stdlib
-	.venv/bin/python -m deskcheck.cli record examples --sandbox trusted --out runs/demo/examples
-	.venv/bin/python -m deskcheck.cli ask runs/demo/stdlib runs/demo/examples \
+demo: .venv-demo/.installed
+	.venv-demo/bin/python -m deskcheck.cli record heapq statistics textwrap --sandbox trusted --out runs/demo/stdlib
+	.venv-demo/bin/python -m deskcheck.cli record examples --sandbox trusted --out runs/demo/examples
+	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/stdlib runs/demo/examples \
 	    --question output,next_line,state,path --model deskcheck/oracle --model deskcheck/guess
+	.venv-demo/bin/python -m deskcheck.cli record examples/functions.jsonl --sandbox trusted --out runs/demo/functions
+	rm -rf runs/demo/predicted
+	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/functions --question output --method dynamic_scratchpad \
+	    --model deskcheck/erring --out runs/demo/predicted
+	.venv-demo/bin/python -m deskcheck.cli view runs/demo/examples bank.transfer --out runs/demo/trace.html
+	.venv-demo/bin/python -m deskcheck.cli view runs/demo/functions functions_2_2 --beside runs/demo/predicted \
+	    --out runs/demo/mistake.html
+	.venv-demo/bin/python -m deskcheck.cli report "$$(ls -td runs/demo/stdlib/ask/*/ | head -1)" runs/demo/predicted \
+	    --out runs/demo/report.html
 	@echo "Written:"; find runs/demo -type f | sort
+	@echo "Open in a browser: runs/demo/report.html, what the models answered; runs/demo/trace.html, one of the programs"
+	@echo "step by step; runs/demo/mistake.html, a run that a model predicted beside the true one, at its first mistake."
 
 test: .venv/.installed
 	.venv/bin/python $(PYTEST)
@@ -47,6 +61,15 @@ versions:
 	echo "== passed:$${passed:- none}; failed:$${failed:- none}; not found:$${absent:- none}"; \
 	test -z "$$failed" && test -n "$$passed"
 
+web: web/node_modules/.package-lock.json
+	cd web && npm run --silent check && npm run --silent build && npm run --silent test
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	cd web && npm ci --no-audit --no-fund
+
+picture: .venv/.installed
+	.venv/bin/python tools/picture
+
 # In environments of their own: some peers bring files that every start of an interpreter runs.
 benchmarks:
 	@given=; first=; \
@@ -59,10 +82,14 @@ benchmarks:
 	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish docs/benchmarks.md $(BENCHMARK_ARGS)
 
 clean:
-	rm -rf .venv .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-demo .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/.installed: $(INSTALLED_FROM)
-	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,browser,sets,test
+	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,browser,inputs,sets,teach,nano,scale,test
+
+# Light: no torch, no Jupyter.
+.venv-demo/.installed: $(INSTALLED_FROM)
+	@tools/bootstrap "$(PYTHON)" .venv-demo ask
 
 .venv-%/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test

@@ -5,8 +5,9 @@
 FOLDER is searched for notebooks; where it has files MANIFEST.tsv with a column `seconds`, those that took
 longer than --seconds are left out. Of each notebook up to --each cells are drawn; it goes on until --cells
 could be marked that do not raise. Each one is marked against itself, rewritten (`rewrites`) and nearly
-rewritten. Near misses that score 1 are printed: whether they really do the same is for a reader to see. In a
-cell that raises, all do that change what it does not come to; these are counted apart.
+rewritten. What scores otherwise than expected is printed: whether near misses that score 1 really do the same
+is for a reader to see. In a cell that raises, all do that change what it does not come to; these are counted
+apart.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rewrites import near_misses, renamed, reordered
+from benchmarks.rewrites import EQUIVALENT, NEAR, equivalents, near_misses
 from deskcheck.notebook import Execution, TrialLimits, Trials, read_notebook
 from deskcheck.recording.errors import DeskcheckError
 
@@ -89,13 +90,10 @@ def cells_of(path: Path, each: int, seed: int) -> list[dict[str, Any]]:
                 if row["refusal"] is None:
                     rewritten = [
                         ("itself", source),
-                        ("renamed", renamed(source, place.later)),
-                        ("reordered", reordered(source)),
+                        *equivalents(source, place.later),
                         *near_misses(source),
                     ]
                     for kind, candidate in rewritten:
-                        if candidate is None:
-                            continue
                         since = time.perf_counter()
                         marked = place.mark(candidate)
                         row["marks"].append(
@@ -121,26 +119,28 @@ def report(found: list[dict[str, Any]]) -> None:
     for why, count in Counter(_kind(row["refusal"]) for row in found if row["refusal"]).most_common():
         print(f"  {count:4}  {why}")
     for status, what in (("ok", "cells that end well"), ("error", "cells that raise")):
-        scores: Counter[tuple[str, int | None]] = Counter()
-        for row in marked:
-            if row["status"] == status:
-                scores.update((mark["kind"], mark["score"]) for mark in row["marks"])
-        print(f"\n{what}\nkind         n  score 1  score 0  not told")
-        for kind in (*SAME, "constant", "operator", "result"):
+        rows = [row for row in marked if row["status"] == status]
+        scores = Counter((mark["kind"], mark["score"]) for row in rows for mark in row["marks"])
+        print(f"\n{what}: {len(rows)}\nkind              n  score 1  score 0  not told")
+        for kind in (*EQUIVALENT, *NEAR):
             by = [scores[kind, score] for score in (1, 0, None)]
-            print(f"{kind:10} {sum(by):3} {by[0]:8} {by[1]:8} {by[2]:9}")
+            print(f"{kind:14} {sum(by):4} {by[0]:8} {by[1]:8} {by[2]:9}")
+        for what, kinds, right in (("a rewrite", EQUIVALENT[1:], 1), ("a near miss", NEAR, 0)):
+            tried = [[m["score"] for m in row["marks"] if m["kind"] in kinds] for row in rows]
+            every = sum(bool(each) and {*each} == {right} for each in tried)
+            print(
+                f"cells with {what}: {sum(map(bool, tried))}; where one scores {right}: "
+                f"{sum(right in each for each in tried)}; where all do: {every}"
+            )
     seconds = [mark["seconds"] for row in marked for mark in row["marks"]]
     if seconds:
         median, mean = 1000 * statistics.median(seconds), 1000 * statistics.mean(seconds)
         print(f"\na mark: median {median:.1f} ms, mean {mean:.1f} ms")
     for row in marked:
         for mark in row["marks"]:
-            if row["status"] == "ok" and mark["score"] != (mark["kind"] in SAME):
+            if row["status"] == "ok" and mark["score"] != (mark["kind"] in EQUIVALENT):
                 print(f"\n--- {row['notebook']} step {row['step']}: {mark['kind']}, score {mark['score']}")
                 print(mark["why"], row["source"], "---", mark["source"], sep="\n")
-
-
-SAME = ("itself", "renamed", "reordered")
 
 
 def _kind(refusal: str) -> str:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,52 @@ def test_a_recording_is_viewed_by_its_id(folder: Path) -> None:
     wrong = deskcheck("view", "runs", "nobody", cwd=folder)
     assert wrong.returncode == 2
     assert "no recording 'nobody'" in wrong.stderr
+
+
+def _one_recording(folder: Path) -> str:
+    arguments = ("record", "good.py::double", "(3)", "--out", "runs", "--sandbox", "trusted", "--no-repeat")
+    assert deskcheck(*arguments, cwd=folder).returncode == 0
+    (name,) = Recordings(folder / "runs").ids
+    return name
+
+
+def test_a_recording_is_written_as_a_page(folder: Path) -> None:
+    """--out writes one file and says so; what makes no sense is refused; without a terminal there is a table."""
+    name = _one_recording(folder)
+    ran = deskcheck("view", "runs", name, "--out", "page.html", cwd=folder)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("page.html: ")
+    assert "Content-Security-Policy" in (folder / "page.html").read_text()
+    assert "returned -> 6" in deskcheck("view", "runs", name, "--terminal", cwd=folder).stdout
+    for wrong, why in [
+        ((name, "--out", "no/page.html"), "cannot be written"),
+        ((name, "--out", "page.html", "--serve"), "do not go together"),
+        (("--out", "page.html"), "say which"),
+    ]:
+        ran = deskcheck("view", "runs", *wrong, cwd=folder)
+        assert ran.returncode == 2
+        assert why in ran.stderr
+
+
+def test_a_page_is_served_until_it_is_interrupted(folder: Path) -> None:
+    """--serve prints the address, answers there, and ends in order."""
+    name = _one_recording(folder)
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import deskcheck.cli; deskcheck.cli.main()"
+    command = [sys.executable, "-c", code, "view", "runs", name, "--serve"]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as served:
+        assert served.stdout is not None
+        try:
+            address = served.stdout.readline().strip()
+            with urllib.request.urlopen(address + "facts", timeout=60) as response:
+                assert json.load(response)["id"] == name
+            served.send_signal(signal.SIGINT)
+            _, said = served.communicate(timeout=60)
+        finally:
+            served.kill()
+    assert served.returncode == 0
+    assert "no longer served" in said
 
 
 def test_a_trace_is_shown_in_a_notation(folder: Path) -> None:
@@ -251,3 +298,58 @@ def test_without_the_extra_ask_names_it(folder: Path) -> None:
     )
     assert ran.returncode == 2
     assert "deskcheck[ask]" in ran.stderr
+
+
+def test_list_has_every_name_of_the_registries(folder: Path) -> None:
+    """`deskcheck list` is read from what the commands themselves look names up in."""
+    from deskcheck.ask import METHODS, NOTEBOOK_QUESTIONS, QUESTIONS, SUITES
+    from deskcheck.corpus import SOURCES
+    from deskcheck.notation import NOTATIONS
+
+    shown = deskcheck("list", cwd=folder)
+    assert shown.returncode == 0
+    words = shown.stdout.split()
+    for names in (QUESTIONS, NOTEBOOK_QUESTIONS, SUITES, NOTATIONS, METHODS):
+        assert set(names) <= set(words)
+    assert all(name in shown.stdout for name in SOURCES)
+    told = json.loads(deskcheck("list", "models", "--json", cwd=folder).stdout)
+    assert list(told) == ["models"]
+    assert {"deskcheck/oracle", "deskcheck/erring"} <= set(told["models"])
+    wrong = deskcheck("list", "colours", cwd=folder)
+    assert wrong.returncode == 2
+    assert "questions, suites, notations" in wrong.stderr
+
+
+@pytest.mark.level("strict")
+def test_a_job_in_shards(folder: Path) -> None:
+    """`record --shards` plans and records; again it does nothing; `status` reads the folder; what does not go together is refused with the way out."""
+    first = deskcheck("record", "mine.jsonl", "--shards", 2, "--workers", 1, "--out", "runs", cwd=folder)
+    assert (first.returncode, first.stderr) == (0, "")
+    assert "recorded 3 programs in runs, which holds 3 programs in " in first.stdout
+    assert "1 raised, 2 returned" in first.stdout
+    again = deskcheck("record", "mine.jsonl", "--shards", 2, "--out", "runs", "--json", cwd=folder)
+    told = json.loads(again.stdout)
+    assert (told["recorded"], told["skipped"]) == (0, 3)
+    assert sorted(Recordings(folder / "runs").ids) == sorted(r.id for r in Recordings(folder / "runs"))
+
+    shown = json.loads(deskcheck("status", "runs", "--json", "--verify", "--failures", cwd=folder).stdout)
+    assert (shown["whole"], shown["driver"], shown["changed"], shown["failures"]) == (True, None, [], {})
+    path = next((folder / "runs").glob("recordings-*.parquet"))
+    path.write_bytes(path.read_bytes()[:-1] + b"0")
+    verified = deskcheck("status", "runs", "--verify", cwd=folder)
+    assert verified.returncode == 1
+    assert f"changed: {path.name}" in verified.stdout
+
+    for arguments, said in (
+        (("record", "mine.jsonl", "--shards", 2), "need a folder: add --out"),
+        (("record", "pytest:.", "--shards", 2, "--out", "x"), "not for notebooks and pytest"),
+        (
+            ("record", "mine.jsonl", "--on", "local", "--ray-address", "a:1", "--out", "x"),
+            "goes with --on ray",
+        ),
+        (("record", "mine.jsonl", "--out", "runs"), "holds the shards of a job"),
+        (("status", "."), "no job was begun here"),
+    ):
+        refused = deskcheck(*arguments, cwd=folder)
+        assert refused.returncode == 2
+        assert said in refused.stderr, refused.stderr

@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "deskcheck"
-ORDER = ["recording", "tracer", "sandbox", "corpus", "notebook", "notation", "ask", "teach", "view", "cli"]
+ORDER = [
+    "recording",
+    "tracer",
+    "sandbox",
+    "scale",
+    "corpus",
+    "notebook",
+    "notation",
+    "ask",
+    "teach",
+    "view",
+    "cli",
+]
 GUEST = {"recording", "tracer"}
 """What runs inside the watched process: standard library only, but for the file of recordings."""
 

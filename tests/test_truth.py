@@ -41,15 +41,15 @@ def test_cruxeval_ends_in_the_published_output(cruxeval: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("cruxeval")
-def test_the_oracle_is_right_about_all_of_cruxeval(cruxeval: Path, tmp_path: Path) -> None:
-    """The model that reads the recording scores 1 on every question kind."""
+def test_the_oracle_is_right_about_cruxeval(cruxeval: Path, tmp_path: Path) -> None:
+    """The model that reads the recording scores 1 on every question kind, 200 samples of each."""
     pytest.importorskip("inspect_ai", reason="would have proved the marking right on CRUXEval")
     from deskcheck.ask.run import ask
 
     kinds = ["output", "input", "next_line", "state", "path"]
-    results = ask([cruxeval], kinds, ["deskcheck/oracle"], out=tmp_path / "ask")
+    results = ask([cruxeval], kinds, ["deskcheck/oracle"], out=tmp_path / "ask", limit=200)
     assert {result.question: result.score for result in results} == dict.fromkeys(kinds, 1.0)
-    assert min(result.n for result in results) >= 500
+    assert min(result.n for result in results) == 200
 
 
 @pytest.mark.parametrize("name", ["mbpp", "humaneval"])

@@ -151,13 +151,15 @@ _EVENT_BYTES_MAX = 1 << 30
 _THREADS_MAX = 10_000
 """A recording has a trace for every number up to its highest, so that a wild number would be costly."""
 
-_SHARD_NAME = re.compile(r"(recordings|events)-(\d{5,})\.parquet")
+_SHARD_NAME = re.compile(r"(recordings|events)-(\d{5,15}|[0-9a-f]{32})\.parquet")
+"""A writer numbers its shards; a job (`deskcheck.scale`) calls them after what is in them."""
+_HASH_CHARS = 32
 _LOCK_NAME = ".lock"
 _SPOOL_NAME = ".spool"
 
 
-def _file_name(table: str, number: int) -> str:
-    return f"{table}-{number:05d}.parquet"
+def _file_name(table: str, shard: int | str) -> str:
+    return f"{table}-{shard:05d}.parquet" if isinstance(shard, int) else f"{table}-{shard}.parquet"
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -272,6 +274,7 @@ class Writer:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = _FolderLock(self.folder)
             try:
+                self._refuse_a_job()
                 self._spool_folder.mkdir(exist_ok=True)
                 self._recover()
             except BaseException:
@@ -344,13 +347,22 @@ class Writer:
         if self._closed:
             raise RecordingError(f"{self.folder}: the writer is closed. Open a new Writer.", str(self.folder))
 
+    def _refuse_a_job(self) -> None:
+        found = _shard_names(self.folder)
+        if any(len(name) == _HASH_CHARS for name in found["recordings"] | found["events"]):
+            raise InputError(
+                f"{self.folder}: holds the shards of a job: record on with its own command (--shards), or "
+                "choose another folder."
+            )
+
     def _recover(self) -> None:
         """Find what is recorded, and make the folder what it is between two writers.
 
         A writer can die at any point, so every step here may be found half done and is done again.
         """
         cache = _Cache()
-        numbers = _shard_numbers(self.folder)
+        found = _shard_names(self.folder)
+        numbers = {table: {int(name) for name in names} for table, names in found.items()}
         self._number = max(numbers["recordings"] | numbers["events"], default=-1) + 1
         for number in sorted(numbers["recordings"]):
             self._done.update(_Shard(self.folder, number, cache).ids())
@@ -880,6 +892,12 @@ class _FolderLock:
             os.write(self._fd, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
             self._held[self._folder] = os.getpid()
 
+    @classmethod
+    def held_here(cls, folder: Path) -> bool:
+        """Whether this process writes into a folder."""
+        with cls._guard:
+            return cls._held.get(os.path.realpath(folder)) == os.getpid()
+
     def _is_current(self) -> bool:
         """Whether the file that we locked is still the one of that name: its last holder deletes it."""
         try:
@@ -933,19 +951,22 @@ class Recordings:
             what = "is a file; give the folder that it is in" if self.folder.exists() else "does not exist"
             raise RecordingError(f"{self.folder}: {what}.", str(self.folder))
         has_spool = (self.folder / _SPOOL_NAME).exists()  # asked first: a writer may close meanwhile
-        numbers = _shard_numbers(self.folder)
-        found = numbers["recordings"] | numbers["events"]
-        if has_spool and found - numbers["recordings"] == {max(found, default=0)}:
-            # A writer names the events file first: the shard is being made, or was when it was killed.
-            found.discard(max(found))
-        for number in sorted(found):
+        names = _shard_names(self.folder)
+        # The events file is named first: the shard is being made, or was when its maker was killed. A job
+        # makes several at once and knows from its manifest which there should be; of a writer's it is the
+        # last.
+        found = names["recordings"] | {name for name in names["events"] if len(name) < _HASH_CHARS}
+        in_order = sorted(found, key=lambda name: (len(name), name))
+        if has_spool and found - names["recordings"] == {*in_order[-1:]}:
+            del in_order[-1:]
+        for name in in_order:
             try:
-                self._shards.append(_Shard(self.folder, number, self._cache))
+                self._shards.append(_Shard(self.folder, name, self._cache))
             except _TruncatedShard as error:
                 if not allow_truncated:
                     raise
                 self.damaged += (error,)
-        if not found:
+        if not in_order:
             raise RecordingError(
                 f"{self.folder}: holds no recordings.{self._waiting_text()}", str(self.folder)
             )
@@ -1016,13 +1037,14 @@ class _TruncatedShard(RecordingError):
     """A shard that is cut off or has lost a file: `allow_truncated` leaves it out."""
 
 
-def _shard_numbers(folder: Path) -> dict[str, set[int]]:
-    numbers: dict[str, set[int]] = {"recordings": set(), "events": set()}
+def _shard_names(folder: Path) -> dict[str, set[str]]:
+    """Numbers, as they are written in names of files, and hashes of the shards of which a table is there."""
+    names: dict[str, set[str]] = {"recordings": set(), "events": set()}
     with _disk(folder, "list the shards"):
         for name in os.listdir(folder):
             if match := _SHARD_NAME.fullmatch(name):
-                numbers[match[1]].add(int(match[2]))
-    return numbers
+                names[match[1]].add(match[2])
+    return names
 
 
 class _Cache:
@@ -1138,11 +1160,11 @@ class _File:
 
 
 class _Shard:
-    """The two files of one number."""
+    """The two files of one number or hash."""
 
-    def __init__(self, folder: Path, number: int, cache: _Cache) -> None:
-        self.recordings = _File(folder / _file_name("recordings", number), RECORDINGS_SCHEMA, cache)
-        self.events = _File(folder / _file_name("events", number), EVENTS_SCHEMA, cache)
+    def __init__(self, folder: Path, name: int | str, cache: _Cache) -> None:
+        self.recordings = _File(folder / _file_name("recordings", name), RECORDINGS_SCHEMA, cache)
+        self.events = _File(folder / _file_name("events", name), EVENTS_SCHEMA, cache)
         expected = sum(self.recordings.column("n_events"))
         if expected != len(self.events):
             raise RecordingError(

@@ -1,0 +1,325 @@
+"""Notations against each other: what small models learn from the same runs, told in four ways.
+
+    python -m benchmarks.execution_tuning FOLDER [--seeds 3] [--tokens 6000000] [--only PART]
+
+Parts: recordings, lessons, training, answers, page. Each goes on where it was ended, so that the same command
+can be given until it is done; with other options take another folder.
+
+The same programs for all: eight families of long executions, three texts of each with its variants to learn
+from, a fourth that is asked about, 30 inputs of each family in five lengths. The same budget for all: models
+of one shape read the same number of tokens in the same number of updates; a notation with longer lessons has
+fewer of them in each. Each notation is trained with several seeds, which draw weights and order of lessons.
+
+Asked is what the call returns. `direct` says it at once; with `scratchpad` and `compact` the model writes the
+whole trace and the answer is read from it; with `dynamic` it is an interpreter, one state in, the next out.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+
+from benchmarks._commands import run
+from benchmarks._page import machine, table
+from deskcheck.ask.solvers import read_trace
+from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
+from deskcheck.notation import NOTATIONS, Moment, Stop, compare_runs, moments
+from deskcheck.notation.direct import ending
+from deskcheck.notation.layout import program_text, trace_prompt
+from deskcheck.recording import Recording
+from deskcheck.recording.file import Recordings
+from deskcheck.recording.value import decode
+from deskcheck.teach.batches import read_lessons, shards, some_texts
+from deskcheck.teach.checkpoints import Checkpoint
+from deskcheck.teach.evaluation import run_all
+from deskcheck.teach.interpreter import Rows
+from deskcheck.teach.tokens import Words
+
+Result = tuple[Recording, bool, int, str]
+"""A run, whether its result is right, how many states from the beginning are, why there are no more."""
+
+PARTS = ("recordings", "lessons", "training", "answers", "page")
+METHODS = ("direct", "scratchpad", "compact", "dynamic")
+FAMILIES = (
+    "binary_counter",
+    "collatz",
+    "fibonacci",
+    "gcd_by_subtraction",
+    "digit_sums",
+    "table_sum",
+    "odometer",
+    "insertion_sort",
+)
+TRAINED_TEXTS, ASKED_TEXT = "0-2", 3
+LENGTHS = (20, 60, 150, 500, 1000)
+"""About so many line events: of six asked inputs each. The first three are trained, too."""
+LONG = 500
+"""Runs of more line events are long executions."""
+_TOKENS_OF_UPDATE = 6000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A run that was asked about. run: its recording. steps: events after the first. right: the true result
+    is the answer. exact: states from the beginning that are right; None for `direct`, which has none. ended:
+    why there are no more."""
+
+    method: str
+    seed: int
+    run: str
+    family: str
+    program: str
+    steps: int
+    right: bool
+    exact: int | None
+    ended: str
+
+
+def recordings(folder: Path, options: argparse.Namespace) -> None:
+    """Runs to learn from, and those that are asked about."""
+    common = ["--no-repeat", "--workers", str(options.workers)]
+    for family in FAMILIES:
+        for events in LENGTHS[:3]:
+            source = f"family:{family},texts={TRAINED_TEXTS},variants=0-{options.variants}"
+            run("record", f"{source},events={events},inputs=2,seed=1", "--out", f"{folder}/trained", *common)
+        for events in LENGTHS:
+            source = f"family:{family},texts={ASKED_TEXT},events={events},inputs=6,seed=2"
+            run("record", source, "--out", f"{folder}/asked", *common)
+
+
+def lessons(folder: Path, options: argparse.Namespace) -> None:
+    """The same runs in every notation."""
+    for method in METHODS:
+        run(
+            *("lessons", f"{folder}/trained", "--out", f"{folder}/lessons-{method}", "--notation", method),
+            *("--budget", "4000", "--no-ids", "--validation", "0.05", "--test", "0"),
+            *(("--steps", "48") if method == "dynamic" else ()),
+        )
+
+
+def training(folder: Path, options: argparse.Namespace) -> None:
+    """A model for each notation and seed."""
+    steps = max(1, options.tokens // _TOKENS_OF_UPDATE)
+    for seed in range(options.seeds):
+        for method in METHODS:
+            rows = max(1, round(_TOKENS_OF_UPDATE / _tokens(folder / f"lessons-{method}")))
+            run(
+                *("teach", f"{folder}/lessons-{method}", "--out", f"{folder}/model-{method}-{seed}"),
+                *("--seed", str(seed), "--steps", str(steps), "--rows", str(rows), "--each", "8"),
+                *("--layers", str(options.layers), "--width", str(options.width)),
+                *("--check", "200", "--device", options.device),
+            )
+
+
+def _tokens(folder: Path) -> float:
+    """Tokens that a lesson takes to read, in the mean, with its part of the program, which up to eight share;
+    words of these lessons count as one."""
+    files = shards(folder)
+    tokenizer = Words.learned(some_texts(files), 768)
+    read = lessons = 0
+    for one in islice(read_lessons(files, "train", tokenizer), 300):
+        read += len(one.program) * -(-len(one.each) // 8)
+        read += sum(len(prompt) + len(completion) for prompt, completion in one.each)
+        lessons += len(one.each)
+    return read / lessons
+
+
+def answers(folder: Path, options: argparse.Namespace) -> None:
+    """Every model asked about every run that is held out."""
+    from deskcheck.teach.checkpoints import open_checkpoint
+
+    asked = list(Recordings(folder / "asked"))
+    for seed in range(options.seeds):
+        for method in METHODS:
+            file = folder / f"answers-{method}-{seed}.json"
+            if file.exists():
+                continue
+            checkpoint = open_checkpoint(folder / f"model-{method}-{seed}", options.device)
+            found = (
+                _stepped(checkpoint, asked) if method == "dynamic" else _written(checkpoint, asked, method)
+            )
+            rows = [
+                Answered(
+                    method=method,
+                    seed=seed,
+                    run=one.id,
+                    family=one.id.split("-")[0],
+                    program=one.program.code,
+                    steps=len(one.trace) - 1,
+                    right=right,
+                    exact=None if method == "direct" else exact,
+                    ended=ended,
+                )
+                for one, right, exact, ended in found
+            ]
+            part = file.with_suffix(".part")
+            part.write_text(json.dumps([asdict(row) for row in rows]))
+            part.replace(file)
+            print(f"{file.name}: {sum(row.right for row in rows)} of {len(rows)} right", flush=True)
+
+
+def _written(checkpoint: Checkpoint, asked: Sequence[Recording], name: str) -> Iterator[Result]:
+    """The whole trace, or the ending alone, in one answer. It may be half as long again as the true one."""
+    notation, encode = NOTATIONS[name], checkpoint.tokenizer.encode
+    by_length = sorted(asked, key=lambda one: len(one.trace))
+    for start in range(0, len(by_length), 16):
+        some = by_length[start : start + 16]
+        rows = Rows(checkpoint.network, checkpoint.tokenizer, [program_text(one.program) for one in some])
+        # Of 16 the longest answer bounds all.
+        rows.longest = 100 + max(len(encode(notation.render(one))) for one in some) * 3 // 2
+        found = rows.ask({n: (trace_prompt(one.program, name), "") for n, one in enumerate(some)})
+        for number, one in enumerate(some):
+            true = list(moments(one.trace, file=one.program.filename))
+            if name == "direct":
+                states = notation.parse(found[number].text).moments
+                yield one, _same(states, true), 0, Stop.END.value
+            else:
+                told = read_trace(found[number].text, name, truncated=not found[number].ended)
+                agreed = compare_runs(told.states, true, told.stop)
+                yield one, _same(told.states, true), agreed.exact, told.stop.value
+
+
+def _stepped(checkpoint: Checkpoint, asked: Sequence[Recording]) -> Iterator[Result]:
+    """State by state, up to ten more than the longest run has."""
+    for one in run_all(checkpoint, asked, budget=10 + max(len(one.trace) for one in asked)):
+        true = list(moments(one.recording.trace, file=one.recording.program.filename))
+        last = NOTATIONS["dynamic"].parse(one.run.states[-1]).moments
+        yield one.recording, _same(last, true), one.agreement.exact, one.run.stop.value
+
+
+def _same(told: Sequence[Moment], true: Sequence[Moment]) -> bool:
+    """Whether the last state that is told ends as the run does, with the same value."""
+    wanted, found = ending(true), told[-1] if told else None
+    assert wanted is not None, "families return"
+    return (
+        found is not None
+        and found.kind is wanted.kind
+        and decode(found.value, found.objects) == decode(wanted.value, wanted.objects)
+    )
+
+
+# -- the page ------------------------------------------------------------------------------------
+
+
+def page(folder: Path, options: argparse.Namespace) -> None:
+    """Tables and a plot of what came out."""
+    rows = [
+        Answered(**row)
+        for file in sorted(folder.glob("answers-*.json"))
+        for row in json.loads(file.read_text())
+    ]
+    text = "\n\n".join([_accuracy(rows), _longest(rows), _difference(rows), f"Machine: {machine()}"])
+    print(text)
+    (folder / "figures.md").write_text(text + "\n")
+    _plot(rows, folder / "accuracy.svg")
+
+
+def _share(rows: Sequence[Answered]) -> Interval:
+    return mean_interval([float(row.right) for row in rows], [row.program for row in rows])
+
+
+def _length(row: Answered) -> int:
+    """The asked length that a run belongs to."""
+    return min(LENGTHS, key=lambda events: abs(row.steps - events))
+
+
+def _shown(interval: Interval) -> str:
+    return f"{interval.value:.2f} ({interval.low:.2f}-{interval.high:.2f})"
+
+
+def _accuracy(rows: Sequence[Answered]) -> str:
+    lines = []
+    for method in METHODS:
+        mine = [row for row in rows if row.method == method]
+        if not mine:
+            continue
+        by_length = [[row for row in mine if _length(row) == events] for events in LENGTHS]
+        lines.append(
+            [method, *[_shown(_share(some)) if some else "" for some in by_length], _shown(_share(mine))]
+        )
+    return table(["result right, by line events", *map(str, LENGTHS), "all"], lines)
+
+
+def _longest(rows: Sequence[Answered]) -> str:
+    lines = []
+    for family in FAMILIES:
+        cells = []
+        for method in METHODS[1:]:
+            exact = [row.exact or 0 for row in rows if (row.method, row.family) == (method, family)]
+            cells.append(str(max(exact, default=0)))
+        lines.append([family, *cells])
+    return table(["longest exact run, steps", *METHODS[1:]], lines)
+
+
+def _difference(rows: Sequence[Answered]) -> str:
+    """Dynamic against direct on long executions, the same runs and seeds."""
+    scores: dict[str, dict[str, float]] = {"direct": {}, "dynamic": {}}
+    clusters: dict[str, str] = {}
+    for row in rows:
+        if row.steps > LONG and row.method in scores:
+            key = f"{row.run} {row.seed}"
+            scores[row.method][key] = float(row.right)
+            clusters[key] = row.program
+    if not clusters:
+        return f"No runs of more than {LONG} line events were asked about."
+    gained = paired_difference(scores["direct"], scores["dynamic"], clusters)
+    value, low, high = (round(100 * share) for share in (gained.value, gained.low, gained.high))
+    return (
+        f"Runs of more than {LONG} line events, {gained.n} pairs: with dynamic {value} points more are right "
+        f"than with direct (95 % {low} to {high}, clustered by program)."
+    )
+
+
+_COLOURS = {"direct": "#888888", "scratchpad": "#d95f02", "compact": "#7570b3", "dynamic": "#1b9e77"}
+
+
+def _plot(rows: Sequence[Answered], file: Path) -> None:
+    """Share of right results over the length of the run, with 95 % intervals, on a logarithmic axis."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "deskcheck"  # the same figures give the same file
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
+    for method in METHODS:
+        at, found = [], []
+        for events in LENGTHS:
+            some = [row for row in rows if row.method == method and _length(row) == events]
+            if some:
+                at.append(events)
+                found.append(_share(some))
+        values = [one.value for one in found]
+        below = [one.value - one.low for one in found]
+        above = [one.high - one.value for one in found]
+        axes.errorbar(at, values, (below, above), label=method, color=_COLOURS[method], marker="o", capsize=3)
+    axes.set(xscale="log", xlabel="line events of the run", ylabel="result right", ylim=(-0.03, 1.03))
+    axes.set_xticks(LENGTHS, [str(events) for events in LENGTHS])
+    axes.minorticks_off()
+    axes.axvspan(axes.get_xlim()[0], LENGTHS[2] * 1.15, color="#000000", alpha=0.05, label="lengths trained")
+    axes.legend(frameon=False)
+    figure.savefig(file, metadata={"Date": None})
+    pyplot.close(figure)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
+    parser.add_argument("--seeds", type=int, default=3, help="models of each notation")
+    parser.add_argument("--tokens", type=int, default=6_000_000, help="that each model reads in training")
+    parser.add_argument("--variants", type=int, default=40, help="of each text that is trained")
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    for part in options.only or PARTS:
+        globals()[part](options.folder, options)
+
+
+if __name__ == "__main__":
+    main()

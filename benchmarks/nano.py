@@ -1,0 +1,167 @@
+"""deskcheck-nano from nothing: recordings, lessons, training, the graph, and the figures of its card.
+
+    python -m benchmarks.nano FOLDER [--programs 12769] [--steps 18000] [--device cuda] [--only PART]
+
+Everything is done by `deskcheck` commands, which are printed, in a folder that holds it all; each goes on
+where it was ended, so that the same command can be given until it is done. Parts: recordings, lessons,
+training, graph, figures.
+
+Nothing of what the figures are measured on is trained: of generated programs a twentieth is held out by its
+text, and of every family one text, in all its inputs.
+"""
+
+import argparse
+import json
+import os
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from benchmarks._commands import run
+from benchmarks._page import machine, table
+from deskcheck.ask.statistics import mean_interval
+from deskcheck.recording import Recording
+from deskcheck.recording.file import Recordings
+
+PARTS = ("recordings", "lessons", "training", "graph", "figures")
+TRAINED_TEXTS, HELD_OUT_TEXT = "0-2", 3
+LONG = {"binary_counter": 100_000, "collatz": None, "odometer": 20_000}
+"""Families of long executions -> line events of a run; None: 30 starts below 10^5, each to its end."""
+
+
+def recordings(folder: Path, options: argparse.Namespace) -> None:
+    """Programs to learn from, and those that are held out."""
+    common = ["--no-repeat", "--workers", str(options.workers)]
+
+    def record(source: str, name: str) -> None:
+        run("record", source, "--out", str(folder / "runs" / name), *common)
+
+    record(f"generated:{options.programs},level=1-{options.level},seed=1", "generated")
+    most = options.variants
+    for name in LONG:
+        family = f"family:{name},texts={TRAINED_TEXTS}"
+        record(f"{family},variants=0-60,inputs=8,seed=1", "families")
+        if LONG[name]:  # states as they are late in a long run
+            record(f"{family},variants=61-110,inputs=1,events=30000,seed=4", "families-long")
+        record(f"{family},variants=111-{most},inputs=3,seed=5", "families-more")
+    record(f"family:all,texts={TRAINED_TEXTS},variants=0-12,inputs=3,seed=1", "families-all")
+    record(f"family:all,texts={HELD_OUT_TEXT},inputs=30,seed=2", "held-out")
+    for name, events in LONG.items():
+        wanted = f"events={events},inputs=1" if events else "inputs=30"
+        record(f"family:{name},texts={HELD_OUT_TEXT},{wanted},seed=3", f"long-{name}")
+
+
+def lessons(folder: Path, options: argparse.Namespace) -> None:
+    """States of the programs to learn from, each with the next one."""
+    learned = ("generated", "families", "families-more", "families-long", "families-all")
+    run(
+        *("lessons", *[str(folder / "runs" / name) for name in learned], "--out", str(folder / "lessons")),
+        *("--steps", str(options.each), "--budget", "1500", "--no-ids"),
+        *("--validation", "0.02", "--test", "0.05"),
+    )
+
+
+def training(folder: Path, options: argparse.Namespace) -> None:
+    """A model from nothing."""
+    run(
+        *("teach", str(folder / "lessons"), "--out", str(folder / "model"), "--steps", str(options.steps)),
+        *("--rows", str(options.rows), "--each", "8", "--layers", "5", "--width", "128", "--rate", "0.0015"),
+        *("--check", "1000", "--device", options.device),
+    )
+
+
+def graph(folder: Path, options: argparse.Namespace) -> None:
+    """The model without torch."""
+    from deskcheck.teach.export import export
+    from deskcheck.teach.model import Model
+
+    model, about = Model.load(folder / "model")
+    export(model, about, folder / "graph" / "model.onnx")
+    print(f"{(folder / 'graph' / 'model.onnx').stat().st_size / 1e6:.2f} MB")
+
+
+def held_out(folder: Path) -> Iterator[Recording]:
+    """Recordings of generated programs that are in no lesson of the training split."""
+    import pyarrow.parquet as pq
+
+    tests: set[str] = set()
+    for file in sorted((folder / "lessons").glob("*.parquet")):
+        found = pq.read_table(file, columns=["program", "split"], filters=[("split", "==", "test")])
+        tests.update(found["program"].to_pylist())
+    for recording in Recordings(folder / "runs" / "generated"):
+        if recording.id in tests:
+            yield recording
+
+
+def figures(folder: Path, options: argparse.Namespace) -> None:
+    """What the card says."""
+    from deskcheck.teach.checkpoints import open_checkpoint
+    from deskcheck.teach.stepper import exact_steps
+
+    checkpoint = open_checkpoint(folder / "model", options.device)
+    told: dict[str, object] = {"machine": machine(), "options": vars(options) | {"folder": ""}}
+
+    def steps(chosen: Sequence[Recording], most: int | None) -> dict[str, list[bool]]:
+        return {
+            one.id: list(
+                exact_steps(checkpoint.network, checkpoint.tokenizer, one, rows=options.rows, most=most)
+            )
+            for one in chosen
+        }
+
+    generated = list(islice(held_out(folder), options.held_out))
+    lines = [_share("generated programs, unseen", generated, steps(generated, 200))]
+    families: dict[str, list[Recording]] = defaultdict(list)
+    for one in Recordings(folder / "runs" / "held-out"):
+        families[one.id.split("-")[0]].append(one)
+    for name, chosen in families.items():
+        lines.append(_share(name, chosen, steps(chosen, 200)))
+    print(table(["steps from true states", "programs", "steps", "exact", "95 %"], lines))
+    longest = []
+    for name in LONG:
+        found = steps(list(Recordings(folder / "runs" / f"long-{name}")), None)
+        runs = [next((n for n, ok in enumerate(flags) if not ok), len(flags)) for flags in found.values()]
+        whole = sum(all(flags) for flags in found.values())
+        longest.append([name, f"{whole} of {len(found)}", str(max(runs)), f"{statistics.median(runs):.0f}"])
+    print(table(["runs, exact from the start", "whole", "longest", "median"], longest))
+    told |= {"each": lines, "longest": longest}
+    (folder / "figures.json").write_text(json.dumps(told, indent=1, default=str) + "\n")
+
+
+def _share(name: str, chosen: Sequence[Recording], found: dict[str, list[bool]]) -> list[str]:
+    scores = [float(ok) for flags in found.values() for ok in flags]
+    clusters = [one.program.code for one in chosen for _ in found[one.id]]
+    if not scores:
+        return [name, "0", "0", "-", "-"]
+    share = mean_interval(scores, clusters)
+    return [
+        name,
+        str(len({one.program.code for one in chosen})),
+        str(len(scores)),
+        f"{share.value:.4f}",
+        f"{share.low:.4f} to {share.high:.4f}",
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
+    parser.add_argument("--programs", type=int, default=12_769, help="generated ones")
+    parser.add_argument("--level", type=int, default=4, help="highest level of the generated ones")
+    parser.add_argument("--variants", type=int, default=500, help="of each text of a long family")
+    parser.add_argument("--each", type=int, default=48, help="lessons of a program")
+    parser.add_argument("--steps", type=int, default=18_000, help="updates")
+    parser.add_argument("--rows", type=int, default=32, help="lessons of an update; steps asked at once")
+    parser.add_argument("--held-out", type=int, default=1000, help="generated programs that are asked")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    for part in options.only or PARTS:
+        globals()[part](options.folder, options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+"""What jobs in shards cost beside the bare recorder, and how far they go: `benchmarks/scale.py --help`.
+
+Everything is measured in one run, in turn: the recorder into a folder, the local pool, Ray. Memory is that of
+the driver and of the largest process under it. What needs more nodes than there are is simulated:
+`Assumptions` says from what.
+"""
+
+import argparse
+import heapq
+import json
+import os
+import platform
+import random
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks._measure import peak_rss
+from deskcheck.recording.program import Mode, Program
+from deskcheck.sandbox.recorder import RecordSettings, record_all
+from deskcheck.scale import JobSummary, LocalPool, record_job
+from deskcheck.scale.job import Answer
+from tests.scale.same import digests
+
+
+def programs(count: int) -> Iterator[Program]:
+    """Small calls that all differ, a few dozen events each: what training sets are made of."""
+    for n in range(count):
+        body = (
+            f"    found = []\n    for i in range(x):\n        found.append(i * {n})\n    return sum(found)\n"
+        )
+        call: dict[str, Any] = {"entry": "f", "arguments": f"({n % 9},)", "source": "benchmark"}
+        yield Program(id=f"p{n}", code=f"def f(x):\n{body}", mode=Mode.CALL, **call)
+
+
+SETTINGS = RecordSettings(repeat=False)
+
+
+def job(count: int, folder: Path, where: str, workers: int) -> JobSummary:
+    if where == "ray":
+        from deskcheck.scale.ray import RayCluster
+
+        return record_job(programs(count), folder, runner=RayCluster(at_once=workers), settings=SETTINGS)
+    return record_job(programs(count), folder, runner=LocalPool(workers), settings=SETTINGS)
+
+
+def measure(what: str, count: int, folder: Path, workers: int) -> dict[str, Any]:
+    """One way to record, in this process."""
+    began = time.monotonic()
+    if what == "recorder":
+        record_all(programs(count), folder, workers=workers, repeat=SETTINGS.repeat)
+    else:
+        job(count, folder, what, workers)
+    took = time.monotonic() - began
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "what": what,
+        "programs": count,
+        "wall_s": took,
+        "per_s": count / took,
+        "cpu_s": own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime,
+        "driver_mb": peak_rss() / 1e6,
+        "worker_mb": children.ru_maxrss / 1024,
+        "size_bytes": sum(path.stat().st_size for path in folder.glob("*.parquet")),
+    }
+
+
+def in_its_own(what: str, count: int, folder: Path, workers: int) -> dict[str, Any]:
+    """`measure` in a process of its own, so that memory is told apart."""
+    asked = ["--one", what, str(count), str(folder), str(workers)]
+    done = subprocess.run([sys.executable, __file__, *asked], stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+class Nobody:
+    """A runner that answers at once and leaves two empty files: what is left is the driver's own work."""
+
+    def __init__(self) -> None:
+        self._answers: list[Answer] = []
+
+    @property
+    def room(self) -> int:
+        return 64 - len(self._answers)
+
+    def submit(self, number: int, task: dict[str, Any]) -> None:
+        line = {"shard": task["shard"], "programs": task["stop"], "events": 0, "not_repeatable": 0}
+        line |= {"outcomes": {"returned": task["stop"]}, "problems": {}, "finished": 0.0}
+        line |= {name: dict.fromkeys(("recordings", "events"), 0) for name in ("bytes", "sha256")}
+        for table in ("recordings", "events"):
+            Path(task["folder"], f"{table}-{task['shard']}.parquet").touch()
+        self._answers.append(Answer(number, done=line))
+
+    def wait(self, timeout_s: float) -> list[Answer]:
+        found, self._answers = self._answers, []
+        return found
+
+    def close(self, *, kill: bool) -> None:
+        pass
+
+
+def driver_alone(count: int) -> Iterator[dict[str, Any]]:
+    """What a job of so many programs costs its driver, and starting it again when it is whole."""
+    with tempfile.TemporaryDirectory(prefix="deskcheck-bench-") as folder:
+        for what in ("driver alone", "again"):
+            cpu, wall = time.process_time(), time.monotonic()
+            summary = record_job(programs(count), folder, runner=Nobody(), settings=SETTINGS)
+            yield {
+                "what": what,
+                "programs": count,
+                "shards": summary.totals.shards,
+                "cpu_s": time.process_time() - cpu,
+                "wall_s": time.monotonic() - wall,
+                "driver_mb": peak_rss() / 1e6,
+            }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumptions:
+    """Of the simulation. shard_s: mean time of a shard, spread: standard deviation of the logarithm of one
+    (a long tail of stragglers). plan_s: of planning a shard, before anything runs. driver_s: that the driver
+    spends on a shard, one after another. lost_an_hour: share of nodes lost in an hour; what was in work there
+    is begun again. back_s: until another takes its place. noticed_s: until the driver knows.
+    """
+
+    programs: int = 10_000_000
+    size: int = 500
+    processors: int = 32
+    shard_s: float = 30.0
+    spread: float = 0.5
+    plan_s: float = 0.01
+    driver_s: float = 0.01
+    lost_an_hour: float = 0.01
+    noticed_s: float = 30.0
+    back_s: float = 300.0
+
+
+def simulate(nodes: int, given: Assumptions, seed: int = 0) -> dict[str, float]:
+    """A job on `nodes` nodes, event by event: how long it takes, and its efficiency, which is the time that
+    the shards need on that many processors if nothing is ever idle, divided by the time that it took."""
+    choose = random.Random(seed)
+    mu = -(given.spread**2) / 2
+    todo = [
+        given.shard_s * choose.lognormvariate(mu, given.spread) for _ in range(given.programs // given.size)
+    ]
+    needed = sum(todo)
+    lives = [_life(choose, given, 0.0) for _ in range(nodes)]
+    free = [(0.0, node) for node in range(nodes) for _ in range(given.processors)]
+    heapq.heapify(free)
+    again: list[tuple[float, float]] = []
+    driver = ended = given.plan_s * len(todo)
+    lost = 0
+    while todo or again:
+        at, node = heapq.heappop(free)
+        if at > lives[node][1]:  # it was lost meanwhile; its successor takes the place
+            lives[node] = _life(choose, given, max(at, lives[node][1] + given.back_s))
+        start = max(at, lives[node][0])
+        if start > at:
+            heapq.heappush(free, (start, node))
+            continue
+        if again and (again[0][0] <= at or not todo):
+            known, takes = heapq.heappop(again)
+            start = max(at, known)
+        else:
+            takes = todo.pop()
+        driver = max(driver, start) + given.driver_s
+        end = driver + takes
+        if end > lives[node][1]:
+            lost += 1
+            heapq.heappush(again, (lives[node][1] + given.noticed_s, takes))
+            heapq.heappush(free, (lives[node][1] + given.back_s, node))
+        else:
+            heapq.heappush(free, (end, node))
+            ended = max(ended, end)
+    return {
+        "nodes": nodes,
+        "hours": ended / 3600,
+        "shards_lost": lost,
+        "efficiency": needed / (nodes * given.processors) / ended,
+    }
+
+
+def _life(choose: random.Random, given: Assumptions, born: float) -> tuple[float, float]:
+    """From when to when a node is there."""
+    if not given.lost_an_hour:
+        return born, float("inf")
+    return born, born + choose.expovariate(given.lost_an_hour / 3600)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, default=2000, help="of the comparison")
+    parser.add_argument("--few", type=int, default=0, help="of the smaller job for memory; 0: leave it out")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--without-ray", action="store_true")
+    parser.add_argument("--driver", type=int, metavar="COUNT", help="the driver alone, of a job of so many")
+    parser.add_argument("--simulate", action="store_true", help="the simulation alone")
+    parser.add_argument("--shard-s", type=float, default=Assumptions.shard_s)
+    parser.add_argument("--processors", type=int, default=Assumptions.processors, help="of a node")
+    parser.add_argument("--plan-s", type=float, default=Assumptions.plan_s)
+    parser.add_argument("--driver-s", type=float, default=Assumptions.driver_s)
+    parser.add_argument(
+        "--one", nargs=4, metavar=("WHAT", "COUNT", "FOLDER", "WORKERS"), help=argparse.SUPPRESS
+    )
+    args = parser.parse_args()
+    if args.one:
+        what, count, folder, workers = args.one
+        print(json.dumps(measure(what, int(count), Path(folder), int(workers))))
+        return
+    if args.driver:
+        for row in driver_alone(args.driver):
+            print(json.dumps(row))
+        return
+    if args.simulate:
+        for count in (10_000_000, 100_000_000):
+            given = Assumptions(
+                programs=count,
+                processors=args.processors,
+                shard_s=args.shard_s,
+                driver_s=args.driver_s,
+                plan_s=args.plan_s,
+            )
+            print(json.dumps(asdict(given)))
+            for nodes in (1, 10, 100, 1000):
+                print(json.dumps(simulate(nodes, given)))
+        return
+    print(json.dumps({"machine": platform.platform(), "processors": os.cpu_count(), "load": os.getloadavg()}))
+    ways = ["recorder", "local"] + ([] if args.without_ray else ["ray"])
+    found: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
+    with tempfile.TemporaryDirectory(prefix="deskcheck-bench-") as scratch:
+        root = Path(scratch)
+        for number in range(args.rounds):
+            for way in ways if number % 2 == 0 else ways[::-1]:
+                folder = root / way
+                shutil.rmtree(folder, ignore_errors=True)
+                found[way].append(in_its_own(way, args.programs, folder, args.workers))
+                print(json.dumps(found[way][-1]), flush=True)
+        rows = {way: digests(root / way) for way in ways}
+        print(
+            json.dumps(
+                {"equal rows": all(rows[way] == rows["recorder"] for way in ways), "rows": len(rows["local"])}
+            )
+        )
+        print(json.dumps({"again": in_its_own("local", args.programs, root / "local", args.workers)}))
+        if args.few:
+            print(json.dumps({"few": in_its_own("local", args.few, root / "few", args.workers)}))
+    medians = {way: statistics.median(run["per_s"] for run in runs) for way, runs in found.items()}
+    print(json.dumps({"per_s": medians, "local / recorder": medians["local"] / medians["recorder"]}))
+    if "ray" in medians:
+        print(json.dumps({"ray / local": medians["ray"] / medians["local"]}))
+
+
+if __name__ == "__main__":
+    main()

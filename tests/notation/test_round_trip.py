@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from deskcheck.notation import NOTATIONS, moments, state_text, transitions
+from deskcheck.notation.edits import edit_text, edited
 from deskcheck.recording import Kind, Program, Trace
 from deskcheck.recording.trace import fingerprint
 from deskcheck.tracer import Level, TraceLimits
@@ -123,6 +125,23 @@ def test_pieces_by_instruction(piece: str) -> None:
     trace = run_traced(PIECES[piece], level=Level.INSTRUCTION).trace
     states = list(moments(trace, file=FILE, instructions=True))
     assert differs("dynamic_instruction", states, PIECES[piece]) == ""
+
+
+@pytest.mark.parametrize("level", Level, ids=str)
+def test_edits_of_pieces(level: Level) -> None:
+    """From the first state of each and the edits after it, every state comes back; few edits are whole states."""
+    whole = count = 0
+    for piece, code in PIECES.items():
+        trace = run_traced(code, level=level).trace
+        states = moments(trace, file=FILE, instructions=level is Level.INSTRUCTION)
+        texts = [state_text(state) for state in states]
+        again = texts[:1]
+        for edit in [edit_text(*pair) for pair in pairwise(texts)]:
+            again.append(edited(again[-1], edit))
+            whole += edit.startswith("= ")
+            count += 1
+        assert again == texts, piece
+    assert whole < count / 8
 
 
 @pytest.mark.parametrize("name", BY_LINE)

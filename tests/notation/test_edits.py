@@ -1,0 +1,94 @@
+"""States as edits of the states before."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from deskcheck.notation.edits import edit_text, edited
+
+LINE = "f 2: n=4, xs=[1, 2] | <list_iterator over=#1, next=1>"
+UNDER = "globals: def f, def g\nframe f 2: n=4, xs=#1=[1]\ng 5 from 2:8-12: ys=#1"
+
+pieces = st.sampled_from(
+    [
+        "f 2",
+        "g 5 from 2:8-12",
+        ": ",
+        ", ",
+        "x=1",
+        "s='a, b: c | d'",
+        "#1=[1]",
+        "del x",
+        " | 1, 2",
+        " -> 3",
+        " ! ",
+        "\n",
+        "frame f 1",
+        "globals: k=1",
+        "return f 3",
+        "instruction f 2@4 'POP_TOP'",
+        " prints 'a'",
+        "<f at: x>",
+        "= ",
+        "> ",
+        "< ",
+        "\n@1 ",
+        "\n@9 ",
+        "5",
+        "'",
+        "(",
+        "]",
+        "def f",
+        "for x=1",
+        "\u2028",
+        "\ud800",
+        "",
+    ]
+)
+texts = st.lists(pieces, max_size=12).map("".join) | st.text()
+
+
+@given(texts, texts)
+@example("f 2", "")
+@example("", "f 2")
+def test_any_two_texts(before: str, after: str) -> None:
+    """An edit gives exactly the text that it was made for, whatever the two are."""
+    assert edited(before, edit_text(before, after)) == after
+
+
+@given(texts, texts)
+def test_any_edit(before: str, edit: str) -> None:
+    """A model may say anything: it gives some text."""
+    assert isinstance(edited(before, edit), str)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "edit"),
+    [
+        (LINE, LINE.replace("f 2", "f 3"), "3"),
+        (LINE, LINE.replace("f 2", "f 3").replace("[1, 2]", "[1, 2, 5]"), "3: xs=[1, 2, 5]"),
+        (LINE, LINE.replace("f 2", "f 1").replace("next=1", "next=2"), "1 | <list_iterator over=#1, next=2>"),
+        (LINE, "f 4: n=4, xs=[1, 2]", "4 |"),
+        (LINE, "f 4: xs=[1, 2], y='a, b'", "4: y='a, b', del n |"),
+        (LINE, "return " + LINE + " -> {1: 'b'}", "return 2 -> {1: 'b'}"),
+        ("return f 2: n=4 -> 5", "f 2: n=4", "2"),
+        (
+            "globals: def f, def g\nf 2: n=4",
+            "globals: def f, def g\nframe f 2: n=4\ncall g 4 from 2:8-12: ys=4",
+            "> call g 4 from 2:8-12: ys=4",
+        ),
+        (
+            "globals: def f, def g\nf 2: n=4, xs=[1]",
+            "globals: def f, def g\nframe f 2: n=4, xs=#1=[1]\ncall g 4 from 2:8-12: ys=#1",
+            "> call g 4 from 2:8-12: ys=#1\n@1 2: xs=#1=[1]",
+        ),
+        (UNDER, UNDER.replace("[1]", "[1, 2]").replace("g 5", "g 6"), "6\n@1 2: xs=#1=[1, 2]"),
+        (UNDER, "globals: def f, def g\nf 3: n=4, xs=[1], y=2", "< 3: xs=[1], y=2"),
+        (UNDER, UNDER.replace("def g", "def g, k=1"), "= " + UNDER.replace("def g", "def g, k=1")),
+        ("f 2: #1=[4]", "f 3: x=#1, #1=[4, 5]", "3: x=#1, #1=[4, 5]"),
+    ],
+)
+def test_what_an_edit_says(before: str, after: str, edit: str) -> None:
+    """What is left alone is not said."""
+    assert edit_text(before, after) == edit
+    assert edited(before, edit) == after

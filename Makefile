@@ -15,7 +15,7 @@ VERSIONS ?= 3.11 3.12 3.13
 PYTEST_ARGS ?=
 BENCHMARK_ARGS ?=
 
-PYTEST = -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+PYTEST = -n 2 --dist loadgroup $(PYTEST_ARGS)
 INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
 .PHONY: demo test lint versions web picture benchmarks clean
@@ -40,7 +40,7 @@ demo: .venv-demo/.installed
 	@echo "step by step; runs/demo/mistake.html, a run that a model predicted beside the true one, at its first mistake."
 
 test: .venv/.installed
-	.venv/bin/python $(PYTEST)
+	tools/tests .venv/bin/python $(PYTEST)
 
 lint: .venv/.installed
 	.venv/bin/ruff check
@@ -55,7 +55,7 @@ versions:
 	    if ! tools/find-python $$version >/dev/null; then absent="$$absent $$version"; continue; fi; \
 	    echo "== CPython $$version"; \
 	    if $(MAKE) --no-print-directory .venv-$$version/.installed \
-	        && .venv-$$version/bin/python $(PYTEST) -m "not slow"; \
+	        && tools/tests .venv-$$version/bin/python $(PYTEST) -m "not slow"; \
 	    then passed="$$passed $$version"; else failed="$$failed $$version"; fi; \
 	done; \
 	echo "== passed:$${passed:- none}; failed:$${failed:- none}; not found:$${absent:- none}"; \

@@ -580,8 +580,9 @@ def view(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A model's run beside it: from `deskcheck step --out`, a run folder of `deskcheck ask`, or "
-            "a text file in a notation. Of a notebook the file itself: its stored outputs beside the fresh.",
+            help="A model's run beside it: from `deskcheck step --out` (without an ID that which goes wrong "
+            "after the most steps), a run folder of `deskcheck ask`, or a text file in a notation. Of a "
+            "notebook the file itself: its stored outputs beside the fresh.",
         ),
     ] = None,
     notation: Annotated[
@@ -610,6 +611,10 @@ def view(
         _view_notebook(notebooks, folder, id_, beside, out, open_, as_json=as_json)
         return
     recordings = Recordings(folder)
+    if id_ is None and beside is not None and beside.suffix == ".json":
+        from deskcheck.view.beside import first_mistake
+
+        id_ = first_mistake(beside)
     if id_ is not None:
         recording = recordings[id_]
         if beside is not None:
@@ -1487,8 +1492,8 @@ def step(
         str | None, typer.Argument(metavar="[ID]", help="One of them, shown state by state; without it, all.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Folder of a model that `teach` made.")
-    ] = None,
+        str, typer.Option("--model", "-m", help="Folder of a model that `teach` made, or `nano`, our own.")
+    ] = "nano",
     budget: Annotated[int, typer.Option(min=1, help="Steps of a program at most.")] = 1000,
     rows: Annotated[int, typer.Option(min=1, help="Programs that are stepped at once.")] = 64,
     jump: Annotated[
@@ -1511,8 +1516,6 @@ def step(
     if out is not None and out.suffix != ".json":
         raise InputError(f"{out}: the runs are written as JSON: name a file that ends in .json.")
 
-    if model is None:
-        raise InputError("no model is named: --model FOLDER, one that `deskcheck teach` made.")
     recordings = Recordings(runs)
     chosen = [recordings[id_]] if id_ is not None else [r for r in recordings if len(r.trace)]
     if not chosen:
@@ -1536,7 +1539,7 @@ def step(
         stepped = list(run_all(checkpoint, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
     found = evaluated(checkpoint, stepped, each=each, rows=rows)
     runs_told = [{"id": s.recording.id, **s.run.to_dict(), **asdict(s.agreement)} for s in stepped]
-    told = {"model": str(model), "steps": found.steps.to_dict(), "each": found.each and asdict(found.each)}
+    told = {"model": model, "steps": found.steps.to_dict(), "each": found.each and asdict(found.each)}
     if out is not None:
         _write(out, json.dumps({**told, "runs": runs_told}) + "\n")
     if as_json:

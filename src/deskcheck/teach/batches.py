@@ -4,6 +4,7 @@ Needs torch (the extra ``[teach]``).
 """
 
 import random
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -87,15 +88,14 @@ def read_lessons(files: Sequence[Path], split: str, tokenizer: Tokenizer) -> Ite
     """
     for file in files:
         prefix: str | None = None
-        each: list[tuple[list[int], list[int]]] = []
+        each: list[tuple[Sequence[int], Sequence[int]]] = []
         for begin, prompt, completion in read_texts(file, split):
             if begin != prefix:
                 if prefix is not None:
                     yield Lessons(tokenizer.encode(prefix), each)
                 prefix, each = begin, []
-            each.append(
-                (tokenizer.encode(prompt), [*tokenizer.encode_answer(prompt, completion), tokenizer.end])
-            )
+            answer = [*tokenizer.encode_answer(prompt, completion), tokenizer.end]
+            each.append((array("i", tokenizer.encode(prompt)), array("i", answer)))
         if prefix is not None:
             yield Lessons(tokenizer.encode(prefix), each)
 

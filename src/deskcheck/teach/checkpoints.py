@@ -9,6 +9,8 @@ from deskcheck.teach.interpreter import Network
 from deskcheck.teach.runtime import GRAPH, OnnxNetwork
 from deskcheck.teach.tokens import Bytes, Edits, Tokenizer, Words
 
+NANO = "nano"
+"""Name of the model that the package brings; its card lies beside it."""
 WEIGHTS = "model.safetensors"
 """As in `model`, which cannot be imported without torch."""
 
@@ -23,21 +25,21 @@ class Checkpoint:
 
 
 def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:
-    """The model of a folder that `deskcheck teach` or `export` wrote. A graph is run by ONNX
-    Runtime, and needs no torch.
+    """The model of a folder that `deskcheck teach` or `export` wrote, or that the package brings, by its name
+    ``nano``. A graph is run by ONNX Runtime, and needs no torch.
 
     Raises:
         InputError: the folder holds no such model.
         MissingExtra: what runs it is not installed.
     """
-    folder = Path(name)
+    folder = Path(__file__).parent / NANO if str(name) == NANO else Path(name)
     if (folder / GRAPH).is_file():
         graph = OnnxNetwork(folder / GRAPH)
         return Checkpoint(graph, _tokenizer(graph.about, folder), graph.about)
     if not (folder / WEIGHTS).is_file():
         raise InputError(
             f"{folder}: holds no model of deskcheck (neither {GRAPH} nor {WEIGHTS}). "
-            "`deskcheck teach LESSONS --out FOLDER` makes one."
+            "`deskcheck teach LESSONS --out FOLDER` makes one; the package brings 'nano'."
         )
     try:
         from deskcheck.teach.model import Model

@@ -104,6 +104,23 @@ def read_told(
     return _from_text(text, notation, recording, str(path))
 
 
+def first_mistake(path: Path) -> str:
+    """The recording whose run in a file of `deskcheck step` first goes wrong, after the most steps of all; of
+    runs that are right throughout, the longest.
+
+    Raises InputError where the file is none of those.
+    """
+    try:
+        text = path.read_text(encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+    runs = _runs(path, text)[1]
+    try:
+        return max(runs, key=lambda name: (runs[name]["first"] is not None, int(runs[name]["exact"])))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: is no file that `deskcheck step --out` wrote: {error!r}.") from error
+
+
 def _true(recording: Recording, *, instructions: bool = False) -> tuple[Moment, ...]:
     return tuple(moments(recording.trace, file=recording.program.filename, instructions=instructions))
 
@@ -124,12 +141,17 @@ def _from_text(text: str, notation: str, recording: Recording, source: str) -> T
     )
 
 
-def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
+def _runs(path: Path, text: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """What a file of `deskcheck step` says, and its runs by their recordings."""
     try:
         told = json.loads(text)
-        runs = {run["id"]: run for run in told["runs"]}
+        return told, {run["id"]: run for run in told["runs"]}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: is no file that `deskcheck step --out` wrote: {error!r}.") from error
+
+
+def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
+    told, runs = _runs(path, text)
     if recording.id not in runs:
         known = ", ".join(list(runs)[:5])
         raise InputError(f"{path}: has no run of {recording.id!r}. It has {len(runs)}: {known}.")

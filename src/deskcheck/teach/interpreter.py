@@ -28,7 +28,7 @@ _GUESS = 24
 _FIND = 4
 """So many tokens must agree for the guess to go on from another place."""
 _LONGER, _AT_LEAST = 4, 200
-"""An answer ends at so many times the length of its prompt, and so many tokens: a model that has lost its way
+"""A state ends at so many times the length of its prompt, and so many tokens: a model that has lost its way
 writes for ever."""
 _SEEN_MOST = 200_000
 """Places of earlier answers that are remembered; then it begins anew."""
@@ -69,7 +69,7 @@ class Answer:
 class Rows:
     """Programs that a model has read, one a row, and can be asked about again and again.
 
-    longest: tokens of a prompt with its answer; an answer that gets much longer than its prompt ends earlier.
+    longest: tokens of a prompt with its answer; a state that gets much longer than its prompt ends earlier.
     """
 
     def __init__(
@@ -168,12 +168,15 @@ class Rows:
         rows = list(asked)
         writing = []
         for prompt, guess in asked.values():
-            question = prompt.removeprefix(asked_state(prompt) or "")
+            state = asked_state(prompt)
+            question = prompt.removeprefix(state or "")
             draft = self.seen.answers.get(question) if self.edits else None
             if draft is None:
                 draft = [*self.tokenizer.encode_answer(prompt, guess), self.tokenizer.end]
             pending = self.tokenizer.encode(prompt)
-            writing.append(_Writing(pending, draft, question, self.seen, self.longest))
+            # Of a whole trace nothing says how long it gets.
+            most = self.longest if state is None else (1 + _LONGER) * len(pending) + _AT_LEAST
+            writing.append(_Writing(pending, draft, question, self.seen, min(most, self.longest)))
         end = self.tokenizer.end
         room = self.keys[0].shape[2] + max(len(w.pending) for w in writing) + 2 * _GUESS
         keys = [_wide(k[rows], room) for k in self.keys]
@@ -253,7 +256,7 @@ class _Writing:
     is the one whose successor is wanted. old: the guess that was given; source, at: what is guessed from, and
     how far it has been used."""
 
-    def __init__(self, prompt: list[int], old: list[int], question: str, seen: _Seen, longest: int) -> None:
+    def __init__(self, prompt: list[int], old: list[int], question: str, seen: _Seen, most: int) -> None:
         self.pending = prompt
         self.question = question
         self.old = old
@@ -265,7 +268,7 @@ class _Writing:
         self.nll = 0.0
         self.passes = 0
         self.size = len(prompt)
-        self.most = min(longest, (1 + _LONGER) * len(prompt) + _AT_LEAST)
+        self.most = most
 
     def guess(self) -> list[int]:
         self.guessed = self.source[self.at : self.at + _GUESS]

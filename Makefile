@@ -1,5 +1,5 @@
-# make demo      record some programs, ask stand-in models about them, mark the answers, write a report, a page to step through
-#                one, and a page of a model's first mistake
+# make demo      record some programs, ask stand-in models about them, run others in nano, our own small model; write a report, a
+#                page to step through a program, and a page of nano's first mistake
 # make test      every test
 # make lint      what a machine can read: ruff, mypy
 # make versions  the fast tests on every supported CPython that is found
@@ -26,18 +26,18 @@ demo: .venv-demo/.installed
 	.venv-demo/bin/python -m deskcheck.cli record examples --sandbox trusted --out runs/demo/examples
 	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/stdlib runs/demo/examples \
 	    --question output,next_line,state,path --model deskcheck/oracle --model deskcheck/guess
-	.venv-demo/bin/python -m deskcheck.cli record examples/functions.jsonl --sandbox trusted --out runs/demo/functions
-	rm -rf runs/demo/predicted
-	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/functions --question output --method dynamic_scratchpad \
-	    --model deskcheck/erring --out runs/demo/predicted
+	.venv-demo/bin/python -m deskcheck.cli record generated:30,level=1-3,inputs=1,seed=2026 --sandbox trusted --out runs/demo/unseen
+	.venv-demo/bin/python -m deskcheck.cli step runs/demo/unseen --out runs/demo/nano.json
+	rm -rf runs/demo/nano
+	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/unseen --question output --method dynamic_scratchpad \
+	    --model taught/nano --model deskcheck/guess --out runs/demo/nano
 	.venv-demo/bin/python -m deskcheck.cli view runs/demo/examples bank.transfer --out runs/demo/trace.html
-	.venv-demo/bin/python -m deskcheck.cli view runs/demo/functions functions_2_2 --beside runs/demo/predicted \
-	    --out runs/demo/mistake.html
-	.venv-demo/bin/python -m deskcheck.cli report "$$(ls -td runs/demo/stdlib/ask/*/ | head -1)" runs/demo/predicted \
+	.venv-demo/bin/python -m deskcheck.cli view runs/demo/unseen --beside runs/demo/nano.json --out runs/demo/mistake.html
+	.venv-demo/bin/python -m deskcheck.cli report "$$(ls -td runs/demo/stdlib/ask/*/ | head -1)" runs/demo/nano \
 	    --out runs/demo/report.html
 	@echo "Written:"; find runs/demo -type f | sort
 	@echo "Open in a browser: runs/demo/report.html, what the models answered; runs/demo/trace.html, one of the programs"
-	@echo "step by step; runs/demo/mistake.html, a run that a model predicted beside the true one, at its first mistake."
+	@echo "step by step; runs/demo/mistake.html, a run that nano, our own small model, predicted, where it first goes wrong."
 
 test: .venv/.installed
 	tools/tests .venv/bin/python $(PYTEST)
@@ -89,7 +89,7 @@ clean:
 
 # Light: no torch, no Jupyter.
 .venv-demo/.installed: $(INSTALLED_FROM)
-	@tools/bootstrap "$(PYTHON)" .venv-demo ask
+	@tools/bootstrap "$(PYTHON)" .venv-demo ask,nano
 
 .venv-%/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test

@@ -1,6 +1,6 @@
 """deskcheck-nano from nothing: recordings, lessons, training, the graph, and the figures of its card.
 
-    python -m benchmarks.nano FOLDER [--programs 12769] [--steps 18000] [--device cuda] [--only PART]
+    python -m benchmarks.nano FOLDER [--programs 16000] [--steps 12000] [--device cuda] [--only PART]
 
 Everything is done by `deskcheck` commands, which are printed, in a folder that holds it all; each goes on
 where it was ended, so that the same command can be given until it is done. Parts: recordings, lessons,
@@ -67,8 +67,8 @@ def training(folder: Path, options: argparse.Namespace) -> None:
     """A model from nothing."""
     run(
         *("teach", str(folder / "lessons"), "--out", str(folder / "model"), "--steps", str(options.steps)),
-        *("--rows", str(options.rows), "--each", "8", "--layers", "5", "--width", "128", "--rate", "0.0015"),
-        *("--check", "1000", "--device", options.device),
+        *("--rows", str(options.rows), "--each", "8", "--layers", "5", "--width", "128", "--rate", "0.003"),
+        *("--check", "500", "--device", options.device),
     )
 
 
@@ -100,7 +100,7 @@ def figures(folder: Path, options: argparse.Namespace) -> None:
     from deskcheck.teach.checkpoints import open_checkpoint
     from deskcheck.teach.stepper import exact_steps
 
-    checkpoint = open_checkpoint(folder / "model", options.device)
+    checkpoint = open_checkpoint(folder / "graph")
     told: dict[str, object] = {"machine": machine(), "options": vars(options) | {"folder": ""}}
 
     def steps(chosen: Sequence[Recording], most: int | None) -> dict[str, list[bool]]:
@@ -149,11 +149,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
-    parser.add_argument("--programs", type=int, default=12_769, help="generated ones")
+    parser.add_argument("--programs", type=int, default=16_000, help="generated ones")
     parser.add_argument("--level", type=int, default=4, help="highest level of the generated ones")
     parser.add_argument("--variants", type=int, default=500, help="of each text of a long family")
     parser.add_argument("--each", type=int, default=48, help="lessons of a program")
-    parser.add_argument("--steps", type=int, default=18_000, help="updates")
+    parser.add_argument("--steps", type=int, default=12_000, help="updates")
     parser.add_argument("--rows", type=int, default=32, help="lessons of an update; steps asked at once")
     parser.add_argument("--held-out", type=int, default=1000, help="generated programs that are asked")
     parser.add_argument("--device", default="cpu")

@@ -15,10 +15,11 @@ from deskcheck.teach.tokens import Bytes  # noqa: E402
 PREFIXES = ["1|def f(n):\n2|    return n\n\n", "1|x = 1\n\n", "1|def f(n):\n2|    return n\n\n"]
 
 
-@pytest.fixture(scope="module")
-def network() -> TorchNetwork:
+@pytest.fixture(scope="module", params=[0, 3], ids=["alone", "behind"])
+def network(request: pytest.FixtureRequest) -> TorchNetwork:
     torch.manual_seed(1)
-    model = Model(Shape(vocabulary=Bytes.size, layers=2, width=32, heads=2, hidden=48))
+    shape = Shape(vocabulary=Bytes.size, layers=2, width=32, heads=2, hidden=48, behind=request.param)
+    model = Model(shape)
     with torch.no_grad():
         for weight in model.parameters():
             weight.mul_(4 if weight.dim() == 2 else 1)  # far from even, so that answers differ

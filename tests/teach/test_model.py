@@ -1,6 +1,7 @@
 """The small model: that programs read once change nothing, and that it is a Llama."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ torch = pytest.importorskip(
     "torch", reason="no torch: would have proved that the small model computes what it says"
 )
 
+from deskcheck.teach.batches import Batch  # noqa: E402
 from deskcheck.teach.model import Model, Shape  # noqa: E402
 
 SHAPE = Shape(vocabulary=50, layers=2, width=32, heads=2, hidden=48)
@@ -19,22 +21,29 @@ SHAPE = Shape(vocabulary=50, layers=2, width=32, heads=2, hidden=48)
 
 @pytest.fixture
 def model() -> Model:
+    return made(SHAPE)
+
+
+def made(shape: Shape) -> Model:
     torch.manual_seed(0)
-    made = Model(SHAPE)
-    made.eval()
-    return made
+    model = Model(shape)
+    model.eval()
+    return model
 
 
 def tokens(*shape: int) -> Any:
     return torch.randint(0, 50, shape, generator=torch.Generator().manual_seed(1))
 
 
-def test_rows_with_a_context_are_rows_that_begin_with_it(model: Model) -> None:
+@pytest.mark.parametrize("behind", [0, 3, 7])
+def test_rows_with_a_context_are_rows_that_begin_with_it(behind: int) -> None:
     """Programs of different lengths, three rows of each: as if every row held its program."""
+    model = made(replace(SHAPE, behind=behind))
     programs, lengths, rows = tokens(2, 9), torch.tensor([9, 5]), tokens(6, 7)
     owner = torch.tensor([0, 0, 0, 1, 1, 1])
+    before = Batch(programs, lengths, owner, rows, rows).before(behind)
     with torch.inference_mode():
-        known, _ = model(rows, model.read(programs, lengths).of(owner))
+        known, _ = model(rows, model.read(programs, lengths).of(owner), before)
         for row in range(6):
             length = int(lengths[owner[row]])
             whole = torch.cat([programs[owner[row], :length], rows[row]])[None]
@@ -42,7 +51,9 @@ def test_rows_with_a_context_are_rows_that_begin_with_it(model: Model) -> None:
             torch.testing.assert_close(known[row], alone[0, length:], atol=2e-5, rtol=1e-4)
 
 
-def test_no_token_sees_what_comes_later(model: Model) -> None:
+@pytest.mark.parametrize("behind", [0, 3])
+def test_no_token_sees_what_comes_later(behind: int) -> None:
+    model = made(replace(SHAPE, behind=behind))
     rows = tokens(1, 8)
     other = rows.clone()
     other[0, 5:] = (other[0, 5:] + 1) % 50

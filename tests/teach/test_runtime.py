@@ -1,5 +1,6 @@
 """Without torch a model gives what it gives with it."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -23,16 +24,19 @@ from deskcheck.teach.tokens import Bytes  # noqa: E402
 pytestmark = pytest.mark.xdist_group("graph")  # it is written once
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[TorchNetwork, OnnxNetwork]:
+@pytest.fixture(scope="module", params=[0, 3], ids=["alone", "behind"])
+def both(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[TorchNetwork, OnnxNetwork]:
     torch.manual_seed(0)
-    model = Model(Shape(vocabulary=Bytes.size, layers=2, width=32, heads=2, hidden=48))
+    shape = Shape(vocabulary=Bytes.size, layers=2, width=32, heads=2, hidden=48, behind=request.param)
+    model = Model(shape)
     with torch.no_grad():
         for weight in model.parameters():
             weight.mul_(4 if weight.dim() == 2 else 1)
             weight.copy_(weight.half().float())  # as it is kept in the file
     file = tmp_path_factory.mktemp("graph") / "model.onnx"
-    export(model, {"shape": {"layers": 2, "width": 32, "heads": 2, "hidden": 48}, "step": 7}, file)
+    export(model, {"shape": asdict(shape), "step": 7}, file)
     return TorchNetwork(model), OnnxNetwork(file, threads=1)
 
 
@@ -41,7 +45,9 @@ def test_graph_computes_what_the_model_does(
     both: tuple[TorchNetwork, OnnxNetwork], rows: int, length: int, size: int
 ) -> None:
     draw = np.random.default_rng(rows)
-    tokens = draw.integers(0, 256, (rows, length))
+    behind = both[0].behind
+    tokens = draw.integers(0, 256, (rows, behind + length))
+    tokens[::2, :behind] = -1
     keys, values = (
         [draw.normal(size=(rows, 2, size, 16)).astype(np.float32) for _ in range(2)] for _ in range(2)
     )

@@ -42,6 +42,15 @@ class Batch:
     tokens: Tensor
     labels: Tensor
 
+    def before(self, count: int) -> Tensor | None:
+        """The last `count` tokens of each row's program, [rows, count], -1 where it has fewer; None of
+        none."""
+        if not count:
+            return None
+        places = self.lengths[:, None] - torch.arange(count, 0, -1, device=self.lengths.device)
+        found = self.programs.gather(1, places.clamp(min=0))
+        return torch.where(places < 0, -1, found)[self.owner]
+
     def to(self, device: torch.device) -> "Batch":
         return Batch(
             self.programs.to(device),

@@ -43,13 +43,16 @@ class Network(Protocol):
     """Width of a head."""
     dtype: np.dtype[Any]
     """Of keys and values."""
+    behind: int
+    """So many tokens before those that it runs over it wants to see, too."""
 
     def run(
         self, tokens: Numbers, keys: Sequence[Floats], values: Sequence[Floats], lengths: Numbers
     ) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
-        """tokens: [rows, length]; keys, values: a layer each, [rows, heads, size, head], of which the first
-        `lengths` [rows] count. Log probabilities of the token after each, [rows, length, vocabulary], and the
-        keys and values of these tokens, [rows, heads, length, head]. Positions go on from `lengths`."""
+        """tokens: [rows, behind + length], -1 where none stands before; keys, values: a layer each, [rows,
+        heads, size, head], of which the first `lengths` [rows] count. Log probabilities of the token after
+        each, [rows, length, vocabulary], and the keys and values of these tokens, [rows, heads, length,
+        head]. Positions go on from `lengths`."""
         ...
 
 
@@ -82,6 +85,11 @@ class Rows:
         self.edits = isinstance(tokenizer, Edits)
         programs = [tokenizer.encode(prefix) for prefix in prefixes]
         self.programs = np.array([len(program) for program in programs], dtype=np.int64)
+        behind = network.behind
+        self.ends = np.full((len(programs), behind), -1, dtype=np.int64)
+        """The last tokens of each program."""
+        for row, program in enumerate(programs):
+            self.ends[row] = _last(program, behind)
         size = int(self.programs.max(initial=0))
         self.keys = self._empty(len(programs), size)
         self.values = self._empty(len(programs), size)
@@ -92,9 +100,10 @@ class Rows:
         for start in range(0, len(first), 16):
             some = list(first.items())[start : start + 16]
             width = max(len(text) for text, _ in some)
-            tokens = np.zeros((len(some), width), dtype=np.int64)
+            tokens = np.zeros((len(some), behind + width), dtype=np.int64)
+            tokens[:, :behind] = -1
             for number, (text, _) in enumerate(some):
-                tokens[number, : len(text)] = text
+                tokens[number, behind : behind + len(text)] = text
             nothing = self._empty(len(some), 0)
             _, keys, values = self.network.run(tokens, nothing, nothing, np.zeros(len(some), dtype=np.int64))
             for number, (_, row) in enumerate(some):
@@ -117,7 +126,7 @@ class Rows:
 
     def keep(self, rows: Sequence[int]) -> None:
         """Drops all rows but these, which are numbered anew in this order."""
-        self.programs = self.programs[list(rows)]
+        self.programs, self.ends = self.programs[list(rows)], self.ends[list(rows)]
         size = int(self.programs.max(initial=0))
         self.keys = [k[list(rows), :, :size] for k in self.keys]
         self.values = [v[list(rows), :, :size] for v in self.values]
@@ -134,6 +143,7 @@ class Rows:
             for a, b in zip(self.values, other.values, strict=True)
         ]
         self.programs = np.concatenate([self.programs, other.programs])
+        self.ends = np.concatenate([self.ends, other.ends])
 
     def log_probabilities(
         self, rows: Sequence[int], texts: Sequence[tuple[str, str]]
@@ -148,10 +158,11 @@ class Rows:
             for prompt, answer in texts
         ]
         width = max(len(prompt) + len(answer) for prompt, answer in pairs) - 1
-        tokens = np.zeros((len(pairs), width), dtype=np.int64)
+        chosen, behind = list(rows), self.network.behind
+        tokens = np.zeros((len(pairs), behind + width), dtype=np.int64)
+        tokens[:, :behind] = self.ends[chosen]
         for number, (prompt, answer) in enumerate(pairs):
-            tokens[number, : len(prompt) + len(answer) - 1] = [*prompt, *answer][:-1]
-        chosen = list(rows)
+            tokens[number, behind : behind + len(prompt) + len(answer) - 1] = [*prompt, *answer][:-1]
         logs, _, _ = self.network.run(
             tokens, [k[chosen] for k in self.keys], [v[chosen] for v in self.values], self.programs[chosen]
         )
@@ -182,13 +193,15 @@ class Rows:
         keys = [_wide(k[rows], room) for k in self.keys]
         values = [_wide(v[rows], room) for v in self.values]
         lengths = self.programs[rows]
+        behind, before = self.network.behind, self.ends[rows]
         active = list(range(len(rows)))
         while active:
             feeds = [[*writing[number].pending, *writing[number].guess()] for number in active]
             width = max(len(feed) for feed in feeds)
-            tokens = np.zeros((len(active), width), dtype=np.int64)
+            tokens = np.zeros((len(active), behind + width), dtype=np.int64)
+            tokens[:, :behind] = before[active]
             for place, feed in enumerate(feeds):
-                tokens[place, : len(feed)] = feed
+                tokens[place, behind : behind + len(feed)] = feed
             everyone = len(active) == len(rows)
             logs, new_keys, new_values = self.network.run(
                 tokens,
@@ -212,6 +225,7 @@ class Rows:
                     keys[layer][number, :, at : at + count] = new_keys[layer][place][:, :count]
                     values[layer][number, :, at : at + count] = new_values[layer][place][:, :count]
                 lengths[number] += count
+                before[number] = _last([*before[number], *feeds[place][:count]], behind)
             active = [
                 number
                 for number in active
@@ -310,6 +324,11 @@ class _Writing:
                 return
         if found := self.seen.after(last):
             self.source, self.at = found
+
+
+def _last(tokens: Sequence[int], count: int) -> list[int]:
+    """The last of some tokens; -1 before the first."""
+    return [*[-1] * (count - len(tokens)), *tokens[len(tokens) - min(count, len(tokens)) :]]
 
 
 def _wide(x: Floats, size: int) -> Floats:

@@ -32,13 +32,15 @@ BASE = 10_000.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """Sizes of a model. vocabulary: number of tokens; width: of the residual stream; hidden: of the layers
-    between."""
+    between; behind: so many tokens before each are known at it from the first layer on (`Behind`); with any,
+    the model is no Llama any more."""
 
     vocabulary: int
     layers: int = 5
     width: int = 192
     heads: int = 4
     hidden: int = 512
+    behind: int = 0
 
     def __post_init__(self) -> None:
         if self.width % (2 * self.heads):
@@ -48,9 +50,10 @@ class Shape:
             )
 
     @classmethod
-    def of(cls, *, layers: int = 5, width: int = 192, vocabulary: int = 0) -> "Shape":
+    def of(cls, *, layers: int = 5, width: int = 192, vocabulary: int = 0, behind: int = 0) -> "Shape":
         """One of that width: four heads, and 8/3 of it between, as Llama has, in steps of 64."""
-        return cls(vocabulary=vocabulary, layers=layers, width=width, hidden=-(-width * 8 // 3 // 64) * 64)
+        hidden = -(-width * 8 // 3 // 64) * 64
+        return cls(vocabulary=vocabulary, layers=layers, width=width, hidden=hidden, behind=behind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,25 @@ class Mixing(nn.Module):
         return out
 
 
+class Behind(nn.Module):
+    """Adds to each token's embedding those of the tokens before it, each through a matrix of its own.
+
+    To find what stands behind a name, attention then has to look once: without it a first layer must carry
+    each token to the place of the next. A short convolution (Allen-Zhu 2025, "Canon layers", of which this is
+    the one at the input; token shift in RWKV, Peng et al. 2023, arXiv:2305.13048)."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.proj = nn.Linear(shape.behind * shape.width, shape.width, bias=False)
+
+    def forward(self, x: Tensor, tokens: int) -> Tensor:
+        """x: [rows, those before and these, width] -> [rows, tokens, width]."""
+        more = x.shape[1] - tokens
+        shifted = torch.cat([x[:, more - back : more - back + tokens] for back in range(1, more + 1)], -1)
+        added: Tensor = self.proj(shifted)
+        return x[:, more:] + added
+
+
 class Layer(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -178,6 +200,7 @@ class Model(nn.Module):
         super().__init__()
         self.shape = shape
         self.embed_tokens = nn.Embedding(shape.vocabulary, shape.width)
+        self.behind = Behind(shape) if shape.behind else None
         self.layers = nn.ModuleList([Layer(shape) for _ in range(shape.layers)])
         self.norm = Norm(shape.width)
         for name, weight in self.named_parameters():
@@ -185,11 +208,30 @@ class Model(nn.Module):
                 # As in GPT-2 (Radford et al. 2019): what is added to the residual stream starts small.
                 last = name.endswith(("o_proj.weight", "down_proj.weight"))
                 nn.init.normal_(weight, std=0.02 / math.sqrt(2 * shape.layers) if last else 0.02)
+        if self.behind is not None:  # what it adds is as large as what it is added to
+            nn.init.normal_(self.behind.proj.weight, std=0.5 / math.sqrt(shape.width))
 
-    def forward(self, tokens: Tensor, context: Context | None = None) -> tuple[Tensor, Context]:
+    def embedded(self, tokens: Tensor, before: Tensor | None) -> Tensor:
+        """The embeddings of tokens, with those behind them. before: [rows, `Shape.behind`], the tokens that
+        stand before the first, -1 where there is none; None: there are none at all."""
+        x: Tensor = self.embed_tokens(tokens)
+        if self.behind is None:
+            return x
+        if before is None:
+            x = nn.functional.pad(x, (0, 0, self.shape.behind, 0))
+        else:
+            there = (before >= 0).to(x.dtype)[..., None]
+            x = torch.cat([self.embed_tokens(before.clamp(min=0)) * there, x], 1)
+        out: Tensor = self.behind(x, tokens.shape[1])
+        return out
+
+    def forward(
+        self, tokens: Tensor, context: Context | None = None, before: Tensor | None = None
+    ) -> tuple[Tensor, Context]:
         """tokens: [rows, length], filled up at their ends with anything -> what is known at each token,
         [rows, length, width] (`logits` makes logits of it), and keys and values of these tokens, whose
-        lengths are `length`. Positions count from where the context of a row ends."""
+        lengths are `length`. Positions count from where the context of a row ends. before: the last tokens
+        of the context, [rows, `Shape.behind`]; None where there is no context."""
         rows, length = tokens.shape
         start = context.lengths if context else torch.zeros(rows, dtype=torch.long, device=tokens.device)
         positions = start[:, None] + torch.arange(length, device=tokens.device)[None, :]
@@ -197,10 +239,10 @@ class Model(nn.Module):
         if context:
             size = context.keys[0].shape[2]
             beyond = torch.arange(size, device=tokens.device)[None, :] >= start[:, None]
-            before = torch.zeros(beyond.shape, device=tokens.device).masked_fill(beyond, -math.inf)
-            before = before[:, None, None, :].expand(rows, 1, length, size)
-            seen = torch.cat([before, seen.expand(rows, 1, length, length)], -1)
-        x = self.embed_tokens(tokens)
+            there = torch.zeros(beyond.shape, device=tokens.device).masked_fill(beyond, -math.inf)
+            there = there[:, None, None, :].expand(rows, 1, length, size)
+            seen = torch.cat([there, seen.expand(rows, 1, length, length)], -1)
+        x = self.embedded(tokens, before)
         computed = _computed(x.device, x.dtype)
         seen = seen.to(computed)
         cos, sin = turns(positions, self.shape.width // self.shape.heads)
@@ -257,7 +299,10 @@ class Model(nn.Module):
 
 
 def _llama(shape: Shape) -> dict[str, Any]:
-    """The configuration of Hugging Face's LlamaForCausalLM with the same computation."""
+    """The configuration of Hugging Face's LlamaForCausalLM with the same computation; nothing where that has
+    none."""
+    if shape.behind:
+        return {}
     return {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",

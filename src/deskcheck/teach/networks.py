@@ -20,6 +20,7 @@ class TorchNetwork:
         self.layers = model.shape.layers
         self.heads = model.shape.heads
         self.head = model.shape.width // model.shape.heads
+        self.behind = model.shape.behind
         self.dtype: np.dtype[Any] = np.dtype(np.float32)
 
     @torch.inference_mode()
@@ -32,7 +33,8 @@ class TorchNetwork:
             tuple([torch.from_numpy(v).to(self.device) for v in values]),
             torch.from_numpy(lengths).to(self.device),
         )
-        known, new = self.model(torch.from_numpy(tokens).to(self.device), context)
+        given = torch.from_numpy(tokens).to(self.device)
+        known, new = self.model(given[:, self.behind :], context, given[:, : self.behind])
         logs = torch.log_softmax(self.model.logits(known).float(), -1)
         return (
             logs.cpu().numpy(),

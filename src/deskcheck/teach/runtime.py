@@ -48,6 +48,7 @@ class OnnxNetwork:
         self.layers: int = shape["layers"]
         self.heads: int = shape["heads"]
         self.head: int = shape["width"] // shape["heads"]
+        self.behind: int = shape.get("behind", 0)
         self.dtype: np.dtype[Any] = np.dtype(np.float32)
 
     def run(

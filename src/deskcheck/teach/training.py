@@ -81,7 +81,7 @@ def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor
     likely: [rows]."""
     with _precision(precision, batch.tokens.device):
         context = model.read(batch.programs, batch.lengths).of(batch.owner)
-        known, _ = model(batch.tokens, context)
+        known, _ = model(batch.tokens, context, batch.before(model.shape.behind))
         trained = batch.labels != IGNORED
         logits = model.logits(known[trained]).float()
     labels = batch.labels[trained]

@@ -1,0 +1,69 @@
+"""The model that the package brings, on programs of its language that it has not seen."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deskcheck.corpus import programs
+from deskcheck.recording import Mode, Program
+from deskcheck.recording.file import Recordings
+from tests.teach.conftest import Recorded
+
+pytest.importorskip(
+    "onnxruntime", reason="no ONNX Runtime: would have proved that the package's model runs programs"
+)
+
+from deskcheck.teach.checkpoints import NANO, open_checkpoint
+from deskcheck.teach.evaluation import report, run_all
+
+FOLDER = Path(open_checkpoint.__code__.co_filename).parent / NANO
+UNSEEN = "generated:30,level=1-3,seed=9001,inputs=1"
+SHORT = Program(
+    id="short",
+    mode=Mode.CALL,
+    code="def f(n):\n    total = 0\n    while n > 0:\n        total += n\n        n -= 1\n    return total\n",
+    entry="f",
+    arguments="(3,)",
+)
+
+
+def test_is_small_and_says_what_it_is() -> None:
+    """Eight megabytes at most, with its card beside it; the graph says what it was trained on."""
+    assert (FOLDER / "model.onnx").stat().st_size <= 8_000_000
+    card = (FOLDER / "card.md").read_text()
+    assert re.search(r"python -m benchmarks\.nano ", card)
+    about = open_checkpoint(NANO).about
+    assert about["run"]["lessons"]
+    assert about["step"] > 1000
+
+
+@pytest.mark.slow
+def test_steps_of_unseen_programs(record: Recorded) -> None:
+    """From true states nearly every step is right, and most programs run to their end without a mistake."""
+    runs = record(*programs(UNSEEN))
+    checkpoint = open_checkpoint(NANO)
+    found = report(checkpoint, list(run_all(checkpoint, list(Recordings(runs)))), each=60)
+    assert found.each is not None
+    assert found.each.value > 0.9
+    assert found.steps.whole > 15
+
+
+def test_steps_without_torch(record: Recorded) -> None:
+    """`deskcheck step` uses it where no other model is named; torch is not loaded."""
+    runs = record(SHORT)
+    code = (
+        "import sys\nfrom deskcheck.cli import app\n"
+        f"app(['step', {str(runs)!r}, '--json'], standalone_mode=False)\nassert 'torch' not in sys.modules\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["model"] == NANO
+    assert [run["id"] for run in told["runs"]] == ["short"]
+    assert told["steps"]["exact"] > 0

@@ -19,6 +19,7 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def alone(lessons: Sequence[Lessons]) -> Batch:
         Words.padding,
     )
     # A context of length 0: every sequence holds its program itself.
-    return Batch(made.programs, torch.zeros_like(made.lengths), made.owner, made.tokens, made.labels)
+    return replace(made, lengths=torch.zeros_like(made.lengths))
 
 
 def training(options: argparse.Namespace) -> str:

@@ -1432,6 +1432,14 @@ def teach(
     width: Annotated[
         int | None, typer.Option(min=8, help="From nothing: width of the model (192), a multiple of 8.")
     ] = None,
+    behind: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="From nothing: tokens before each that the first layer knows (3); 0: the model is a Llama, "
+            "which others can run.",
+        ),
+    ] = None,
     rate: Annotated[float | None, typer.Option(help="The highest learning rate.")] = None,
     lora: Annotated[int, typer.Option(min=0, help="--model: train adapters of this rank alone (LoRA).")] = 0,
     check: Annotated[
@@ -1449,7 +1457,7 @@ def teach(
     given: dict[str, Any] = {"steps": steps, "rows": rows, "rate": rate, "precision": precision}
     given = {name: value for name, value in given.items() if value is not None}
     given |= {"check": check, "seed": seed}
-    alone = {"each": each, "words": words, "edits": edits, "layers": layers, "width": width}
+    alone = {"each": each, "words": words, "edits": edits, "layers": layers, "width": width, "behind": behind}
     alone = {name: value for name, value in alone.items() if value is not None}
     try:
         if model is not None:
@@ -1474,7 +1482,7 @@ def _teach_from_nothing(lessons: Path, out: Path, given: dict[str, Any], device:
         from deskcheck.teach.training import teach as train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
-    sizes = {name: given.pop(name) for name in ("layers", "width") if name in given}
+    sizes = {name: given.pop(name) for name in ("layers", "width", "behind") if name in given}
     shape = Shape.of(**sizes)
     train(lessons, out, shape=shape, training=Training(**given), device=device, note=_tell_step)
 

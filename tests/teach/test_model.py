@@ -41,7 +41,7 @@ def test_rows_with_a_context_are_rows_that_begin_with_it(behind: int) -> None:
     model = made(replace(SHAPE, behind=behind))
     programs, lengths, rows = tokens(2, 9), torch.tensor([9, 5]), tokens(6, 7)
     owner = torch.tensor([0, 0, 0, 1, 1, 1])
-    before = Batch(programs, lengths, owner, rows, rows).before(behind)
+    before = Batch(programs, lengths, owner, rows, rows, programs, rows).before(behind)
     with torch.inference_mode():
         known, _ = model(rows, model.read(programs, lengths).of(owner), before)
         for row in range(6):

@@ -34,13 +34,16 @@ class Lessons:
 class Batch:
     """programs: [programs, length], filled up at the ends; lengths: [programs]; owner: [rows], the number of
     each row's program. tokens, labels: [rows, length]; a label is the token that follows, `IGNORED` where it
-    is not part of an answer."""
+    is not part of an answer. programs_next, prompts_next: as large as `programs` and `tokens`, the token that
+    follows within a program, within a prompt; `IGNORED` elsewhere."""
 
     programs: Tensor
     lengths: Tensor
     owner: Tensor
     tokens: Tensor
     labels: Tensor
+    programs_next: Tensor
+    prompts_next: Tensor
 
     def before(self, count: int) -> Tensor | None:
         """The last `count` tokens of each row's program, [rows, count], -1 where it has fewer; None of
@@ -58,6 +61,8 @@ class Batch:
             self.owner.to(device),
             self.tokens.to(device),
             self.labels.to(device),
+            self.programs_next.to(device),
+            self.prompts_next.to(device),
         )
 
 
@@ -114,21 +119,28 @@ def make_batch(chosen: Sequence[Lessons], padding: int) -> Batch:
     rows = [(number, *lesson) for number, lessons in enumerate(chosen) for lesson in lessons.each]
     longest = max(len(lessons.program) for lessons in chosen)
     programs = torch.full((len(chosen), longest), padding)
+    programs_next = torch.full((len(chosen), longest), IGNORED)
     for number, lessons in enumerate(chosen):
-        programs[number, : len(lessons.program)] = torch.tensor(lessons.program)
+        program = torch.tensor(lessons.program)
+        programs[number, : len(program)] = program
+        programs_next[number, : len(program) - 1] = program[1:]
     size = max(len(prompt) + len(completion) for _, prompt, completion in rows) - 1
     tokens = torch.full((len(rows), size), padding)
     labels = torch.full((len(rows), size), IGNORED)
+    prompts_next = torch.full((len(rows), size), IGNORED)
     for row, (_, prompt, completion) in enumerate(rows):
         whole = torch.tensor([*prompt, *completion])
         tokens[row, : len(whole) - 1] = whole[:-1]
         labels[row, len(prompt) - 1 : len(whole) - 1] = whole[len(prompt) :]
+        prompts_next[row, : len(prompt) - 1] = whole[1 : len(prompt)]
     return Batch(
         programs,
         torch.tensor([len(lessons.program) for lessons in chosen]),
         torch.tensor([number for number, *_ in rows]),
         tokens,
         labels,
+        programs_next,
+        prompts_next,
     )
 
 

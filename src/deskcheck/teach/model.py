@@ -50,7 +50,7 @@ class Shape:
             )
 
     @classmethod
-    def of(cls, *, layers: int = 5, width: int = 192, vocabulary: int = 0, behind: int = 0) -> "Shape":
+    def of(cls, *, layers: int = 5, width: int = 192, vocabulary: int = 0, behind: int = 3) -> "Shape":
         """One of that width: four heads, and 8/3 of it between, as Llama has, in steps of 64."""
         hidden = -(-width * 8 // 3 // 64) * 64
         return cls(vocabulary=vocabulary, layers=layers, width=width, hidden=hidden, behind=behind)

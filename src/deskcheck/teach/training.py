@@ -40,7 +40,10 @@ class Training:
     steps the loss is written down; check: every so many the validation lessons are asked (so many batches of
     them), and the run is saved. words: so many of the words that the lessons are full of become a token each;
     all else is bytes. edits: the answer to a step is taught as an edit of the state before
-    (`deskcheck.notation.edits`), else as a whole state."""
+    (`deskcheck.notation.edits`), else as a whole state. reading: weight of the loss on what is given, the
+    tokens of programs and prompts, beside that on answers; it falls to nothing in the course of the run. To
+    go on with a program is to find what a name stood for: the same as in a step, with more to learn it
+    from."""
 
     steps: int = 2000
     rows: int = 128
@@ -55,6 +58,7 @@ class Training:
     check_batches: int = 8
     words: int = 768
     edits: bool = True
+    reading: float = 1.0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -65,6 +69,8 @@ class Training:
                 raise InputError(f"{name}={getattr(self, name)} must be at least 1.")
         if self.precision not in ("bf16", "fp32"):
             raise InputError(f"precision={self.precision!r} must be bf16 or fp32.")
+        if not self.reading >= 0:
+            raise InputError(f"reading={self.reading} must be at least 0.")
         if not self.rate > 0:
             raise InputError(f"rate={self.rate} must be above 0.")
 
@@ -82,7 +88,26 @@ def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor
     with _precision(precision, batch.tokens.device):
         context = model.read(batch.programs, batch.lengths).of(batch.owner)
         known, _ = model(batch.tokens, context, batch.before(model.shape.behind))
-        trained = batch.labels != IGNORED
+    return _loss_of_answers(model, batch, known, precision)
+
+
+def losses_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
+    """The mean loss in nats over the trained tokens, as `loss_of`, and that over the tokens of programs and
+    prompts."""
+    with _precision(precision, batch.tokens.device):
+        read, context = model(batch.programs)
+        context = replace(context, lengths=batch.lengths).of(batch.owner)
+        known, _ = model(batch.tokens, context, batch.before(model.shape.behind))
+        given = batch.programs_next != IGNORED, batch.prompts_next != IGNORED
+        logits = model.logits(torch.cat([read[given[0]], known[given[1]]])).float()
+    labels = torch.cat([batch.programs_next[given[0]], batch.prompts_next[given[1]]])
+    answers, _ = _loss_of_answers(model, batch, known, precision)
+    return answers, nn.functional.cross_entropy(logits, labels)
+
+
+def _loss_of_answers(model: Model, batch: Batch, known: Tensor, precision: str) -> tuple[Tensor, Tensor]:
+    trained = batch.labels != IGNORED
+    with _precision(precision, batch.tokens.device):
         logits = model.logits(known[trained]).float()
     labels = batch.labels[trained]
     wrong = torch.zeros(len(batch.labels), dtype=torch.long, device=labels.device)
@@ -155,8 +180,13 @@ def teach(
             for group in optimizer.param_groups:
                 group["lr"] = training.rate_at(step)
             moved = batch.to(target)
-            loss, _ = loss_of(model, moved, training.precision)
-            loss.backward()
+            reading = training.reading * (1 - step / training.steps)
+            if reading:
+                loss, given = losses_of(model, moved, training.precision)
+                (loss + reading * given).backward()
+            else:
+                loss, _ = loss_of(model, moved, training.precision)
+                loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), training.clip)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)

@@ -6,12 +6,14 @@ Parts: recordings, lessons, training, answers, page. Each goes on where it was e
 can be given until it is done; with other options take another folder.
 
 The same programs for all: six families of long executions, three texts of each with its variants to learn
-from, a fourth that is asked about, 30 inputs of each family in five lengths. The same budget for all: models
+from. Asked about are one of these with other inputs, and a fourth text, 30 inputs of each in five lengths, of
+which the longest two are longer than anything that was trained. The same budget for all: models
 of one shape read the same number of tokens in the same number of updates; a notation with longer lessons has
 fewer of them in each. Each notation is trained with several seeds, which draw weights and order of lessons.
 
 Asked is what the call returns. `direct` says it at once; with `scratchpad` and `compact` the model writes the
 whole trace and the answer is read from it; with `dynamic` it is an interpreter, one state in, the next out.
+A trace that takes more tokens than a lesson may have is not asked for: it counts as wrong.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 from benchmarks._commands import run
@@ -51,21 +53,21 @@ FAMILIES = (
     "digit_sums",
     "insertion_sort",
 )
-TRAINED_TEXTS, ASKED_TEXT = "0-2", 3
+TRAINED_TEXTS, ASKED_TEXTS = "0-2", (0, 3)
 LENGTHS = (20, 60, 150, 500, 1000)
 """About so many line events: of six asked inputs each. The first three are trained, too."""
 LONG = 500
 """Runs of more line events are long executions."""
 _TOKENS_OF_UPDATE = 6000
 _BUDGET = 4000
-"""Tokens of a lesson, and of an answer: a trace that would be longer is cut off."""
+"""Tokens of a lesson, and of an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
     """A run that was asked about. run: its recording. steps: events after the first. right: the true result
     is the answer. exact: states from the beginning that are right; None for `direct`, which has none. ended:
-    why there are no more."""
+    why there are no more. seen: whether the program's text was trained, with other inputs."""
 
     method: str
     seed: int
@@ -76,6 +78,7 @@ class Answered:
     right: bool
     exact: int | None
     ended: str
+    seen: bool
 
 
 def recordings(folder: Path, options: argparse.Namespace) -> None:
@@ -85,8 +88,8 @@ def recordings(folder: Path, options: argparse.Namespace) -> None:
         for events in LENGTHS[:3]:
             source = f"family:{family},texts={TRAINED_TEXTS},variants=0-{options.variants}"
             run("record", f"{source},events={events},inputs=2,seed=1", "--out", f"{folder}/trained", *common)
-        for events in LENGTHS:
-            source = f"family:{family},texts={ASKED_TEXT},events={events},inputs=6,seed=2"
+        for text, events in product(ASKED_TEXTS, LENGTHS):
+            source = f"family:{family},texts={text},events={events},inputs=6,seed=2"
             run("record", source, "--out", f"{folder}/asked", *common)
 
 
@@ -131,7 +134,13 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
     """Every model asked about every run that is held out."""
     from deskcheck.teach.checkpoints import open_checkpoint
 
-    asked = list(Recordings(folder / "asked"))
+    trained = {(one.program.code, one.program.arguments) for one in Recordings(folder / "trained")}
+    texts = {code for code, _ in trained}
+    asked = [
+        one
+        for one in Recordings(folder / "asked")
+        if (one.program.code, one.program.arguments) not in trained
+    ]
     for seed in range(options.seeds):
         for method in METHODS:
             file = folder / f"answers-{method}-{seed}.json"
@@ -152,6 +161,7 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
                     right=right,
                     exact=None if method == "direct" else exact,
                     ended=ended,
+                    seen=one.program.code in texts,
                 )
                 for one, right, exact, ended in found
             ]
@@ -164,11 +174,19 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
 def _written(checkpoint: Checkpoint, asked: Sequence[Recording], name: str) -> Iterator[Result]:
     """The whole trace, or the ending alone, in one answer."""
     notation = NOTATIONS[name]
-    by_length = sorted(asked, key=lambda one: len(one.trace))
+    by_length, sizes = [], []
+    for one in sorted(asked, key=lambda one: len(one.trace)):
+        size = len(checkpoint.tokenizer.encode(notation.render(one)))
+        if size > _BUDGET:
+            yield one, False, 0, "over the budget"
+        else:
+            by_length.append(one)
+            sizes.append(size)
     for start in range(0, len(by_length), 16):
         some = by_length[start : start + 16]
         rows = Rows(checkpoint.network, checkpoint.tokenizer, [program_text(one.program) for one in some])
-        rows.longest = _BUDGET
+        # Of 16 the longest answer bounds all.
+        rows.longest = 100 + max(sizes[start : start + 16]) * 5 // 4
         found = rows.ask({n: (trace_prompt(one.program, name), "") for n, one in enumerate(some)})
         for number, one in enumerate(some):
             true = list(moments(one.trace, file=one.program.filename))
@@ -210,10 +228,17 @@ def page(folder: Path, options: argparse.Namespace) -> None:
         for file in sorted(folder.glob("answers-*.json"))
         for row in json.loads(file.read_text())
     ]
-    text = "\n\n".join([_accuracy(rows), _longest(rows), _difference(rows), f"Machine: {machine()}"])
+    parts = []
+    for seen, what in (
+        (True, "Texts that were trained, other inputs"),
+        (False, "Texts that were not trained"),
+    ):
+        some = [row for row in rows if row.seen is seen]
+        parts += [f"{what}:", _accuracy(some), _longest(some), _difference(some)]
+        _plot(some, folder / f"accuracy-{'seen' if seen else 'unseen'}.svg")
+    text = "\n\n".join([*parts, f"Machine: {machine()}"])
     print(text)
     (folder / "figures.md").write_text(text + "\n")
-    _plot(rows, folder / "accuracy.svg")
 
 
 def _share(rows: Sequence[Answered]) -> Interval:

@@ -5,8 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from deskcheck.cli import app
+from deskcheck.corpus import programs
 from deskcheck.notation import Moment
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.recorder import record_all
 from deskcheck.view.beside import Beside, beside, beside_page, read_told
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
 from tests.view.conftest import Folder
@@ -99,6 +104,38 @@ def test_a_steppers_run_that_is_right(page: Page, lines: Folder, tmp_path: Path)
     assert "right to the end" in page.text("#verdict")
     assert page.js("return document.getElementById('do-divergence').disabled")
     assert "given to the model" in page.text("#now")
+
+
+def test_a_run_of_nano(page: Page, tmp_path: Path) -> None:
+    """The model that the package brings steps programs that it has not seen; the file is opened at the run whose first
+    mistake comes last, or at one that is right, and says which."""
+    pytest.importorskip(
+        "onnxruntime",
+        reason="no ONNX Runtime: would have proved that a page shows what nano makes of a program",
+    )
+    unseen = list(programs("generated:12,level=1-3,inputs=1,seed=9002"))
+    record_all(unseen, tmp_path / "runs", workers=1, repeat=False, confinement=Confinement.TRUSTED)
+    run, html = tmp_path / "nano.json", tmp_path / "mistake.html"
+    for arguments in (["step", "--out", str(run)], ["view", "--beside", str(run), "--out", str(html)]):
+        command, *more = arguments
+        done = CliRunner().invoke(app, [command, str(tmp_path / "runs"), *more], catch_exceptions=False)
+        assert done.exit_code == 0
+    told = json.loads(run.read_text())
+    runs = {one["id"]: one for one in told["runs"]}
+    wrong = [one for one in runs.values() if one["first"] is not None]
+    page.show(html.read_text(), "#now .which")
+    shown = next(one for name, one in runs.items() if name in page.text("header"))
+    if wrong:
+        assert shown["exact"] == max(one["exact"] for one in wrong)
+        at(page, shown["exact"] + 1)
+        assert "the first divergence" in page.text("#now")
+    else:
+        assert "right to the end" in page.text("#verdict")
+    page.press(Keys.HOME)
+    at(page, 0)
+    assert "given to the model" in page.text("#now")
+    page.press(Keys.ARROW_RIGHT)
+    at(page, 1)
 
 
 def test_hostile_values_are_text(page: Page, lines: Folder, tmp_path: Path) -> None:

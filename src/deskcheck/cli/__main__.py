@@ -1,0 +1,5 @@
+"""``python -m deskcheck.cli``."""
+
+from deskcheck.cli.app import main
+
+main()

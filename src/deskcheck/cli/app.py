@@ -1,0 +1,68 @@
+"""The command line: parse, call, print. Results go to standard output, everything else to standard error.
+
+Exit status: 0 all is well, 1 a check found something, 2 a wrong call or an error of ours, 130 interrupted.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from deskcheck import __version__
+from deskcheck.cli.asking import ask, report
+from deskcheck.cli.environments import environments
+from deskcheck.cli.names import doctor, list_names
+from deskcheck.cli.notebooks import notebooks
+from deskcheck.cli.recording import check, record, status
+from deskcheck.cli.teaching import lessons, step, teach
+from deskcheck.cli.viewing import show, view
+from deskcheck.recording.errors import DeskcheckError
+
+app = typer.Typer(
+    name="deskcheck",
+    help="Records what Python programs really do, asks language models about it, and marks the answers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"deskcheck {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+for _command in (record, status, check, view, show, ask, report, lessons, teach, step):
+    app.command()(_command)
+app.add_typer(notebooks, name="notebooks")
+app.add_typer(environments, name="environments")
+app.command("list")(list_names)
+app.command()(doctor)
+
+
+def main() -> None:
+    """The console script. Turns our errors into one line on standard error and exit status 2."""
+    try:
+        app()
+    except DeskcheckError as error:
+        print(f"deskcheck: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("deskcheck: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has gone, as `| head` does: nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

@@ -1,0 +1,72 @@
+"""Commands about named sets of packages: `environments build` and the others."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from deskcheck.cli.output import Json, console_out, say
+
+environments = typer.Typer(no_args_is_help=True, help="Named sets of pinned packages that programs run with.")
+
+
+@environments.command("build")
+def build_environments(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="What is to be in each: a TOML file (name, python, packages, modules), or a requirements "
+            "file, whose stem is the name. Every package is pinned.",
+        ),
+    ],
+    wheels: Annotated[
+        Path | None, typer.Option(help="A folder of wheels to install from, without a package index.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Install environments with venv and pip, once; what is built already is found."""
+    from deskcheck.sandbox.environments import EnvironmentSpec, build
+
+    specs = [EnvironmentSpec.read(file) for file in files]
+    _show_environments([build(spec, wheels=wheels, note=say) for spec in specs], as_json)
+
+
+@environments.command("list")
+def list_environments(as_json: Json = False) -> None:
+    """The environments that are built."""
+    from deskcheck.sandbox.environments import environments
+
+    _show_environments(environments(), as_json)
+
+
+@environments.command("freeze")
+def freeze_environment(name: Annotated[str, typer.Argument(help="An environment that is built.")]) -> None:
+    """All that is installed in an environment, as pins: a requirements file that leaves nothing open."""
+    from deskcheck.sandbox.environments import find
+
+    print(find(name).freeze(), end="")
+
+
+@environments.command("remove")
+def remove_environments(names: Annotated[list[str], typer.Argument(metavar="NAME...")]) -> None:
+    """Remove environments. Recordings that were made with them keep their names and digests."""
+    from deskcheck.sandbox.environments import remove
+
+    for name in names:
+        remove(name)
+
+
+def _show_environments(built: list[Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"environments": [environment.to_dict() for environment in built]}))
+        return
+    table = Table(show_edge=False, pad_edge=False)
+    for title in ("name", "Python", "packages", "installed", "interpreter"):
+        table.add_column(title, overflow="fold")
+    for environment in built:
+        row = (environment.name, environment.python_version, " ".join(environment.packages))
+        table.add_row(*row, str(len(environment.installed)), environment.python)
+    console_out().print(table)

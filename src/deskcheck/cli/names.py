@@ -1,0 +1,55 @@
+"""Commands that say what there is: `list`, `doctor`."""
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from deskcheck.cli.output import Json, console_out
+from deskcheck.recording.errors import InputError
+from deskcheck.sandbox.confinement import Confinement
+
+
+def list_names(
+    sort: Annotated[
+        str | None,
+        typer.Argument(metavar="[SORT]", help="questions, suites, notations, methods, models or sources."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """What can be named: question kinds, suites, notations, methods, models, sources of programs."""
+    from deskcheck.view.catalogue import catalogue, catalogue_table
+
+    found = catalogue()
+    if sort is not None:
+        if sort not in found:
+            raise InputError(f"there is no list of {sort!r}. There are {', '.join(found)}.")
+        found = {sort: found[sort]}
+    if as_json:
+        print(json.dumps({name: dict(names) for name, names in found.items()}))
+    else:
+        console_out().print(catalogue_table(found))
+
+
+def doctor(as_json: Json = False) -> None:
+    """What this kernel gives to confine programs with, what is missing, and what that means."""
+    from deskcheck.sandbox.layers import layers, refusals
+
+    found, why_not = layers(), refusals()
+    if as_json:
+        print(json.dumps({"layers": [asdict(layer) for layer in found], "levels": why_not}))
+    else:
+        table = Table(show_edge=False, pad_edge=False)
+        for name in ("layer", "here", "found", "used by", "without it"):
+            table.add_column(name)
+        for layer in found:
+            row = (layer.name, "yes" if layer.there else "no", layer.found, ", ".join(layer.levels))
+            table.add_row(*row, "" if layer.there else layer.missing)
+        console = console_out()
+        console.print(table)
+        for level, refusal in why_not.items():
+            console.print(f"{level.value}: {refusal or 'can be had'}", markup=False)
+    if why_not[Confinement.STRICT]:
+        raise typer.Exit(1)

@@ -1,0 +1,60 @@
+"""What commands share: messages on standard error, tables on standard output, a bar while something lasts."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from deskcheck.recording.errors import InputError
+
+messages = Console(stderr=True, highlight=False)
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+def say(text: str) -> None:
+    """One message on standard error, above a progress bar if there is one."""
+    messages.print(text, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Any]:
+    """A bar on standard error while it lasts; only where someone is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda text, done=None, of=None: None
+        return
+    columns = (TextColumn("{task.fields[what]:<32}"), BarColumn(pulse_style="cyan"), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=messages, transient=True) as bar:
+        task = bar.add_task("record", total=None, what="")
+
+        def advance(text: str, done: int | None = None, of: int | None = None) -> None:
+            """One more is done; or so many, of so many."""
+            if done is None:
+                bar.update(task, advance=1, what=text[:32])
+            else:
+                bar.update(task, completed=done, total=of or None, what=text[:32])
+
+        yield advance
+
+
+def console_out() -> Console:
+    return Console(width=None if sys.stdout.isatty() else 130, highlight=False)
+
+
+def show_trace(recording: Any, max_events: int = 200) -> None:
+    from deskcheck.view import trace_table
+
+    console_out().print(trace_table(recording, max_events=max_events))
+
+
+def write_file(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written: {error.strerror}.") from error

@@ -1,0 +1,544 @@
+"""Commands that record, and tell what was recorded: `record`, `status`, `check`."""
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deskcheck.cli.output import Json, messages, progress_bar, say, show_trace
+from deskcheck.recording.errors import InputError
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.tracer.limits import Level, TraceLimits
+
+
+class Where(StrEnum):
+    """Where the shards of a job are recorded."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+def record(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="What to record: FILE.py::FUNCTION '(ARGUMENTS)', a module or a FILE.py (their doctests), "
+            "FUNCTIONS.jsonl, a published set: cruxeval[:PATH], humaneval[:PATH], mbpp[:PATH], programs that "
+            "are made: generated:COUNT, family:NAME, mutations:SOURCE, inputs:FILE.py (docs/programs.md), "
+            "calls that the tests of a project make: pytest:PATH, notebooks: FILE.ipynb, notebooks:FOLDER, "
+            "history:FILE.ipynb (its git history), june:LOG.csv.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for the recordings; one call without it is shown instead."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Programs that run at once.")] = os.cpu_count() or 1,
+    repeat: Annotated[
+        bool,
+        typer.Option(
+            help="Run programs again under another hash seed, notebooks in another kernel; say where they "
+            "differ, of programs also why."
+        ),
+    ] = True,
+    runs: Annotated[
+        int,
+        typer.Option(
+            min=2, help="Runs of each program or notebook that are compared, each under another hash seed."
+        ),
+    ] = 2,
+    clock: Annotated[
+        datetime | None,
+        typer.Option(help="All clocks start from this moment (UTC) and advance by --tick-s at each reading."),
+    ] = None,
+    tick_s: Annotated[float, typer.Option("--tick-s", min=0, help="0: --clock stands still.")] = 0.001,
+    random_seed: Annotated[
+        int | None, typer.Option("--random-seed", help="Of random, os.urandom, secrets, uuid4 and numpy.")
+    ] = None,
+    turns: Annotated[bool, typer.Option("--turns", help="Threads take turns only where one waits.")] = False,
+    level: Annotated[
+        Level, typer.Option(help="Record every line, or before every instruction too.")
+    ] = Level.LINE,
+    cpu_s: Annotated[float, typer.Option("--cpu-s", min=0.1, help="CPU time a run may use.")] = 20.0,
+    max_events: Annotated[
+        int | None,
+        typer.Option(
+            "--max-events",
+            min=1,
+            help="Events recorded of each thread: 1,000,000; of a call in a test 5,000.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Record this alone, of what would be: a function or class (with what is inside it), "
+            "MODULE, MODULE.FUNCTION, FILE.py or FILE.py::FUNCTION. May be given again.",
+        ),
+    ] = None,
+    call_depth: Annotated[
+        int | None,
+        typer.Option(
+            "--call-depth", min=1, help="Calls inside one another that are recorded; deeper ones are counted."
+        ),
+    ] = None,
+    max_repetitions: Annotated[
+        int | None,
+        typer.Option(
+            "--max-repetitions",
+            min=1,
+            help="How often a line of a frame is recorded; what a loop does beyond that is counted.",
+        ),
+    ] = None,
+    calls: Annotated[int, typer.Option(min=1, help="pytest: calls kept in all.")] = 1000,
+    per_function: Annotated[
+        int, typer.Option("--per-function", min=1, help="pytest: calls kept of one function.")
+    ] = 10,
+    package: Annotated[
+        list[str] | None,
+        typer.Option(help="pytest: a package whose functions are recorded, instead of the project's folder."),
+    ] = None,
+    python: Annotated[
+        str | None, typer.Option(help="pytest: the interpreter that has what the tests need.")
+    ] = None,
+    suite_s: Annotated[
+        float, typer.Option("--suite-s", min=1, help="pytest: seconds that the tests may take.")
+    ] = 1800.0,
+    sandbox: Annotated[
+        Confinement,
+        typer.Option(help="How closely programs are confined ('trusted': your own code). Not for pytest."),
+    ] = Confinement.STRICT,
+    environment: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The environment (`deskcheck environments`) of programs that name none. Not for pytest.",
+        ),
+    ] = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="For many programs: plan them all first and record them in shards of about N, each whole or "
+            "absent (docs/scale.md). Not for pytest.",
+        ),
+    ] = None,
+    on: Annotated[
+        Where | None,
+        typer.Option("--on", help="Where shards are recorded: in --workers processes here, or by Ray."),
+    ] = None,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="--on ray: the cluster, if not that of this machine."),
+    ] = None,
+    replace_shards: Annotated[
+        bool,
+        typer.Option(
+            "--replace", help="Shards of other programs or limits in the folder go when the new are whole."
+        ),
+    ] = False,
+    cell_s: Annotated[
+        float, typer.Option("--cell-s", min=0.1, help="Notebooks: seconds that a cell may take.")
+    ] = 60.0,
+    notebook_s: Annotated[
+        float, typer.Option("--notebook-s", min=0.1, help="Notebooks: seconds that all its cells may take.")
+    ] = 600.0,
+    cell_order: Annotated[
+        str,
+        typer.Option("--cell-order", help="Notebooks: run from the 'top' down, or by execution 'count'."),
+    ] = "top",
+    as_json: Json = False,
+) -> None:
+    """Run programs in a sandbox and keep every line with the state of its variables."""
+    from deskcheck.sandbox.determinism import Determinism
+    from deskcheck.sandbox.limits import Limits
+    from deskcheck.sandbox.recorder import dumps, record_all
+
+    in_shards = shards is not None or on is not None or ray_address is not None or replace_shards
+    if in_shards and any(_are_notebooks(s) or s.startswith("pytest:") for s in sources):
+        raise InputError("--shards, --on, --ray-address, --replace: not for notebooks and pytest.")
+    if any(_are_notebooks(source) for source in sources):
+        from deskcheck.notebook.replayer import ReplayLimits
+
+        _record_notebooks(
+            sources,
+            out,
+            {
+                "limits": ReplayLimits(cell_s=cell_s, notebook_s=notebook_s),
+                "confinement": sandbox,
+                "order": cell_order,
+                "runs": runs if repeat else 1,
+                "workers": workers,
+            },
+            as_json=as_json,
+        )
+        return
+    asked = _sources(sources)
+    asked_limits: dict[str, Any] = {
+        "only": tuple(only or ()),
+        "call_depth": call_depth,
+        "repetitions": max_repetitions,
+    }
+    options: dict[str, Any] = {
+        "workers": workers,
+        "repeat": repeat,
+        "runs": runs,
+        "fixed": Determinism(
+            clock=None if clock is None else clock.replace(tzinfo=UTC).timestamp(),
+            tick_s=tick_s,
+            random_seed=random_seed,
+            turns=turns or None,
+        ),
+        "limits": Limits(cpu_s=cpu_s, wall_s=max(60.0, 3 * cpu_s)),
+        "trace_limits": TraceLimits(**asked_limits, events=max_events or 1_000_000),
+        "level": level,
+        "confinement": sandbox,
+        "environment": environment,
+    }
+    if any(source.startswith("pytest:") for source, _ in asked):
+        if options.pop("environment") is not None:
+            raise InputError(
+                f"--environment {environment}: tests run with an interpreter that is named by its path: "
+                "use --python. (Where each environment has it: deskcheck environments list.)"
+            )
+        options |= {"calls": calls, "per_function": per_function, "wall_s": suite_s}
+        _record_suite(
+            sources, out, options, max_events, packages=package or [], python=python, as_json=as_json
+        )
+        return
+    if in_shards and out is None:
+        raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
+    if out is None:
+        _record_and_show(asked, options, as_json=as_json)
+        return
+
+    def programs() -> Iterator[Any]:
+        for source, arguments in asked:
+            yield from _programs(source, arguments)
+
+    if in_shards:
+        if ray_address is not None and on is Where.LOCAL:
+            raise InputError(f"--ray-address {ray_address}: goes with --on ray.")
+        on_ray = on is Where.RAY or ray_address is not None
+        _record_in_shards(
+            programs(),
+            out,
+            options,
+            size=shards,
+            cluster=(ray_address,) if on_ray else None,
+            replace_shards=replace_shards,
+            as_json=as_json,
+        )
+        return
+    with progress_bar(as_json) as advance:
+        try:
+            summary = record_all(
+                programs(), out, progress=lambda program, ending: advance(program.id), **options
+            )
+        except KeyboardInterrupt:
+            messages.print(f"interrupted: what was finished is in {out}; the same command goes on from there")
+            raise
+    if as_json:
+        print(dumps(summary))
+    else:
+        ends = ", ".join(f"{n} {outcome}" for outcome, n in sorted(summary.by_outcome.items()))
+        print(f"recorded {summary.recorded} programs in {out}" + (f": {ends}" if ends else ""))
+        if summary.skipped:
+            print(f"{summary.skipped} were there already")
+        _list("not repeatable", summary.not_repeatable)
+        _list("our own failures", summary.problems)
+    if summary.problems:
+        raise typer.Exit(2)
+
+
+def _record_in_shards(
+    programs: Iterator[Any],
+    out: Path,
+    options: dict[str, Any],
+    *,
+    size: int | None,
+    cluster: tuple[str | None] | None,
+    replace_shards: bool,
+    as_json: bool,
+) -> None:
+    """cluster: the address of Ray's, or None for this machine."""
+    from deskcheck.sandbox.recorder import RecordSettings
+    from deskcheck.scale import LocalPool, Progress, Runner, record_job
+    from deskcheck.scale.plan import SIZE
+    from deskcheck.scale.status import FAILURES
+
+    workers = options.pop("workers")
+    runner: Runner
+    if cluster is None:
+        runner = LocalPool(workers)
+    else:
+        from deskcheck.scale.ray import RayCluster
+
+        runner = RayCluster(*cluster)
+    with progress_bar(as_json) as advance:
+
+        def tell(now: Progress) -> None:
+            if now.planning:
+                advance(f"{now.done} programs planned", now.done, 0)
+                return
+            left = "" if now.left_s is None else f", {_duration(now.left_s)} left"
+            rate = "" if now.rate is None else f"{now.rate:.3g}/s{left}"
+            failed = sum(now.by_outcome[kind] for kind in FAILURES)
+            advance(rate + (f", {failed} failed" if failed else ""), now.done, now.of)
+
+        try:
+            summary = record_job(
+                programs,
+                out,
+                runner=runner,
+                settings=RecordSettings(**options),
+                size=size or SIZE,
+                replace=replace_shards,
+                progress=tell,
+            )
+        except (KeyboardInterrupt, SystemExit):
+            say(f"stopped: what is whole is in {out}; the same command goes on from there")
+            raise
+    if as_json:
+        print(json.dumps(summary.to_dict()))
+    else:
+        print(f"recorded {summary.recorded} programs in {out}, which holds {_totals(summary.totals)}")
+        if summary.skipped:
+            print(f"{summary.skipped} were there already")
+        for how, count in summary.tried_again.items():
+            print(f"tried again: {count}, after a process {how}")
+        _list("our own failures", summary.totals.problems)
+    if summary.totals.problems:
+        raise typer.Exit(2)
+
+
+def _totals(totals: Any) -> str:
+    ends = ", ".join(f"{n} {outcome}" for outcome, n in sorted(totals.by_outcome.items()))
+    return (
+        f"{totals.programs} programs in {totals.shards} shards, {totals.events} events, "
+        f"{totals.size_bytes / 1e6:.1f} MB: {ends or 'none yet'}"
+    )
+
+
+def _duration(seconds: float) -> str:
+    """As hours:minutes:seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
+
+
+def _are_notebooks(source: str) -> bool:
+    return source.endswith(".ipynb") or source.startswith(("notebooks:", "history:", "june:"))
+
+
+def _record_notebooks(
+    sources: list[str],
+    out: Path | None,
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+) -> None:
+    from deskcheck.notebook.capture import StateLimits
+    from deskcheck.notebook.record import record_notebooks
+
+    others = [source for source in sources if not _are_notebooks(source)]
+    if others:
+        raise InputError(f"{others[0]}: is no notebook, and those are recorded by themselves.")
+    if out is None:
+        raise InputError(f"{sources[0]}: recordings of notebooks need a folder: add --out FOLDER.")
+    with progress_bar(as_json) as advance:
+        try:
+            summary = record_notebooks(
+                sources,
+                out,
+                state=StateLimits(),
+                progress=lambda name: advance(name),
+                **options,
+            )
+        except KeyboardInterrupt:
+            messages.print(f"interrupted: what was recorded is in {out}; the same command goes on from there")
+            raise
+    if as_json:
+        print(json.dumps(summary.to_dict()))
+    else:
+        ends, cells = (
+            ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
+            for counts in (summary.by_ending, summary.cells)
+        )
+        print(f"recorded {summary.recorded} notebooks in {out}: {ends or 'none'}; cells: {cells or 'none'}")
+        if summary.skipped:
+            print(f"{summary.skipped} were there already")
+        _list("not repeatable", summary.not_repeatable)
+        _list("notebooks that could not be run", summary.problems)
+        _list("noted", summary.notes)
+    if summary.problems:
+        raise typer.Exit(1)
+
+
+def _record_suite(
+    sources: list[str],
+    out: Path | None,
+    options: dict[str, Any],
+    max_events: int | None,
+    *,
+    packages: list[str],
+    python: str | None,
+    as_json: bool,
+) -> None:
+    from deskcheck.corpus.suite import LIMITS, find_suite, record_suite
+
+    if len(sources) != 1:
+        raise InputError(
+            f"{sources[0]}: the tests of a project are recorded by themselves: name one pytest:PATH."
+        )
+    if out is None:
+        raise InputError(f"{sources[0]}: recordings of a project's calls need a folder: add --out FOLDER.")
+    suite = find_suite(sources[0], packages=packages, python=python)
+    if options.pop("level") is not Level.LINE:
+        raise InputError(f"{sources[0]}: calls in tests are recorded at line level: leave --level out.")
+    if options.pop("fixed").said or options.pop("runs") != 2:
+        raise InputError(
+            f"{sources[0]}: the tests run as their owner runs them: "
+            "leave out --clock, --random-seed, --turns and --runs."
+        )
+    del options["confinement"]  # the tests run as their owner runs them
+    asked: TraceLimits = options["trace_limits"]
+    options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events, **asked.leaving_out)
+    with progress_bar(as_json) as advance:
+        try:
+            summary = record_suite(
+                suite, out, progress=lambda what, done, of: advance(what, done, of), **options
+            )
+        except KeyboardInterrupt:
+            messages.print(f"interrupted: what was recorded is in {out}")
+            raise
+    if as_json:
+        print(json.dumps(summary.to_dict()))
+        return
+    ends = ", ".join(f"{n} {outcome}" for outcome, n in sorted(summary.by_outcome.items()))
+    tests = ", ".join(f"{n} {outcome}" for outcome, n in sorted(summary.tests.items()))
+    print(
+        f"recorded {summary.recorded} calls of {summary.functions} functions in {out}"
+        + (f": {ends}" if ends else "")
+    )
+    if summary.skipped:
+        print(f"{summary.skipped} were there already")
+    print(f"the tests {summary.ended}: {tests}; what they wrote is in {summary.output}")
+    print(f"{summary.literal} with literal arguments, {summary.alone} do the same without their test")
+    _list("not repeatable", summary.not_repeatable)
+    _list("tests that come out otherwise when they are watched", summary.otherwise)
+    for what, left_out in (("calls", summary.left_out), ("functions", summary.functions_left_out)):
+        if left_out:
+            print(f"{what} left out: " + ", ".join(f"{n} {why}" for why, n in left_out.items()))
+
+
+def _sources(texts: list[str]) -> list[tuple[str, str | None]]:
+    """Sources with their argument lists: an argument list follows the call it belongs to."""
+    asked: list[tuple[str, str | None]] = []
+    for text in texts:
+        if text.lstrip().startswith("(") and asked and "::" in asked[-1][0] and asked[-1][1] is None:
+            asked[-1] = (asked[-1][0], text)
+        else:
+            asked.append((text, None))
+    return asked
+
+
+def _programs(source: str, arguments: str | None) -> Iterator[Any]:
+    from deskcheck import corpus
+
+    yield from corpus.programs(source, arguments, note=lambda text: say(f"note: {text}"))
+
+
+def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any], *, as_json: bool) -> None:
+    from deskcheck.recording.file import Recordings
+    from deskcheck.sandbox.recorder import dumps, record_all
+
+    if len(asked) != 1 or "::" not in asked[0][0] or re.match(r"(inputs|mutations)[,:]", asked[0][0]):
+        raise InputError(
+            "recordings of more than one call need a folder: add --out FOLDER. "
+            "(One call, FILE.py::FUNCTION '(ARGUMENTS)', is shown without it.)"
+        )
+    with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder:
+        summary = record_all(_programs(*asked[0]), folder, **options)
+        summary.files = []
+        if as_json:
+            print(dumps(summary))
+            return
+        show_trace(next(iter(Recordings(folder))))
+
+
+def _list(what: str, found: dict[str, str]) -> None:
+    if found:
+        print(f"{what}: {len(found)}")
+        for name, why in list(found.items())[:10]:
+            print(f"  {name}: {why}")
+        if len(found) > 10:
+            print(f"  ... and {len(found) - 10} more")
+
+
+def status(
+    folder: Annotated[Path, typer.Argument(help="Of a job: what `record --shards` was given as --out.")],
+    failed: Annotated[
+        bool, typer.Option("--failures", help="Name programs that failed, by kind: reads the shards.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare every file with the manifest: reads every byte.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """How far a job is: read from its folder, whether the job runs or not.
+
+    Exit status: 0 all is well, 1 --verify found files that were changed."""
+    from deskcheck.scale.status import changed, failures
+    from deskcheck.scale.status import status as read_status
+
+    found = read_status(folder)
+    by_kind = failures(folder) if failed else {}
+    wrong = changed(folder) if verify else []
+    if as_json:
+        told = found.to_dict()
+        told |= {"failures": by_kind} if failed else {}
+        told |= {"changed": wrong} if verify else {}
+        print(json.dumps(told))
+    else:
+        planned = f"{found.programs} programs in {found.shards} shards are planned"
+        print(f"{folder}: {planned}; whole are {_totals(found.totals)}")
+        if found.inside:
+            print(f"{found.inside} more are finished in shards that are not")
+        if found.driver is not None:
+            rate = "" if found.rate is None else f": {found.rate:.3g} programs/s"
+            left = "" if found.left_s is None else f", {_duration(found.left_s)} left"
+            print(f"driven by {found.driver}{rate}{left}")
+        elif not found.whole:
+            print("nobody drives it: start its command again")
+        for kind, programs in by_kind.items():
+            _list(kind, programs)
+        if verify:
+            print("every file is as the manifest says" if not wrong else f"changed: {', '.join(wrong)}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def check(
+    folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+    as_json: Json = False,
+) -> None:
+    """Check recordings against what their source says; look for addresses and ambiguous states."""
+    from deskcheck.corpus.check import check as check_recordings
+    from deskcheck.corpus.check import summary
+    from deskcheck.recording.file import Recordings
+
+    report = check_recordings(Recordings(folder))
+    print(json.dumps(report.to_dict()) if as_json else summary(report))
+    if report.wrong or report.addresses or report.ambiguous:
+        raise typer.Exit(1)

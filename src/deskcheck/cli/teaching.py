@@ -1,0 +1,309 @@
+"""Commands that teach models and run programs in them: `lessons`, `teach`, `step`."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from deskcheck.cli.output import Json, console_out, messages, progress_bar, say, write_file
+from deskcheck.cli.steps import print_steps
+from deskcheck.notation import NOTATIONS
+from deskcheck.recording.errors import InputError, MissingExtra
+
+
+def lessons(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUNS...", help="Folders of recordings.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the lessons.")],
+    notation: Annotated[
+        str, typer.Option("--notation", "-n", help=f"Which, with commas: {', '.join(NOTATIONS)}.")
+    ] = "dynamic",
+    jump: Annotated[
+        str,
+        typer.Option("--jump", help="How many events a step leads on, with commas: one is drawn for each."),
+    ] = "1",
+    tokenizer: Annotated[
+        str, typer.Option("--tokenizer", help="bytes, or a Hugging Face tokenizer: its name or folder.")
+    ] = "bytes",
+    ids: Annotated[bool, typer.Option(help="Write the tokens and labels too, not the text alone.")] = True,
+    budget: Annotated[
+        int, typer.Option(min=2, help="Tokens of a whole lesson; longer ones are left out and counted.")
+    ] = 8_000,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Steps drawn of one program, from all its runs; without it, all are taken."),
+    ] = None,
+    validation: Annotated[float, typer.Option(min=0, max=1, help="Share of the programs.")] = 0.05,
+    test: Annotated[float, typer.Option(min=0, max=1, help="Share of the programs.")] = 0.05,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
+    any_licence: Annotated[
+        bool,
+        typer.Option(
+            "--any-licence", help="Take also recordings that are not cleared for training (train_ok)."
+        ),
+    ] = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="Leave out programs of this set, and near copies: cruxeval:PATH, or any other source that "
+            "`deskcheck record` takes. May be given again.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write recordings out as lessons: Parquet rows with prompt, completion, tokens and labels."""
+    from deskcheck.teach.lessons import LessonSettings, build
+
+    settings = LessonSettings(
+        notations=_words(notation),
+        jumps=_numbers("--jump", jump),
+        tokenizer=tokenizer,
+        ids=ids,
+        budget=budget,
+        steps=steps,
+        validation=validation,
+        test=test,
+        seed=seed,
+        any_licence=any_licence,
+        without=tuple(without or ()),
+    )
+    with progress_bar(as_json) as advance:
+        try:
+            summary = build(
+                runs, out, settings, progress=lambda done, of: advance("recordings", done, of), note=say
+            )
+        except KeyboardInterrupt:
+            say(f"interrupted: the shards that are whole are in {out}; the same command goes on from there")
+            raise
+    if as_json:
+        print(json.dumps(summary.to_dict()))
+        return
+    _show_lessons(out, summary)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _numbers(option: str, text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in _words(text))
+    except ValueError:
+        raise InputError(f"{option} {text!r}: give numbers with commas between, as 1,2,4.") from None
+
+
+def _show_lessons(out: Path, summary: Any) -> None:
+    print(
+        f"{summary.lessons} lessons in {out}, of {summary.programs} programs "
+        f"({summary.recordings} recordings, {summary.events} events)"
+    )
+    table = Table(show_edge=False, pad_edge=False)
+    for name in ("split", "notation", "lessons", "tokens", "trained tokens"):
+        table.add_column(name, justify="left" if name in ("split", "notation") else "right")
+    for split, notations in sorted(summary.kept.items()):
+        for notation, counts in sorted(notations.items()):
+            numbers = (counts["lessons"], counts["tokens"], counts["trained_tokens"])
+            table.add_row(split, notation, *(f"{number:,}" for number in numbers))
+    console_out().print(table)
+    for what, reasons in sorted(summary.left_out.items()):
+        found = ", ".join(f"{count:,} {reason}" for reason, count in sorted(reasons.items()))
+        print(f"left out, {what}: {found}")
+
+
+def teach(
+    lessons: Annotated[Path, typer.Argument(metavar="LESSONS", help="A folder that `lessons` made.")],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="Folder for the model, its curve and what to go on from after an end."),
+    ],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="A Hugging Face model to train further: a folder, or a name on the hub. Without: a small "
+            "model from nothing.",
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Updates; with --model, without it as many as --epochs takes.")
+    ] = None,
+    epochs: Annotated[float, typer.Option(help="--model: passes over the lessons.")] = 1.0,
+    rows: Annotated[int | None, typer.Option(min=1, help="Lessons of an update.")] = None,
+    at_once: Annotated[
+        int, typer.Option("--at-once", min=1, help="--model: lessons computed at a time, on each device.")
+    ] = 8,
+    each: Annotated[
+        int | None,
+        typer.Option(min=1, help="From nothing: lessons of an update that may share a program (16)."),
+    ] = None,
+    words: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="From nothing: words of the lessons that become a token each (768); 0: bytes alone."
+        ),
+    ] = None,
+    edits: Annotated[
+        bool | None,
+        typer.Option(
+            "--edits/--states",
+            help="From nothing: whether the answer to a step is an edit of the state before (it is) "
+            "or as a whole state.",
+        ),
+    ] = None,
+    layers: Annotated[int | None, typer.Option(min=1, help="From nothing: layers (5).")] = None,
+    width: Annotated[
+        int | None, typer.Option(min=8, help="From nothing: width of the model (192), a multiple of 8.")
+    ] = None,
+    behind: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="From nothing: tokens before each that the first layer knows (3); 0: the model is a Llama, "
+            "which others can run.",
+        ),
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="The highest learning rate.")] = None,
+    lora: Annotated[int, typer.Option(min=0, help="--model: train adapters of this rank alone (LoRA).")] = 0,
+    check: Annotated[
+        int, typer.Option(min=1, help="Steps between two checks, at which the run is saved.")
+    ] = 200,
+    precision: Annotated[
+        str | None, typer.Option(help="bf16 or fp32; with --model also auto, bf16 where a GPU has it.")
+    ] = None,
+    device: Annotated[
+        str, typer.Option(help="Where a model from nothing is trained: cpu, cuda, cuda:1.")
+    ] = "cpu",
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
+) -> None:
+    """Train a model on lessons. A run that was ended goes on when the same command is given again."""
+    given: dict[str, Any] = {"steps": steps, "rows": rows, "rate": rate, "precision": precision}
+    given = {name: value for name, value in given.items() if value is not None}
+    given |= {"check": check, "seed": seed}
+    alone = {"each": each, "words": words, "edits": edits, "layers": layers, "width": width, "behind": behind}
+    alone = {name: value for name, value in alone.items() if value is not None}
+    try:
+        if model is not None:
+            if alone:
+                raise InputError(f"--{', --'.join(alone)}: for a model from nothing, without --model.")
+            from deskcheck.teach.sft import Tuning, tune
+
+            tuning = Tuning(epochs=epochs, at_once=at_once, lora=lora, **given)
+            tune(lessons, model, out, tuning=tuning, note=_tell_step)
+        else:
+            _teach_from_nothing(lessons, out, given | alone, device)
+    except KeyboardInterrupt:
+        messages.print(f"interrupted: the same command goes on from what was last saved in {out}")
+        raise
+    print(f"trained: {out}")
+
+
+def _teach_from_nothing(lessons: Path, out: Path, given: dict[str, Any], device: str) -> None:
+    try:
+        from deskcheck.teach.model import Shape
+        from deskcheck.teach.training import Training
+        from deskcheck.teach.training import teach as train
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", "Training a model") from error
+    sizes = {name: given.pop(name) for name in ("layers", "width", "behind") if name in given}
+    shape = Shape.of(**sizes)
+    train(lessons, out, shape=shape, training=Training(**given), device=device, note=_tell_step)
+
+
+def _tell_step(row: dict[str, Any]) -> None:
+    """A line of a training's curve, on standard error."""
+    shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()}
+    say("  ".join(f"{name} {value}" for name, value in shown.items()))
+
+
+def step(
+    runs: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+    id_: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="One of them, shown state by state; without it, all.")
+    ] = None,
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="Folder of a model that `teach` made, or `nano`, our own.")
+    ] = "nano",
+    budget: Annotated[int, typer.Option(min=1, help="Steps of a program at most.")] = 1000,
+    rows: Annotated[int, typer.Option(min=1, help="Programs that are stepped at once.")] = 64,
+    jump: Annotated[
+        str,
+        typer.Option("--jump", help="How many events a step may lead on, with commas: the model chooses."),
+    ] = "1",
+    each: Annotated[
+        int | None,
+        typer.Option(min=1, help="Also ask for so many steps of every recording from its true states."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write the runs into this JSON file: for `deskcheck view --beside`."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run recorded programs in a model, state by state, and show where it first goes wrong."""
+    from deskcheck.recording.file import Recordings
+
+    if out is not None and out.suffix != ".json":
+        raise InputError(f"{out}: the runs are written as JSON: name a file that ends in .json.")
+
+    recordings = Recordings(runs)
+    chosen = [recordings[id_]] if id_ is not None else [r for r in recordings if len(r.trace)]
+    if not chosen:
+        raise InputError(f"{runs}: has no recording with events to step through.")
+    try:
+        from deskcheck.teach.checkpoints import open_checkpoint
+        from deskcheck.teach.evaluation import report as evaluated
+        from deskcheck.teach.evaluation import run_all
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "nano", "Stepping a model") from error
+    checkpoint = open_checkpoint(model)
+    jumps = _numbers("--jump", jump)
+    done = 0
+    with progress_bar(as_json) as progress:
+
+        def note(steps: int) -> None:
+            nonlocal done
+            done += steps
+            progress(model, done, len(chosen) * budget)
+
+        stepped = list(run_all(checkpoint, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
+    found = evaluated(checkpoint, stepped, each=each, rows=rows)
+    runs_told = [{"id": s.recording.id, **s.run.to_dict(), **asdict(s.agreement)} for s in stepped]
+    told = {"model": model, "steps": found.steps.to_dict(), "each": found.each and asdict(found.each)}
+    if out is not None:
+        write_file(out, json.dumps({**told, "runs": runs_told}) + "\n")
+    if as_json:
+        print(json.dumps({**told, "runs": runs_told}))
+        return
+    if id_ is not None:
+        _print_run(stepped[0])
+    print_steps(console_out(), ("model",), [((model,), found.steps)])
+    if found.each is not None:
+        s = found.each
+        print(f"each step from its true state: {s.value:.4f} ({s.low:.4f}-{s.high:.4f})")
+
+
+def _print_run(one: Any) -> None:
+    """The steps of a run up to the first that is wrong, that one beside the truth."""
+    from itertools import islice
+
+    from deskcheck.notation import state_text
+    from deskcheck.teach.stepper import reached, true_states
+
+    told, exact = one.run.states, one.agreement.exact
+    for number, text in enumerate(told[: exact + 1]):
+        print(f"{number:6} {text.splitlines()[-1]}")
+    if one.agreement.first is None:
+        print(f"right to the end, {exact} steps")
+        return
+    print(f"\nfirst wrong: step {exact + 1}, {one.agreement.first.value}")
+    if len(told) > exact + 1:
+        print("model:\n" + "\n".join([f"    {line}" for line in told[exact + 1].splitlines()]))
+    elif one.run.why:
+        print(f"model: {one.run.why}")
+    jumps = (*one.run.jumps, *[1] * (exact + 1))
+    for moment in islice(reached(true_states(one.recording), jumps), exact, exact + 1):
+        print("true:\n" + "\n".join([f"    {line}" for line in state_text(moment).splitlines()]))

@@ -1,0 +1,264 @@
+"""Commands that show a recording: `view`, `show`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from deskcheck.cli.output import Json, console_out, say, show_trace
+from deskcheck.cli.pages import has_browser, kept_page, open_in_browser, write_text
+from deskcheck.notation import NOTATIONS
+from deskcheck.recording.errors import InputError
+
+
+def view(
+    folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+    id_: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The recording to show; without it, all are listed.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write the trace page into this HTML file."),
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve the trace page on this machine: for very long traces.")
+    ] = False,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="With --serve; 0: any.")] = 0,
+    open_: Annotated[
+        bool | None,
+        typer.Option("--open/--terminal", help="The trace page in a browser, or a table here."),
+    ] = None,
+    max_events: Annotated[
+        int | None, typer.Option("--max-events", min=10, help="Rows of the table; 200 if not said.")
+    ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A model's run beside it: from `deskcheck step --out` (without an ID that which goes wrong "
+            "after the most steps), a run folder of `deskcheck ask`, or a text file in a notation. Of a "
+            "notebook the file itself: its stored outputs beside the fresh.",
+        ),
+    ] = None,
+    notation: Annotated[
+        str, typer.Option("--notation", "-n", help="--beside: that of a text file.")
+    ] = "scratchpad",
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="--beside: which, where a run folder has several.")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option("--method", help="--beside: which, where a run folder has several.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show one recording, of a program or a notebook, or list a folder.
+
+    Where a person sits at a terminal and a browser can be opened, the trace page opens in it. Elsewhere,
+    and with --terminal, --max-events or --json, it is the trace table, on standard output.
+    """
+    from deskcheck.recording.file import Recordings
+
+    notebooks = _trajectories(folder)
+    # A folder may hold both: then what is named decides, and the list is of programs.
+    if notebooks and (id_ in notebooks or not _has_programs(folder)):
+        if serve:
+            raise InputError("--serve is for traces: the page of a notebook is a file, with --out.")
+        _view_notebook(notebooks, folder, id_, beside, out, open_, as_json=as_json)
+        return
+    recordings = Recordings(folder)
+    if id_ is None and beside is not None and beside.suffix == ".json":
+        from deskcheck.view.beside import first_mistake
+
+        id_ = first_mistake(beside)
+    if id_ is not None:
+        recording = recordings[id_]
+        if beside is not None:
+            if serve:
+                raise InputError("--serve and --beside do not go together: the page is a file, with --out.")
+            given = {"notation": notation, "model": model, "method": method}
+            _view_beside(recording, beside, given, out, open_, as_json=as_json)
+        elif as_json:
+            print(json.dumps(_facts(recording) | {"events": [row._asdict() for row in recording.trace.rows]}))
+        elif serve:
+            if out is not None:
+                raise InputError("--serve and --out do not go together: one serves, the other writes a file.")
+            _serve_page(recording, port, open_ is True or (open_ is None and has_browser()))
+        elif out is not None:
+            _write_page(recording, out, open_ is True)
+        elif open_ is True or (open_ is None and max_events is None and has_browser()):
+            _open_page(recording)
+        else:
+            show_trace(recording, max_events or 200)
+        return
+    if out is not None or serve or open_ is not None or beside is not None:
+        raise InputError(f"a page shows one recording: say which. deskcheck view {folder} lists them.")
+    if as_json:
+        print(json.dumps({"recordings": [_facts(recording) for recording in recordings]}))
+        return
+    table = Table(show_edge=False, pad_edge=False)
+    for name in ("id", "outcome", "events", "result"):
+        table.add_column(name, overflow="ellipsis", no_wrap=True)
+    for recording in recordings:
+        result = recording.ending.result or recording.ending.detail
+        table.add_row(recording.id, recording.outcome.value, str(len(recording.trace)), f"{result:.60}")
+    console_out().print(table)
+
+
+def _trajectories(folder: Path) -> dict[str, Path]:
+    """Name of each notebook's trajectory in a folder, or of the file of one -> its file."""
+    suffix = ".trajectory.parquet"
+    if folder.is_file():
+        return {folder.name.removesuffix(suffix): folder} if folder.name.endswith(suffix) else {}
+    found = sorted(folder.rglob(f"*{suffix}"))
+    return {str(path.relative_to(folder)).removesuffix(suffix): path for path in found}
+
+
+def _has_programs(folder: Path) -> bool:
+    return folder.is_dir() and any(
+        not path.name.endswith(".trajectory.parquet") for path in folder.glob("*.parquet")
+    )
+
+
+def _view_notebook(
+    notebooks: dict[str, Path],
+    folder: Path,
+    id_: str | None,
+    beside: Path | None,
+    out: Path | None,
+    open_: bool | None,
+    *,
+    as_json: bool,
+) -> None:
+    """The page of a notebook's trajectory, or a list."""
+    from deskcheck.notebook.file import read_trajectory
+    from deskcheck.notebook.ipynb import read_notebook
+    from deskcheck.view.notebook_page import (
+        notebook_facts,
+        notebook_page,
+        trajectories_table,
+        trajectory_table,
+    )
+
+    if id_ is None and (folder.is_file() or (len(notebooks) == 1 and (out is not None or open_))):
+        id_ = next(iter(notebooks))
+    if id_ is None:
+        if out is not None or open_ is not None or beside is not None:
+            raise InputError(f"a page shows one notebook: say which. deskcheck view {folder} lists them.")
+        read = {name: read_trajectory(path) for name, path in notebooks.items()}
+        if as_json:
+            facts = [
+                {"id": name, "path": t.path, "ended": t.ended.value, "steps": len(t.steps)}
+                for name, t in read.items()
+            ]
+            print(json.dumps({"notebooks": facts}))
+        else:
+            console_out().print(trajectories_table(read))
+        return
+    if id_ not in notebooks:
+        raise InputError(f"{folder}: no notebook {id_!r}. There are {', '.join(list(notebooks)[:10])}.")
+    trajectory = read_trajectory(notebooks[id_])
+    stored = None if beside is None else read_notebook(beside)
+    if out is not None:
+        write_text(out, notebook_page(trajectory, stored), open_ is True)
+    if as_json:
+        print(json.dumps(notebook_facts(trajectory, stored)))
+    elif out is None and (open_ is True or (open_ is None and has_browser())):
+        write_text(kept_page(), notebook_page(trajectory, stored), True)
+    elif out is None:
+        console_out().print(trajectory_table(trajectory, stored))
+
+
+def _view_beside(
+    recording: Any, path: Path, given: dict[str, Any], out: Path | None, open_: bool | None, *, as_json: bool
+) -> None:
+    """A model's run beside a recording: as a page, or where they part, here."""
+    from deskcheck.view.beside import beside, beside_page, beside_table, read_told
+
+    found = beside(recording, read_told(path, recording, **given))
+    if out is not None:
+        write_text(out, beside_page(found), open_ is True)
+    if as_json:
+        print(json.dumps(found.facts))
+    elif out is None and (open_ is True or (open_ is None and has_browser())):
+        write_text(kept_page(), beside_page(found), True)
+    elif out is None:
+        console_out().print(beside_table(found))
+
+
+def _write_page(recording: Any, out: Path, opened: bool) -> None:
+    from deskcheck.view.trace_page import LARGE_EVENTS, write_trace_page
+
+    size = write_trace_page(recording, out)
+    print(f"{out}: {size / 1e6:.1f} MB")
+    events = sum(len(trace) for trace in recording.traces)
+    if events > LARGE_EVENTS:
+        say(f"{events:,} events are a lot for one file; --serve gives the page only what it shows.")
+    if opened:
+        open_in_browser(out.resolve().as_uri())
+
+
+def _open_page(recording: Any) -> None:
+    from deskcheck.view.trace_page import LARGE_EVENTS
+
+    if sum(len(trace) for trace in recording.traces) > LARGE_EVENTS:
+        _serve_page(recording, 0, True)
+        return
+    _write_page(recording, kept_page(), True)
+
+
+def _serve_page(recording: Any, port: int, opened: bool) -> None:
+    from deskcheck.view.trace_page import TraceServer
+
+    events = sum(len(trace) for trace in recording.traces)
+    if events > 100_000:
+        say(f"reading {events:,} events ...")
+    with TraceServer(recording, port=port) as server:
+        print(server.url, flush=True)
+        say("Ctrl-C ends it.")
+        if opened:
+            open_in_browser(server.url)
+        try:
+            server.serve()
+        except KeyboardInterrupt:
+            say("no longer served")
+
+
+def show(
+    folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+    id_: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The recording; may be left out of one.")
+    ] = None,
+    notation: Annotated[
+        str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS)}.")
+    ] = "compact",
+    as_json: Json = False,
+) -> None:
+    """Write the trace of one recording as text, in a notation that models are taught and asked in."""
+    from deskcheck.recording.file import Recordings
+
+    if notation not in NOTATIONS:
+        raise InputError(f"there is no notation {notation!r}. Known are {', '.join(NOTATIONS)}.")
+    recordings = Recordings(folder)
+    if id_ is None and len(recordings) != 1:
+        raise InputError(
+            f"{folder} holds {len(recordings)} recordings: say which. deskcheck view {folder} lists them."
+        )
+    recording = recordings[id_] if id_ is not None else next(iter(recordings))
+    text = NOTATIONS[notation].render(recording)
+    print(json.dumps({"id": recording.id, "notation": notation, "text": text}) if as_json else text)
+
+
+def _facts(recording: Any) -> dict[str, Any]:
+    ending = recording.ending
+    return {
+        "id": recording.id,
+        "outcome": ending.outcome.value,
+        "detail": ending.detail,
+        "result": ending.result,
+        "n_events": sum(len(trace) for trace in recording.traces),
+        "repeatable": recording.repeatable,
+        "difference": recording.difference,
+        "cut": ending.cut,
+    }

@@ -16,7 +16,7 @@ import os
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 
 from benchmarks._commands import run
@@ -103,35 +103,39 @@ def figures(folder: Path, options: argparse.Namespace) -> None:
     checkpoint = open_checkpoint(folder / "graph")
     told: dict[str, object] = {"machine": machine(), "options": vars(options) | {"folder": ""}}
 
-    def steps(chosen: Sequence[Recording], most: int | None) -> dict[str, list[bool]]:
-        return {
-            one.id: list(
-                exact_steps(checkpoint.network, checkpoint.tokenizer, one, rows=options.rows, most=most)
-            )
-            for one in chosen
-        }
+    def flags(one: Recording, most: int | None = None) -> Iterator[bool]:
+        return exact_steps(checkpoint.network, checkpoint.tokenizer, one, rows=options.rows, most=most)
+
+    def steps(chosen: Sequence[Recording]) -> dict[str, list[bool]]:
+        return {one.id: list(flags(one, 200)) for one in chosen}
 
     generated = list(islice(held_out(folder), options.held_out))
-    lines = [_share("generated programs, unseen", generated, steps(generated, 200))]
+    found = steps(generated)
+    lines = [_share("generated programs, unseen", generated, found)]
+    for level in range(1, options.level + 1):
+        some = [one for one in generated if one.program.extra["level"] == level]
+        lines.append(_share(f"of them level {level}", some, found))
     families: dict[str, list[Recording]] = defaultdict(list)
     for one in Recordings(folder / "runs" / "held-out"):
         families[one.id.split("-")[0]].append(one)
     for name, chosen in families.items():
-        lines.append(_share(name, chosen, steps(chosen, 200)))
+        lines.append(_share(name, chosen, steps(chosen)))
     print(table(["steps from true states", "programs", "steps", "exact", "95 %"], lines))
     longest = []
     for name in LONG:
-        found = steps(list(Recordings(folder / "runs" / f"long-{name}")), None)
-        runs = [next((n for n, ok in enumerate(flags) if not ok), len(flags)) for flags in found.values()]
-        whole = sum(all(flags) for flags in found.values())
-        longest.append([name, f"{whole} of {len(found)}", str(max(runs)), f"{statistics.median(runs):.0f}"])
+        runs, whole = [], 0
+        for one in Recordings(folder / "runs" / f"long-{name}"):
+            right = sum(1 for _ in takewhile(bool, flags(one)))
+            runs.append(right)
+            whole += right == len(one.trace) - 1
+        longest.append([name, f"{whole} of {len(runs)}", str(max(runs)), f"{statistics.median(runs):.0f}"])
     print(table(["runs, exact from the start", "whole", "longest", "median"], longest))
     told |= {"each": lines, "longest": longest}
     (folder / "figures.json").write_text(json.dumps(told, indent=1, default=str) + "\n")
 
 
 def _share(name: str, chosen: Sequence[Recording], found: dict[str, list[bool]]) -> list[str]:
-    scores = [float(ok) for flags in found.values() for ok in flags]
+    scores = [float(ok) for one in chosen for ok in found[one.id]]
     clusters = [one.program.code for one in chosen for _ in found[one.id]]
     if not scores:
         return [name, "0", "0", "-", "-"]

@@ -10,7 +10,7 @@ precision, in turn; the losses are compared, so that both do the same work.
 
 stepping: steps a second of the same programs: `Stepper` with all of them at once, and `generate` of Hugging
 Face transformers on the same weights (float32, its own cache, greedy), one call a step, one program at a
-time. The states must be the same.
+time. The states must be the same. The model is one that transformers can run: of `teach --behind 0`.
 """
 
 import argparse
@@ -121,8 +121,8 @@ def stepping(options: argparse.Namespace) -> str:
         made = sum(len(one.run.jumps) for one in runs)
         asked = [
             (
-                program_text(one.recording.program)
-                + step_prompt(one.recording.program.code.splitlines(), before),
+                program_text(one.recording.program),
+                step_prompt(one.recording.program.code.splitlines(), before),
                 after,
             )
             for one in runs
@@ -132,8 +132,8 @@ def stepping(options: argparse.Namespace) -> str:
             raise SystemExit("the model gives no readable state: nothing to compare")
         same = 0
         started = time.perf_counter()
-        for prompt, after in asked:
-            tokens = torch.tensor([tokenizer.encode(prompt)])
+        for program, prompt, after in asked:
+            tokens = torch.tensor([[*tokenizer.encode(program), *tokenizer.encode_prompt(prompt)]])
             with torch.inference_mode():
                 out = theirs.generate(
                     tokens,
@@ -142,7 +142,8 @@ def stepping(options: argparse.Namespace) -> str:
                     eos_token_id=Words.end,
                     pad_token_id=Words.padding,
                 )
-            same += tokenizer.decode(out[0, tokens.shape[1] :].tolist()) == after
+            written = out[0, tokens.shape[1] :].tolist()
+            same += tokenizer.decode_answer(prompt, [n for n in written if n != Words.end]) == after
         other = time.perf_counter() - started
         steps = len(asked)
         ours_rate.append(made / spent)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from deskcheck.notation.edits import edit_text, edited
+from deskcheck.notation.edits import edit_text, edited, names_of
 
 LINE = "f 2: n=4, xs=[1, 2] | <list_iterator over=#1, next=1>"
 UNDER = "globals: def f, def g\nframe f 2: n=4, xs=#1=[1]\ng 5 from 2:8-12: ys=#1"
@@ -92,3 +92,25 @@ def test_what_an_edit_says(before: str, after: str, edit: str) -> None:
     """What is left alone is not said."""
     assert edit_text(before, after) == edit
     assert edited(before, edit) == after
+
+
+@pytest.mark.parametrize(
+    ("state", "line", "found"),
+    [
+        ("f 4: n=3, total=10 | <x>", "4|    total += n * total", "total=10, n=3"),
+        ("globals: def f, k=7, n=1\nf 4: n=3", "4|    f(k) + n + x", "k=7, n=3"),
+        ("frame f 4: n=3\nreturn g 4 from 3:1-4: n=5 -> 3", "4|    total = g(n)", "n=3"),
+        ("return f 4: n=3 -> 3", "", ""),
+        (f"f 4: n={'1' * 100}, k=[1, (2, 'n')]", "4|    n + k", "k=[1, (2, 'n')]"),
+        ("<module> 2: def f, for x=1", "2|[x for x in f]", ""),
+        ("", "1|n", ""),
+    ],
+)
+def test_names_of_a_line(state: str, line: str, found: str) -> None:
+    """What the frame that goes on calls so, then the globals; nothing that is long or a definition."""
+    assert names_of(state, line) == found
+
+
+@given(texts, texts)
+def test_names_of_any_texts(state: str, line: str) -> None:
+    assert isinstance(names_of(state, line), str)

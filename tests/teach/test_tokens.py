@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskcheck.recording import InputError
-from deskcheck.teach.tokens import Bytes, Words, pieces
+from deskcheck.teach.tokens import Bytes, Edits, Words, pieces
 
 TEXTS = st.text(st.characters(codec=None)) | st.text("0123456789 a=-.,", max_size=40)
 
@@ -71,3 +71,21 @@ def test_words_that_are_learned_save_most() -> None:
 def test_what_is_no_word_is_refused(words: list[str]) -> None:
     with pytest.raises(InputError, match="words: "):
         Words(words)
+
+
+@given(st.text(), st.text())
+def test_edits_give_back_any_answer(state: str, answer: str) -> None:
+    """Prompts go in and answers come out as whole texts, whatever stands in between."""
+    tokenizer = Edits(Bytes())
+    for prompt in (f"{state}\n4|    total += i\n+1\n", f"{state}\n+12\n", f"f(4)\n{state}"):
+        assert tokenizer.decode_answer(prompt, tokenizer.encode_answer(prompt, answer)) == answer
+
+
+def test_a_step_is_asked_and_answered_in_short() -> None:
+    tokenizer, state = Edits(Bytes()), "f 4: n=3, total=10, i=12"
+    prompt = f"{state}\n4|    total += i\n+1\n"
+    assert tokenizer.decode(tokenizer.encode_answer(prompt, "f 3: n=3, total=22, i=12")) == "3: total=22"
+    told = tokenizer.decode(tokenizer.encode_prompt(prompt))
+    assert told == f"{state}\n4|    total += i\ntotal=10, i=12\n+1\n"
+    whole = "f(4)\ncompact\n"
+    assert tokenizer.encode_prompt(whole) == Bytes().encode(whole)

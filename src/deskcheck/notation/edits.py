@@ -17,6 +17,7 @@ import re
 from dataclasses import dataclass
 
 from deskcheck.notation.lines import KIND_WORDS
+from deskcheck.notation.moment import ENDS
 
 _WHOLE, _ENTERED, _LEFT, _OTHER = "= ", "> ", "< ", "\n@"
 _FRAME = "frame "
@@ -35,6 +36,10 @@ _STEP = re.compile(
     r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[(\[{)\]}]|<(?=[A-Za-z])|(?<!-)>|[:,| ]", re.DOTALL
 )
 _GONE = "del "
+_ENDED = frozenset(kind.value for kind in ENDS)
+_NAME = re.compile(r"[^\W\d]\w*")
+_LONGEST = 80
+"""Characters of a variable that `names_of` repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,23 @@ def edited(before: str, text: str) -> str:
             return text
         lines[int(number)] = _FRAME + _changed(lines[int(number)].removeprefix(_FRAME), change)
     return "\n".join(lines)
+
+
+def names_of(state: str, line: str) -> str:
+    """The variables that a line of code names, with their values in a state: ``total=0, i=1``, in the order
+    of the line. Those of the frame that goes on, then the program's globals; no definitions, no long
+    values."""
+    *below, last = state.split("\n")
+    known = _line(last)
+    kind, _, _ = known.head.partition(" ")
+    if kind in _ENDED and below:
+        known = _line(below[-1].removeprefix(_FRAME))
+    entries: dict[str, str] = {}
+    if state.startswith("globals: "):
+        entries |= _line(below[0] if below else last).entries
+    entries |= known.entries
+    found = [entries[name] for name in dict.fromkeys(_NAME.findall(line)) if name in entries]
+    return ", ".join([entry for entry in found if "=" in entry and len(entry) <= _LONGEST])
 
 
 def _difference(old: str, new: str) -> str:

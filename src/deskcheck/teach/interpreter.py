@@ -152,7 +152,7 @@ class Rows:
         this answer, and the sum of its tokens' log probabilities. One pass over all."""
         pairs = [
             (
-                self.tokenizer.encode(prompt),
+                self.tokenizer.encode_prompt(prompt),
                 [*self.tokenizer.encode_answer(prompt, answer), self.tokenizer.end],
             )
             for prompt, answer in texts
@@ -184,7 +184,7 @@ class Rows:
             draft = self.seen.answers.get(question) if self.edits else None
             if draft is None:
                 draft = [*self.tokenizer.encode_answer(prompt, guess), self.tokenizer.end]
-            pending = self.tokenizer.encode(prompt)
+            pending = self.tokenizer.encode_prompt(prompt)
             # Of a whole trace nothing says how long it gets.
             most = self.longest if state is None else (1 + _LONGER) * len(pending) + _AT_LEAST
             writing.append(_Writing(pending, draft, question, self.seen, min(most, self.longest)))

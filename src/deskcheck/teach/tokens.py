@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from deskcheck.notation.edits import edit_text, edited
+from deskcheck.notation.edits import edit_text, edited, names_of
 from deskcheck.notation.layout import asked_state
 from deskcheck.recording import InputError, MissingExtra
 
@@ -32,6 +32,10 @@ class Tokenizer(Protocol):
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of tokens. Never raises: what is no text becomes U+FFFD."""
+
+    def encode_prompt(self, prompt: str) -> list[int]:
+        """The tokens of what is asked about a program."""
+        return self.encode(prompt)
 
     def encode_answer(self, prompt: str, answer: str) -> list[int]:
         """The tokens of the answer to a prompt, without the end."""
@@ -124,8 +128,10 @@ class Words(Tokenizer):
 
 
 class Edits(Tokenizer):
-    """Another tokenizer, but that the answer to a step is written as an edit of the state before
-    (`deskcheck.notation.edits`). All texts are as they were: answers go in and come out as whole states."""
+    """Another tokenizer, but that a step is asked and answered in short: the answer is written as an edit of
+    the state before, and the prompt repeats the values of the variables that its line names
+    (`deskcheck.notation.edits`), as it repeats the line: what a machine can look up a model need not. All
+    texts are as they were: prompts go in, answers come out as whole states."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -136,6 +142,13 @@ class Edits(Tokenizer):
 
     def decode(self, tokens: Sequence[int]) -> str:
         return self.tokenizer.decode(tokens)
+
+    def encode_prompt(self, prompt: str) -> list[int]:
+        state = asked_state(prompt)
+        if state is None:
+            return self.encode(prompt)
+        line, _, jump = prompt[len(state) + 1 :].rpartition("+")
+        return self.encode(f"{state}\n{line}{names_of(state, line)}\n+{jump}")
 
     def encode_answer(self, prompt: str, answer: str) -> list[int]:
         state = asked_state(prompt)

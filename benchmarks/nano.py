@@ -1,10 +1,11 @@
 """deskcheck-nano from nothing: recordings, lessons, training, the graph, and the figures of its card.
 
-    python -m benchmarks.nano FOLDER [--programs 16000] [--steps 12000] [--device cuda] [--only PART]
+    python -m benchmarks.nano FOLDER [--taught 3] [--steps 6500] [--device cuda] [--only PART]
 
 Everything is done by `deskcheck` commands, which are printed, in a folder that holds it all; each goes on
 where it was ended, so that the same command can be given until it is done. Parts: recordings, lessons,
-training, graph, figures.
+chosen, training, graph, figures. With `--taught LEVEL` it is taught the lessons of generated programs up to
+that level alone; without, all, also those of families of long executions.
 
 Nothing of what the figures are measured on is trained: of generated programs a twentieth is held out by its
 text, and of every family one text, in all its inputs.
@@ -25,7 +26,7 @@ from deskcheck.ask.statistics import mean_interval
 from deskcheck.recording import Recording
 from deskcheck.recording.file import Recordings
 
-PARTS = ("recordings", "lessons", "training", "graph", "figures")
+PARTS = ("recordings", "lessons", "chosen", "training", "graph", "figures")
 TRAINED_TEXTS, HELD_OUT_TEXT = "0-2", 3
 LONG = {"binary_counter": 100_000, "collatz": None, "odometer": 20_000}
 """Families of long executions -> line events of a run; None: 30 starts below 10^5, each to its end."""
@@ -63,10 +64,29 @@ def lessons(folder: Path, options: argparse.Namespace) -> None:
     )
 
 
+def chosen(folder: Path, options: argparse.Namespace) -> None:
+    """Of the lessons those that are taught."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    if options.taught is None:
+        return
+    generated = Recordings(folder / "runs" / "generated")
+    wanted = pa.array([one.id for one in generated if one.program.extra["level"] <= options.taught])
+    (folder / "chosen").mkdir(exist_ok=True)
+    for file in sorted((folder / "lessons").glob("*.parquet")):
+        rows = pq.read_table(file)
+        rows = rows.filter(pc.is_in(rows["program"], value_set=wanted))
+        if rows.num_rows:
+            pq.write_table(rows, folder / "chosen" / file.name)
+
+
 def training(folder: Path, options: argparse.Namespace) -> None:
     """A model from nothing."""
+    lessons = folder / ("lessons" if options.taught is None else "chosen")
     run(
-        *("teach", str(folder / "lessons"), "--out", str(folder / "model"), "--steps", str(options.steps)),
+        *("teach", str(lessons), "--out", str(folder / "model"), "--steps", str(options.steps)),
         *("--rows", str(options.rows), "--each", "8", "--layers", "5", "--width", "128", "--rate", "0.003"),
         *("--check", "500", "--device", options.device),
     )
@@ -155,9 +175,10 @@ def main() -> None:
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
     parser.add_argument("--programs", type=int, default=16_000, help="generated ones")
     parser.add_argument("--level", type=int, default=4, help="highest level of the generated ones")
+    parser.add_argument("--taught", type=int, help="highest level that is taught; without: all there is")
     parser.add_argument("--variants", type=int, default=500, help="of each text of a long family")
     parser.add_argument("--each", type=int, default=48, help="lessons of a program")
-    parser.add_argument("--steps", type=int, default=12_000, help="updates")
+    parser.add_argument("--steps", type=int, default=6500, help="updates")
     parser.add_argument("--rows", type=int, default=32, help="lessons of an update; steps asked at once")
     parser.add_argument("--held-out", type=int, default=1000, help="generated programs that are asked")
     parser.add_argument("--device", default="cpu")

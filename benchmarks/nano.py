@@ -137,7 +137,9 @@ def figures(folder: Path, options: argparse.Namespace) -> None:
         lines.append(_share(f"of them level {level}", some, found))
     families: dict[str, list[Recording]] = defaultdict(list)
     for one in Recordings(folder / "runs" / "held-out"):
-        families[one.id.split("-")[0]].append(one)
+        name = one.id.split("-")[0]
+        if options.taught is None or name in LONG:  # the others are no part of what was taught
+            families[name].append(one)
     for name, chosen in families.items():
         lines.append(_share(name, chosen, steps(chosen)))
     print(table(["steps from true states", "programs", "steps", "exact", "95 %"], lines))

@@ -43,13 +43,14 @@ def test_is_small_and_says_what_it_is() -> None:
 
 @pytest.mark.slow
 def test_steps_of_unseen_programs(record: Recorded) -> None:
-    """From true states nearly every step is right, and most programs run to their end without a mistake."""
+    """As well as its card says, with room for other processors: from true states, and from the start on."""
     runs = record(*programs(UNSEEN))
     checkpoint = open_checkpoint(NANO)
     found = report(checkpoint, list(run_all(checkpoint, list(Recordings(runs)))), each=60)
     assert found.each is not None
-    assert found.each.value > 0.9
-    assert found.steps.whole > 15
+    assert found.each.value > 0.5
+    assert found.steps.exact is not None
+    assert found.steps.exact.value > 0.65
 
 
 def test_steps_without_torch(record: Recorded) -> None:
@@ -66,4 +67,4 @@ def test_steps_without_torch(record: Recorded) -> None:
     told = json.loads(done.stdout)
     assert told["model"] == NANO
     assert [run["id"] for run in told["runs"]] == ["short"]
-    assert told["steps"]["exact"] > 0
+    assert told["steps"]["exact"]["value"] > 0

@@ -1,14 +1,14 @@
 """deskcheck-nano from nothing: recordings, lessons, training, the graph, and the figures of its card.
 
-    python -m benchmarks.nano FOLDER [--taught 3] [--steps 6500] [--device cuda] [--only PART]
+    python -m benchmarks.nano FOLDER [--level 3] [--families] [--steps 10000] [--device cuda] [--only PART]
 
 Everything is done by `deskcheck` commands, which are printed, in a folder that holds it all; each goes on
 where it was ended, so that the same command can be given until it is done. Parts: recordings, lessons,
-chosen, training, graph, figures. With `--taught LEVEL` it is taught the lessons of generated programs up to
-that level alone; without, all, also those of families of long executions.
+training, graph, figures. It is taught generated programs up to a level; with `--families` also those of
+families of long executions.
 
 Nothing of what the figures are measured on is trained: of generated programs a twentieth is held out by its
-text, and of every family one text, in all its inputs.
+text, and of every family one text, in all its inputs; without `--families` they are all unseen.
 """
 
 import argparse
@@ -26,7 +26,8 @@ from deskcheck.ask.statistics import mean_interval
 from deskcheck.recording import Recording
 from deskcheck.recording.file import Recordings
 
-PARTS = ("recordings", "lessons", "chosen", "training", "graph", "figures")
+PARTS = ("recordings", "lessons", "training", "graph", "figures")
+LEARNED = ("generated", "families", "families-more", "families-long", "families-all")
 TRAINED_TEXTS, HELD_OUT_TEXT = "0-2", 3
 LONG = {"binary_counter": 100_000, "collatz": None, "odometer": 20_000}
 """Families of long executions -> line events of a run; None: 30 starts below 10^5, each to its end."""
@@ -41,14 +42,15 @@ def recordings(folder: Path, options: argparse.Namespace) -> None:
 
     record(f"generated:{options.programs},level=1-{options.level},seed=1", "generated")
     most = options.variants
-    for name in LONG:
+    for name in LONG if options.families else ():
         family = f"family:{name},texts={TRAINED_TEXTS}"
         record(f"{family},variants=0-60,inputs=8,seed=1", "families")
         if LONG[name]:  # states as they are late in a long run
             record(f"{family},variants=61-110,inputs=1,events=30000,seed=4", "families-long")
         record(f"{family},variants=111-{most},inputs=3,seed=5", "families-more")
-    record(f"family:all,texts={TRAINED_TEXTS},variants=0-12,inputs=3,seed=1", "families-all")
-    record(f"family:all,texts={HELD_OUT_TEXT},inputs=30,seed=2", "held-out")
+    if options.families:
+        record(f"family:all,texts={TRAINED_TEXTS},variants=0-12,inputs=3,seed=1", "families-all")
+        record(f"family:all,texts={HELD_OUT_TEXT},inputs=30,seed=2", "held-out")
     for name, events in LONG.items():
         wanted = f"events={events},inputs=1" if events else "inputs=30"
         record(f"family:{name},texts={HELD_OUT_TEXT},{wanted},seed=3", f"long-{name}")
@@ -56,37 +58,18 @@ def recordings(folder: Path, options: argparse.Namespace) -> None:
 
 def lessons(folder: Path, options: argparse.Namespace) -> None:
     """States of the programs to learn from, each with the next one."""
-    learned = ("generated", "families", "families-more", "families-long", "families-all")
+    runs = [folder / "runs" / name for name in LEARNED]
     run(
-        *("lessons", *[str(folder / "runs" / name) for name in learned], "--out", str(folder / "lessons")),
+        *("lessons", *[str(one) for one in runs if one.exists()], "--out", str(folder / "lessons")),
         *("--steps", str(options.each), "--budget", "1500", "--no-ids"),
         *("--validation", "0.02", "--test", "0.05"),
     )
 
 
-def chosen(folder: Path, options: argparse.Namespace) -> None:
-    """Of the lessons those that are taught."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
-    if options.taught is None:
-        return
-    generated = Recordings(folder / "runs" / "generated")
-    wanted = pa.array([one.id for one in generated if one.program.extra["level"] <= options.taught])
-    (folder / "chosen").mkdir(exist_ok=True)
-    for file in sorted((folder / "lessons").glob("*.parquet")):
-        rows = pq.read_table(file)
-        rows = rows.filter(pc.is_in(rows["program"], value_set=wanted))
-        if rows.num_rows:
-            pq.write_table(rows, folder / "chosen" / file.name)
-
-
 def training(folder: Path, options: argparse.Namespace) -> None:
     """A model from nothing."""
-    lessons = folder / ("lessons" if options.taught is None else "chosen")
     run(
-        *("teach", str(lessons), "--out", str(folder / "model"), "--steps", str(options.steps)),
+        *("teach", str(folder / "lessons"), "--out", str(folder / "model"), "--steps", str(options.steps)),
         *("--rows", str(options.rows), "--each", "8", "--layers", "5", "--width", "128", "--rate", "0.003"),
         *("--check", "500", "--device", options.device),
     )
@@ -136,10 +119,8 @@ def figures(folder: Path, options: argparse.Namespace) -> None:
         some = [one for one in generated if one.program.extra["level"] == level]
         lines.append(_share(f"of them level {level}", some, found))
     families: dict[str, list[Recording]] = defaultdict(list)
-    for one in Recordings(folder / "runs" / "held-out"):
-        name = one.id.split("-")[0]
-        if options.taught is None or name in LONG:  # the others are no part of what was taught
-            families[name].append(one)
+    for one in Recordings(folder / "runs" / "held-out") if options.families else ():
+        families[one.id.split("-")[0]].append(one)
     for name, chosen in families.items():
         lines.append(_share(name, chosen, steps(chosen)))
     print(table(["steps from true states", "programs", "steps", "exact", "95 %"], lines))
@@ -176,11 +157,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
     parser.add_argument("--programs", type=int, default=16_000, help="generated ones")
-    parser.add_argument("--level", type=int, default=4, help="highest level of the generated ones")
-    parser.add_argument("--taught", type=int, help="highest level that is taught; without: all there is")
+    parser.add_argument("--level", type=int, default=3, help="highest level of the generated ones")
+    parser.add_argument("--families", action="store_true", help="long executions are taught, too")
     parser.add_argument("--variants", type=int, default=500, help="of each text of a long family")
     parser.add_argument("--each", type=int, default=48, help="lessons of a program")
-    parser.add_argument("--steps", type=int, default=6500, help="updates")
+    parser.add_argument("--steps", type=int, default=10_000, help="updates")
     parser.add_argument("--rows", type=int, default=32, help="lessons of an update; steps asked at once")
     parser.add_argument("--held-out", type=int, default=1000, help="generated programs that are asked")
     parser.add_argument("--device", default="cpu")

@@ -133,7 +133,7 @@ def stepping(options: argparse.Namespace) -> str:
         same = 0
         started = time.perf_counter()
         for program, prompt, after in asked:
-            tokens = torch.tensor([[*tokenizer.encode(program), *tokenizer.encode_prompt(prompt)]])
+            tokens = torch.tensor([[*tokenizer.encode(program), *tokenizer.encode_prompt(prompt, program)]])
             with torch.inference_mode():
                 out = theirs.generate(
                     tokens,

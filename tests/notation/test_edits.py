@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from deskcheck.notation.edits import edit_text, edited, names_of
+from deskcheck.notation.edits import assigned, edit_text, edited, names_of
 
 LINE = "f 2: n=4, xs=[1, 2] | <list_iterator over=#1, next=1>"
 UNDER = "globals: def f, def g\nframe f 2: n=4, xs=#1=[1]\ng 5 from 2:8-12: ys=#1"
@@ -103,12 +103,40 @@ def test_what_an_edit_says(before: str, after: str, edit: str) -> None:
         ("return f 4: n=3 -> 3", "", ""),
         (f"f 4: n={'1' * 100}, k=[1, (2, 'n')]", "4|    n + k", "k=[1, (2, 'n')]"),
         ("<module> 2: def f, for x=1", "2|[x for x in f]", ""),
+        ("f 3: n=3, x=1, y=2", "3|    x = y = n - x", "n=3, x=1"),
+        ("f 3: n=3, x=1, y=2", "3|    y = n", "n=3"),
+        ("f 3: n=3, x=1 | <it>", "3|    for x in range(n):", "n=3 | <it>"),
+        ("f 3: n=3, x=1", "3|    for x, n in ((n, x),):", "n=3, x=1"),
         ("", "1|n", ""),
     ],
 )
 def test_names_of_a_line(state: str, line: str, found: str) -> None:
     """What the frame that goes on calls so, then the globals; nothing that is long or a definition."""
     assert names_of(state, line) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("4|    total += n * total", ["total"]),
+        ("a = b = c", ["a", "b"]),
+        ("7|x >>= 2", ["x"]),
+        ("a == b", []),
+        ("x[0] = 1", []),
+        ("for i in x:", []),
+        ("12|    total: int = 4", []),
+        ("", []),
+    ],
+)
+def test_what_a_line_assigns(line: str, names: list[str]) -> None:
+    assert assigned(line) == names
+
+
+@given(texts, texts, st.sampled_from(["3|    n = 4", "n += 1", "n"]))
+def test_what_a_line_assigns_is_told(before: str, after: str, line: str) -> None:
+    """It does not change what an edit gives."""
+    assert edited(before, edit_text(before, after, line)) == after
+    assert edit_text("f 3: n=4, k=1", "f 4: n=4, k=1", "3|    n = 4") == "4: n=4"
 
 
 @given(texts, texts)

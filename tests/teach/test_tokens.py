@@ -82,10 +82,21 @@ def test_edits_give_back_any_answer(state: str, answer: str) -> None:
 
 
 def test_a_step_is_asked_and_answered_in_short() -> None:
+    """The values of the names that a line reads, the iterator of a loop, the lines that may follow; and of
+    what it does, the line that follows and what it assigns, changed or not."""
     tokenizer, state = Edits(Bytes()), "f 4: n=3, total=10, i=12"
-    prompt = f"{state}\n4|    total += i\n+1\n"
+    program = (
+        "1|def f(n):\n2|    total = 0\n3|    for i in range(n):\n4|        total += i\n5|    return total\n\n"
+    )
+    prompt = f"{state}\n4|        total += i\n+1\n"
     assert tokenizer.decode(tokenizer.encode_answer(prompt, "f 3: n=3, total=22, i=12")) == "3: total=22"
-    told = tokenizer.decode(tokenizer.encode_prompt(prompt))
-    assert told == f"{state}\n4|    total += i\ntotal=10, i=12\n+1\n"
+    assert tokenizer.decode(tokenizer.encode_answer(prompt, "f 3: n=3, total=10, i=12")) == "3: total=10"
+    told = tokenizer.decode(tokenizer.encode_prompt(prompt, program))
+    assert told == f"{state}\n4|        total += i\ntotal=10, i=12 > 3\n+1\n"
+    prompt = "f 3: n=3, total=10, i=1 | <it>\n3|    for i in range(n):\n+1\n"
+    told = tokenizer.decode(tokenizer.encode_prompt(prompt, program))
+    assert told == prompt.removesuffix("+1\n") + "n=3 | <it> > 4 5\n+1\n"
+    told = tokenizer.decode(tokenizer.encode_prompt(prompt, "no program"))
+    assert told == prompt.removesuffix("+1\n") + "n=3 | <it>\n+1\n"
     whole = "f(4)\ncompact\n"
-    assert tokenizer.encode_prompt(whole) == Bytes().encode(whole)
+    assert tokenizer.encode_prompt(whole, program) == Bytes().encode(whole)

@@ -14,6 +14,7 @@ what lines do rather than to copy, and writes a tenth as much.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deskcheck.notation.lines import KIND_WORDS
@@ -38,8 +39,11 @@ _STEP = re.compile(
 _GONE = "del "
 _ENDED = frozenset(kind.value for kind in ENDS)
 _NAME = re.compile(r"[^\W\d]\w*")
+_LINE = r"\s*(?:\d+\|)?\s*"
+_LOOP = re.compile(rf"{_LINE}for [^=]+? in ")
+_ASSIGNED = re.compile(rf"{_LINE}((?:\w+ = )+|\w+ (?:[-+*/%@&|^]|//|\*\*|<<|>>)= )")
 _LONGEST = 80
-"""Characters of a variable that `names_of` repeats."""
+"""Characters of a variable, or of a value stack, that `names_of` repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +62,17 @@ class _Line:
         return text + self.tail
 
 
-def edit_text(before: str, after: str) -> str:
-    """What `edited` makes `after` of, as short as it can be told."""
+def edit_text(before: str, after: str, line: str = "") -> str:
+    """What `edited` makes `after` of, as short as it can be told; but the variables that a line of code
+    assigns are told even if their values are what they were."""
     old, new = before.split("\n"), after.split("\n")
+    told = assigned(line)
     if len(new) == len(old):
-        text = _difference(old[-1], new[-1])
+        text = _difference(old[-1], new[-1], told)
     elif len(new) > len(old):
         text = _ENTERED + new[-1]
     else:
-        text = _LEFT + _difference(old[len(new) - 1].removeprefix(_FRAME), new[-1])
+        text = _LEFT + _difference(old[len(new) - 1].removeprefix(_FRAME), new[-1], told)
     made = edited(before, text).split("\n")
     if len(made) == len(new):
         for number, (one, wanted) in enumerate(zip(made, new, strict=True)):
@@ -107,10 +113,16 @@ def edited(before: str, text: str) -> str:
     return "\n".join(lines)
 
 
+def assigned(line: str) -> list[str]:
+    """The plain variables that a line of code assigns: of ``a = b = c``, ``a += b``."""
+    found = _ASSIGNED.match(line)
+    return _NAME.findall(found[1]) if found else []
+
+
 def names_of(state: str, line: str) -> str:
-    """The variables that a line of code names, with their values in a state: ``total=0, i=1``, in the order
+    """The variables that a line of code reads, with their values in a state: ``total=0, i=1``, in the order
     of the line. Those of the frame that goes on, then the program's globals; no definitions, no long
-    values."""
+    values. At a loop over something also the value stack, which says how far it is: ``| <iterator>``."""
     *below, last = state.split("\n")
     known = _line(last)
     kind, _, _ = known.head.partition(" ")
@@ -120,18 +132,26 @@ def names_of(state: str, line: str) -> str:
     if state.startswith("globals: "):
         entries |= _line(below[0] if below else last).entries
     entries |= known.entries
-    found = [entries[name] for name in dict.fromkeys(_NAME.findall(line)) if name in entries]
-    return ", ".join([entry for entry in found if "=" in entry and len(entry) <= _LONGEST])
+    loop = _LOOP.match(line)
+    target = loop or _ASSIGNED.match(line)
+    read = line[target.end() :] if target and target[0].endswith((" = ", " in ")) else line
+    found = [entries[name] for name in dict.fromkeys(_NAME.findall(read)) if name in entries]
+    told = ", ".join([entry for entry in found if "=" in entry and len(entry) <= _LONGEST])
+    if loop and known.stack and len(known.stack) <= _LONGEST:
+        told += f" | {known.stack}"
+    return told
 
 
-def _difference(old: str, new: str) -> str:
-    """The edit that makes a line of one of the same frame."""
+def _difference(old: str, new: str, told: Sequence[str] = ()) -> str:
+    """The edit that makes a line of one of the same frame. told: variables to be told in any case."""
     before, after = _line(old), _line(new)
     found = _HEAD.fullmatch(after.head)
     if found is None:
         return _WHOLE
     head = f"{found['kind'] or ''}{found['line']}{found['instruction'] or ''}"
-    changed = {key: text for key, text in after.entries.items() if before.entries.get(key) != text}
+    changed = {
+        key: text for key, text in after.entries.items() if before.entries.get(key) != text or key in told
+    }
     changed |= {key: _GONE + key for key in before.entries if key not in after.entries}
     stack = after.stack if after.stack != before.stack else None
     if after.stack is None and before.stack is not None:

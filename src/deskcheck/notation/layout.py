@@ -30,6 +30,11 @@ def program_text(program: Program) -> str:
     return "".join([f"{number}|{line}\n" for number, line in enumerate(lines, 1)]) + "\n"
 
 
+def program_code(text: str) -> str:
+    """The program that `program_text` wrote so."""
+    return "\n".join([line.partition("|")[2] for line in text.split("\n")])
+
+
 def step_prompt(code: Sequence[str], state: str, jump: int = 1) -> str:
     """What asks for the state `jump` events after a state. code: the lines of the program."""
     return state + step_question(code, current_line(state), jump)

@@ -109,7 +109,7 @@ def read_lessons(files: Sequence[Path], split: str, tokenizer: Tokenizer) -> Ite
                     yield Lessons(tokenizer.encode(prefix), each)
                 prefix, each = begin, []
             answer = [*tokenizer.encode_answer(prompt, completion), tokenizer.end]
-            each.append((array("i", tokenizer.encode_prompt(prompt)), array("i", answer)))
+            each.append((array("i", tokenizer.encode_prompt(prompt, begin)), array("i", answer)))
         if prefix is not None:
             yield Lessons(tokenizer.encode(prefix), each)
 

@@ -7,7 +7,7 @@ from typing import Any
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.interpreter import Network
 from deskcheck.teach.runtime import GRAPH, OnnxNetwork
-from deskcheck.teach.tokens import Bytes, Edits, Tokenizer, Words
+from deskcheck.teach.tokens import EDITS, Bytes, Edits, Tokenizer, Words
 
 NANO = "nano"
 """Name of the model that the package brings; its card lies beside it."""
@@ -55,7 +55,12 @@ def _tokenizer(about: dict[str, Any], folder: Path) -> Tokenizer:
     if told == "bytes":
         return Bytes()
     try:
-        words = Words(told["words"])
-        return Edits(words) if told.get("edits") else words
+        words, edits = Words(told["words"]), told.get("edits")
+        if edits not in (0, EDITS):
+            raise InputError(
+                f"{folder}: was trained with edits of version {edits!r}, and this deskcheck has {EDITS}. "
+                "Train it anew."
+            )
+        return Edits(words) if edits else words
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{folder}: its tokenizer {told!r} is not one that is known here.") from error

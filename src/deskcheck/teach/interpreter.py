@@ -83,6 +83,7 @@ class Rows:
         self.longest = longest
         self.seen = _Seen()
         self.edits = isinstance(tokenizer, Edits)
+        self.texts = list(prefixes)
         programs = [tokenizer.encode(prefix) for prefix in prefixes]
         self.programs = np.array([len(program) for program in programs], dtype=np.int64)
         behind = network.behind
@@ -126,6 +127,7 @@ class Rows:
 
     def keep(self, rows: Sequence[int]) -> None:
         """Drops all rows but these, which are numbered anew in this order."""
+        self.texts = [self.texts[row] for row in rows]
         self.programs, self.ends = self.programs[list(rows)], self.ends[list(rows)]
         size = int(self.programs.max(initial=0))
         self.keys = [k[list(rows), :, :size] for k in self.keys]
@@ -144,6 +146,7 @@ class Rows:
         ]
         self.programs = np.concatenate([self.programs, other.programs])
         self.ends = np.concatenate([self.ends, other.ends])
+        self.texts += other.texts
 
     def log_probabilities(
         self, rows: Sequence[int], texts: Sequence[tuple[str, str]]
@@ -152,10 +155,10 @@ class Rows:
         this answer, and the sum of its tokens' log probabilities. One pass over all."""
         pairs = [
             (
-                self.tokenizer.encode_prompt(prompt),
+                self.tokenizer.encode_prompt(prompt, self.texts[row]),
                 [*self.tokenizer.encode_answer(prompt, answer), self.tokenizer.end],
             )
-            for prompt, answer in texts
+            for row, (prompt, answer) in zip(rows, texts, strict=True)
         ]
         width = max(len(prompt) + len(answer) for prompt, answer in pairs) - 1
         chosen, behind = list(rows), self.network.behind
@@ -178,13 +181,13 @@ class Rows:
         """Greedy answers. asked: row -> (prompt, a guess at the answer)."""
         rows = list(asked)
         writing = []
-        for prompt, guess in asked.values():
+        for row, (prompt, guess) in asked.items():
             state = asked_state(prompt)
             question = prompt.removeprefix(state or "")
             draft = self.seen.answers.get(question) if self.edits else None
             if draft is None:
                 draft = [*self.tokenizer.encode_answer(prompt, guess), self.tokenizer.end]
-            pending = self.tokenizer.encode_prompt(prompt)
+            pending = self.tokenizer.encode_prompt(prompt, self.texts[row])
             # Of a whole trace nothing says how long it gets.
             most = self.longest if state is None else (1 + _LONGER) * len(pending) + _AT_LEAST
             writing.append(_Writing(pending, draft, question, self.seen, min(most, self.longest)))

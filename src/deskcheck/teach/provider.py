@@ -54,7 +54,7 @@ class Taught(ModelAPI):
         program, empty, prompt = text.partition("\n\n")
         with self._alone:
             rows = self._rows(program + empty)
-            known = len(self.checkpoint.tokenizer.encode_prompt(prompt))
+            known = len(self.checkpoint.tokenizer.encode_prompt(prompt, program + empty))
             rows.longest = known + (most or 2048)
             answer = rows.ask({0: (prompt, prompt)})[0]
         return ModelOutput.from_content(

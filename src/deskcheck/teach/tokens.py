@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from deskcheck.notation.edits import edit_text, edited, names_of
-from deskcheck.notation.layout import asked_state
+from deskcheck.notation.following import following
+from deskcheck.notation.layout import asked_state, program_code
 from deskcheck.recording import InputError, MissingExtra
 
 _DIGITS = re.compile(r"([0-9]{2,})")
@@ -33,8 +34,8 @@ class Tokenizer(Protocol):
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of tokens. Never raises: what is no text becomes U+FFFD."""
 
-    def encode_prompt(self, prompt: str) -> list[int]:
-        """The tokens of what is asked about a program."""
+    def encode_prompt(self, prompt: str, program: str) -> list[int]:
+        """The tokens of what is asked about a program, behind those of its text (`program_text`)."""
         return self.encode(prompt)
 
     def encode_answer(self, prompt: str, answer: str) -> list[int]:
@@ -127,11 +128,16 @@ class Words(Tokenizer):
         return cls([word for _, word in sorted(saved)[:most]])
 
 
+EDITS = 2
+"""What `Edits` adds, as a number: a model is of no use with another one's."""
+
+
 class Edits(Tokenizer):
     """Another tokenizer, but that a step is asked and answered in short: the answer is written as an edit of
-    the state before, and the prompt repeats the values of the variables that its line names
-    (`deskcheck.notation.edits`), as it repeats the line: what a machine can look up a model need not. All
-    texts are as they were: prompts go in, answers come out as whole states."""
+    the state before, and the prompt repeats, as it repeats the line, the values of the variables that the
+    line names (`deskcheck.notation.edits`) and tells the lines that may follow (`following`): what a machine
+    can look up a model need not. All texts are as they were: prompts go in, answers come out as whole
+    states."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -143,20 +149,31 @@ class Edits(Tokenizer):
     def decode(self, tokens: Sequence[int]) -> str:
         return self.tokenizer.decode(tokens)
 
-    def encode_prompt(self, prompt: str) -> list[int]:
+    def encode_prompt(self, prompt: str, program: str) -> list[int]:
         state = asked_state(prompt)
         if state is None:
             return self.encode(prompt)
         line, _, jump = prompt[len(state) + 1 :].rpartition("+")
-        return self.encode(f"{state}\n{line}{names_of(state, line)}\n+{jump}")
+        ways = following(program_code(program)).get(_number(line), ())
+        then = f" > {' '.join(map(str, ways))}" if ways else ""
+        return self.encode(f"{state}\n{line}{names_of(state, line)}{then}\n+{jump}")
 
     def encode_answer(self, prompt: str, answer: str) -> list[int]:
         state = asked_state(prompt)
-        return self.encode(answer if state is None else edit_text(state, answer))
+        if state is None:
+            return self.encode(answer)
+        line, _, jump = prompt[len(state) + 1 :].rpartition("+")
+        return self.encode(edit_text(state, answer, line if jump == "1\n" else ""))
 
     def decode_answer(self, prompt: str, tokens: Sequence[int]) -> str:
         state, text = asked_state(prompt), self.decode(tokens)
         return text if state is None else edited(state, text)
+
+
+def _number(line: str) -> int:
+    """The number of a line as a program has it; 0 where there is none."""
+    number, bar, _ = line.partition("|")
+    return int(number) if bar else 0
 
 
 def pieces(text: str) -> list[str]:

@@ -25,7 +25,7 @@ from deskcheck.recording import InputError
 from deskcheck.teach._ids import IGNORED
 from deskcheck.teach.batches import Batch, Batches, shards, some_texts
 from deskcheck.teach.model import Model, Shape
-from deskcheck.teach.tokens import Edits, Tokenizer, Words
+from deskcheck.teach.tokens import EDITS, Edits, Tokenizer, Words
 
 RUN = "run.json"
 METRICS = "metrics.jsonl"
@@ -143,7 +143,7 @@ def teach(
     asked = {
         "shape": asdict(shape),
         "training": asdict(training),
-        "tokenizer": {"words": list(words.words), "edits": training.edits},
+        "tokenizer": {"words": list(words.words), "edits": EDITS if training.edits else 0},
         "lessons": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
     }
     resumed = _open(out, asked)

@@ -114,7 +114,13 @@ def _show_lessons(out: Path, summary: Any) -> None:
 
 
 def teach(
-    lessons: Annotated[Path, typer.Argument(metavar="LESSONS", help="A folder that `lessons` made.")],
+    lessons: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LESSONS",
+            help="A folder that `lessons` made; or recordings: their lessons are made in OUT/lessons first.",
+        ),
+    ],
     out: Annotated[
         Path,
         typer.Option("--out", help="Folder for the model, its curve and what to go on from after an end."),
@@ -185,10 +191,11 @@ def teach(
     given |= {"check": check, "seed": seed}
     alone = {"each": each, "words": words, "edits": edits, "layers": layers, "width": width, "behind": behind}
     alone = {name: value for name, value in alone.items() if value is not None}
+    if model is not None and alone:
+        raise InputError(f"--{', --'.join(alone)}: for a model from nothing, without --model.")
     try:
+        lessons = _lessons_of(lessons, out, model)
         if model is not None:
-            if alone:
-                raise InputError(f"--{', --'.join(alone)}: for a model from nothing, without --model.")
             from deskcheck.teach.sft import Tuning, tune
 
             tuning = Tuning(epochs=epochs, at_once=at_once, lora=lora, **given)
@@ -199,6 +206,22 @@ def teach(
         messages.print(f"interrupted: the same command goes on from what was last saved in {out}")
         raise
     print(f"trained: {out}")
+
+
+def _lessons_of(folder: Path, out: Path, model: str | None) -> Path:
+    """The folder itself if it holds lessons; those of its recordings, in the notation `dynamic`."""
+    if not any(folder.glob("recordings-*.parquet")):
+        return folder
+    from deskcheck.teach.lessons import LessonSettings, build
+
+    made = out / "lessons"
+    settings = LessonSettings(tokenizer=model or "bytes", ids=model is not None)
+    with progress_bar(False) as advance:
+        summary = build(
+            [folder], made, settings, progress=lambda done, of: advance("recordings", done, of), note=say
+        )
+    _show_lessons(made, summary)
+    return made
 
 
 def _teach_from_nothing(lessons: Path, out: Path, given: dict[str, Any], device: str) -> None:

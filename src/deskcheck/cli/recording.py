@@ -4,7 +4,8 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -147,6 +148,14 @@ def record(
             "--replace", help="Shards of other programs or limits in the folder go when the new are whole."
         ),
     ] = False,
+    inputs_by: Annotated[
+        str | None,
+        typer.Option(
+            "--inputs-by",
+            metavar="MODEL",
+            help="inputs: also ask this model, any that Inspect reaches, for inputs of each function.",
+        ),
+    ] = None,
     cell_s: Annotated[
         float, typer.Option("--cell-s", min=0.1, help="Notebooks: seconds that a cell may take.")
     ] = 60.0,
@@ -222,9 +231,13 @@ def record(
         _record_and_show(asked, options, as_json=as_json)
         return
 
+    if inputs_by is not None and not any(_LOOKS_FOR_INPUTS.match(source) for source, _ in asked):
+        raise InputError(f"--inputs-by {inputs_by}: goes with a source inputs:FILE.py.")
+
     def programs() -> Iterator[Any]:
-        for source, arguments in asked:
-            yield from _programs(source, arguments)
+        with nullcontext() if inputs_by is None else _proposer(inputs_by) as propose:
+            for source, arguments in asked:
+                yield from _programs(source, arguments, propose)
 
     if in_shards:
         if ray_address is not None and on is Where.LOCAL:
@@ -453,10 +466,21 @@ def _sources(texts: list[str]) -> list[tuple[str, str | None]]:
     return asked
 
 
-def _programs(source: str, arguments: str | None) -> Iterator[Any]:
+def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
+    from deskcheck.ask.proposals import proposer
+
+    return proposer(model)
+
+
+_LOOKS_FOR_INPUTS = re.compile(r"inputs[,:]")
+
+
+def _programs(
+    source: str, arguments: str | None, propose: Callable[[str], str] | None = None
+) -> Iterator[Any]:
     from deskcheck import corpus
 
-    yield from corpus.programs(source, arguments, note=lambda text: say(f"note: {text}"))
+    yield from corpus.programs(source, arguments, note=lambda text: say(f"note: {text}"), propose=propose)
 
 
 def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any], *, as_json: bool) -> None:

@@ -1,10 +1,10 @@
 """Inputs for functions that have none: ``inputs:FILE.py``, ``inputs,each=5:FILE.py::FUNCTION``.
 
 Candidates come from type hints (where there are none, from defaults and from what is tried), from changing
-inputs that are known (``inputs:functions.jsonl``), from Hypothesis (the extra ``[inputs]``), and, where it is
-called from Python, from a model. Each is run in the sandbox and watched. Kept is what runs a line, or goes
-from a line to another, that nothing before did, or ends in a new way: another outcome, exception, type or
-size of result.
+inputs that are known (``inputs:functions.jsonl``), from Hypothesis (the extra ``[inputs]``), and from a model
+that is asked (``--inputs-by``; `deskcheck.ask.proposals`). Each is run in the sandbox and watched. Kept is
+what runs a line, or goes from a line to another, that nothing before did, or ends in a new way: another
+outcome, exception, type or size of result.
 
 Not covered: arguments that no literal writes (instances, functions, open files), and what a function reads
 besides its arguments. A branch that only one number in a thousand reaches is not found by trying.
@@ -73,9 +73,14 @@ class Search:
 
 
 def inputs(
-    source: str, programs: Callable[[str], Iterator[Program]], *, note: Callable[[str], None]
+    source: str,
+    programs: Callable[[str], Iterator[Program]],
+    *,
+    note: Callable[[str], None],
+    propose: Callable[[str], str] | None = None,
 ) -> Iterator[Program]:
-    """Calls of functions with inputs that were found. programs: reads sources that have inputs to begin with.
+    """Calls of functions with inputs that were found. programs: reads sources that have inputs to begin with;
+    propose: as of `find_inputs`.
 
     In `extra`, `input` says how each was made and what it was kept for. note: told how many were
     tried and kept, and of functions without known inputs, how many of their lines those run.
@@ -101,7 +106,7 @@ def inputs(
     if level not in list(Confinement):
         raise InputError(f"{source}: sandbox={level} is none of {', '.join(Confinement)}.")
     targets = _targets(inner, programs)
-    return _programs(targets, each, budget, seed, ways, Confinement(level), note)
+    return _programs(targets, each, budget, seed, ways, Confinement(level), note, propose)
 
 
 def _programs(
@@ -112,13 +117,21 @@ def _programs(
     ways: Sequence[str],
     level: Confinement,
     note: Callable[[str], None],
+    propose: Callable[[str], str] | None,
 ) -> Iterator[Program]:
     functions = tried = kept = 0
     with Sandbox(level, workers=1, limits=_LIMITS) as sandbox:
         for program, known in targets:
             numbers = random.Random(f"{seed}:{program.source}:{program.entry}")
             search = find_inputs(
-                program, known, sandbox=sandbox, each=each, budget=budget, ways=ways, numbers=numbers
+                program,
+                known,
+                sandbox=sandbox,
+                each=each,
+                budget=budget,
+                ways=ways,
+                numbers=numbers,
+                propose=propose,
             )
             functions, tried, kept = functions + 1, tried + search.tried, kept + len(search.found)
             if not known:

@@ -48,14 +48,18 @@ _MADE = ("family", "generated", "inputs", "mutations")
 
 
 def programs(
-    source: str, arguments: str | None = None, *, note: Callable[[str], None] = _log.warning
+    source: str,
+    arguments: str | None = None,
+    *,
+    note: Callable[[str], None] = _log.warning,
+    propose: Callable[[str], str] | None = None,
 ) -> Iterator[Program]:
     """The programs of a source, which is one of the forms in `SOURCES`.
 
     A published set's name means the set, anything else that exists as a file or folder means that,
     and what is left is a module; ``./mbpp`` is the way to a folder that has such a name. `arguments`
     belong to ``FILE.py::FUNCTION`` and to nothing else. `note` is told, a sentence at a time, what
-    was left out or passed over.
+    was left out or passed over. `propose` is asked for inputs where they are looked for (`find_inputs`).
 
     What can be checked beforehand is, before this returns; rows of a data file are checked when they
     are reached, so whatever comes before a bad one has been given out.
@@ -65,7 +69,7 @@ def programs(
         MissingExtra: a set must be fetched and huggingface_hub is not installed.
     """
     if re.match(rf"{INPUTS}[:,]", source):
-        return inputs(source, lambda inner: programs(inner, arguments, note=note), note=note)
+        return inputs(source, lambda inner: programs(inner, arguments, note=note), note=note, propose=propose)
     if re.match(rf"{MUTATIONS}[:,]", source):
         return mutations(source, lambda inner: programs(inner, arguments, note=note), note=note)
     if "::" in source and not source.startswith(PREFIX):

@@ -5,8 +5,8 @@
 Parts: recordings, lessons, training, answers, page. Each goes on where it was ended, so that the same command
 can be given until it is done; with other options take another folder.
 
-The same programs for all: six families of long executions, three texts of each with its variants to learn
-from. Asked about are one of these with other inputs, and a fourth text, 30 inputs of each in five lengths, of
+The same programs for all: families of long executions (six), three texts of each with its variants to learn
+from. Asked about are one of these with other inputs, and a fourth text, inputs of each in five lengths, of
 which the longest two are longer than anything that was trained. The same budget for all: models
 of one shape read the same number of tokens in the same number of updates; a notation with longer lessons has
 fewer of them in each. Each notation is trained with several seeds, which draw weights and order of lessons.
@@ -59,8 +59,6 @@ LENGTHS = (20, 60, 150, 500, 1000)
 LONG = 500
 """Runs of more line events are long executions."""
 _TOKENS_OF_UPDATE = 6000
-_BUDGET = 4000
-"""Tokens of a lesson, and of an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +82,12 @@ class Answered:
 def recordings(folder: Path, options: argparse.Namespace) -> None:
     """Runs to learn from, and those that are asked about."""
     common = ["--no-repeat", "--workers", str(options.workers)]
-    for family in FAMILIES:
+    for family in options.families.split(","):
         for events in LENGTHS[:3]:
             source = f"family:{family},texts={TRAINED_TEXTS},variants=0-{options.variants}"
             run("record", f"{source},events={events},inputs=2,seed=1", "--out", f"{folder}/trained", *common)
         for text, events in product(ASKED_TEXTS, LENGTHS):
-            source = f"family:{family},texts={text},events={events},inputs=6,seed=2"
+            source = f"family:{family},texts={text},events={events},inputs={options.inputs},seed=2"
             run("record", source, "--out", f"{folder}/asked", *common)
 
 
@@ -98,7 +96,7 @@ def lessons(folder: Path, options: argparse.Namespace) -> None:
     for method in METHODS:
         run(
             *("lessons", f"{folder}/trained", "--out", f"{folder}/lessons-{method}", "--notation", method),
-            *("--budget", str(_BUDGET), "--no-ids", "--validation", "0.05", "--test", "0"),
+            *("--budget", str(options.budget), "--no-ids", "--validation", "0.05", "--test", "0"),
             *(("--steps", "48") if method == "dynamic" else ()),
         )
 
@@ -148,7 +146,9 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
                 continue
             checkpoint = open_checkpoint(folder / f"model-{method}-{seed}", options.device)
             found = (
-                _stepped(checkpoint, asked) if method == "dynamic" else _written(checkpoint, asked, method)
+                _stepped(checkpoint, asked)
+                if method == "dynamic"
+                else _written(checkpoint, asked, method, options.budget)
             )
             rows = [
                 Answered(
@@ -171,13 +171,13 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
             print(f"{file.name}: {sum(row.right for row in rows)} of {len(rows)} right", flush=True)
 
 
-def _written(checkpoint: Checkpoint, asked: Sequence[Recording], name: str) -> Iterator[Result]:
-    """The whole trace, or the ending alone, in one answer."""
+def _written(checkpoint: Checkpoint, asked: Sequence[Recording], name: str, budget: int) -> Iterator[Result]:
+    """The whole trace, or the ending alone, in one answer of at most `budget` tokens."""
     notation = NOTATIONS[name]
     by_length, sizes = [], []
     for one in sorted(asked, key=lambda one: len(one.trace)):
         size = len(checkpoint.tokenizer.encode(notation.render(one)))
-        if size > _BUDGET:
+        if size > budget:
             yield one, False, 0, "over the budget"
         else:
             by_length.append(one)
@@ -269,7 +269,7 @@ def _accuracy(rows: Sequence[Answered]) -> str:
 
 def _longest(rows: Sequence[Answered]) -> str:
     lines = []
-    for family in FAMILIES:
+    for family in sorted({row.family for row in rows}):
         cells = []
         for method in METHODS[1:]:
             exact = [row.exact or 0 for row in rows if (row.method, row.family) == (method, family)]
@@ -336,6 +336,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="models of each notation")
     parser.add_argument("--tokens", type=int, default=6_000_000, help="that each model reads in training")
     parser.add_argument("--variants", type=int, default=40, help="of each text that is trained")
+    parser.add_argument("--families", default=",".join(FAMILIES), help="with commas")
+    parser.add_argument("--inputs", type=int, default=6, help="asked of each text in each length")
+    parser.add_argument("--budget", type=int, default=4000, help="tokens of a lesson, and of an answer")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--device", default="cpu")

@@ -261,7 +261,7 @@ def _cell(cell: CellReport) -> str:
 
 def _pre(label: str, text: str, kind: str = "") -> str:
     """Text that keys can scroll."""
-    return f'<pre class="{kind}" role="region" tabindex="0" aria-label="{label}">{text}</pre>'
+    return f'<pre class="{kind}" role="group" tabindex="0" aria-label="{label}">{text}</pre>'
 
 
 _SIDES = {"-": "minus", "+": "plus", "@": "what", " ": ""}

@@ -33,6 +33,11 @@ WAIT_S = 60.0
 VARIABLES = """return Object.fromEntries([...document.querySelectorAll('.frame.current .variable')]
     .map(e => [e.querySelector('.name').textContent, e.querySelector('.held').textContent]))"""
 FOREIGN = "return document.querySelectorAll('img:not(.cm-widgetBuffer), main script, main b').length"
+TABBING = """window.visited = new Set();
+window.usable = () => [...document.querySelectorAll('button, input, select, summary, textarea, a[href], [tabindex="0"]')]
+    .filter(e => !e.disabled && e.checkVisibility());
+addEventListener('focusin', e => visited.add(e.target));
+document.activeElement.blur();"""
 FLAGS = """--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking
 --disable-component-update --disable-sync --disable-quic --disable-dev-shm-usage --window-size=1400,950""".split()
 
@@ -91,6 +96,18 @@ class Page:
     def shift(self, key: str) -> None:
         chain = webdriver.ActionChains(self.browser)
         chain.key_down(Keys.SHIFT).send_keys(key).key_up(Keys.SHIFT).perform()
+
+    def focus(self, selector: str) -> None:
+        self.js("document.querySelector(arguments[0]).focus()", selector)
+
+    def beyond_keys(self) -> list[str]:
+        """What can be used and Tab does not come to, from the top of the page until it has gone round."""
+        self.js(TABBING)
+        for _ in range(self.js("return usable().length") + 20):
+            self.press(Keys.TAB)
+        return list(
+            self.js("return usable().filter(e => !visited.has(e)).map(e => e.outerHTML.slice(0, 120))")
+        )
 
     def at(self) -> int:
         """The event that is drawn."""

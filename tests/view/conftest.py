@@ -15,6 +15,7 @@ from deskcheck.sandbox.recorder import record_all
 from deskcheck.tracer import Level
 
 REPOSITORY = Path(__file__).parents[2]
+SHARED = Path(os.environ.get("DESKCHECK_SHARED") or REPOSITORY.parent / "shared") / "data"
 
 HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=\"document.title='run'\">"
 
@@ -58,6 +59,23 @@ PROGRAMS = {
             "            seen = seen[5:]\n    return seen\n"
         ),
     ),
+    "threads": (
+        "main",
+        "()",
+        (
+            "import threading\n\n\ndef work(number, into):\n    for i in range(3):\n        into.append(i * number)\n\n\n"
+            "def main():\n    found = []\n    other = threading.Thread(target=work, args=(7, found))\n"
+            "    other.start()\n    other.join()\n    return found\n"
+        ),
+    ),
+    "large": (
+        "fill",
+        "()",
+        (
+            "def fill():\n    text = 'abc ' * 100\n    row = list(range(300))\n    names = {f'key {i}': i for i in range(60)}\n"
+            "    return len(text) + len(row) + len(names)\n"
+        ),
+    ),
     "hostile": (
         "f",
         "()",
@@ -85,8 +103,7 @@ def _program(name: str) -> Program:
 
 
 def _cruxeval() -> list[Program]:
-    root = Path(os.environ.get("DESKCHECK_SHARED") or REPOSITORY.parent / "shared")
-    path = root / "data" / "cruxeval" / "cruxeval_600.jsonl"
+    path = SHARED / "cruxeval" / "cruxeval_600.jsonl"
     if not path.exists():
         return []
     row = json.loads(path.read_text().splitlines()[0])
@@ -135,6 +152,25 @@ def instructions(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """Some of them, instruction by instruction."""
     programs = [_program("generator"), _program("aliasing")]
     return _recorded(tmp_path_factory.mktemp("instructions"), programs, Level.INSTRUCTION)
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    """A call that goes through two files, recorded while a project's tests make it."""
+    from deskcheck.corpus.suite import find_suite, record_suite
+
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "pyproject.toml").write_text("")
+    (folder / "inner.py").write_text("def double(number):\n    twice = number * 2\n    return twice\n")
+    (folder / "outer.py").write_text(
+        "from inner import double\n\n\ndef both(one, other):\n    first = double(one)\n    return first + double(other)\n"
+    )
+    (folder / "test_outer.py").write_text(
+        "from outer import both\n\n\ndef test_both():\n    assert both(1, 2) == 6\n"
+    )
+    out = folder / "runs"
+    record_suite(find_suite(f"pytest:{folder}"), out, workers=1, repeat=False)
+    return next(one for one in Recordings(out) if one.program.entry == "both")
 
 
 @pytest.fixture(scope="session")
@@ -251,6 +287,51 @@ def book(book_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     replay(
         read_notebook(book_file), path, runs=1, confinement=Confinement.TRUSTED, state=StateLimits(time_s=60)
     )
+    return path
+
+
+@pytest.fixture(scope="session")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trajectory with every kind of step, its executions made in a real kernel."""
+    pytest.importorskip("ipykernel", reason="would have proved that edits and restarts are shown")
+    from deskcheck.notebook.capture import StateLimits
+    from deskcheck.notebook.replayer import replay
+    from deskcheck.notebook.trajectory import (
+        Cell,
+        Deletion,
+        Edit,
+        Execution,
+        Insertion,
+        Move,
+        Restart,
+        Status,
+        Trajectory,
+    )
+
+    def runs(order: tuple[str, ...], cell: str, source: str) -> Execution:
+        return Execution(order=order, cell=cell, source=source, status=Status.UNKNOWN)
+
+    steps = (
+        runs(("a", "b"), "a", "total = 1"),
+        runs(("a", "b"), "b", "total += 1"),
+        Insertion(order=("c", "a", "b"), cell="c", source="total = 10", position=0),
+        runs(("c", "a", "b"), "c", "total = 10"),
+        runs(("c", "a", "b"), "b", "total += 1"),
+        Edit(order=("c", "a", "b"), cell="b", source="total += 5"),
+        runs(("c", "a", "b"), "b", "total += 5"),
+        Move(order=("b", "c", "a"), cell="b", position=0),
+        Restart(order=("b", "c", "a")),
+        Deletion(order=("b", "c"), cell="a"),
+        runs(("b", "c"), "b", "total += 5"),
+    )
+    trajectory = Trajectory(
+        id="work",
+        source="kernel",
+        cells=(Cell(id="a", source="total = 1"), Cell(id="b", source="total += 1")),
+        steps=steps,
+    )
+    path = tmp_path_factory.mktemp("work") / "work.trajectory.parquet"
+    replay(trajectory, path, confinement=Confinement.TRUSTED, state=StateLimits(time_s=60))
     return path
 
 

@@ -12,7 +12,7 @@ from deskcheck.corpus import programs
 from deskcheck.notation import Moment
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.recorder import record_all
-from deskcheck.view.beside import Beside, beside, beside_page, read_told
+from deskcheck.view.beside import AHEAD, Beside, beside, beside_page, read_told
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
 from tests.view.conftest import Folder
 from tests.view.test_beside import changed, scratchpad, stepped, true_states, with_local
@@ -51,6 +51,10 @@ def test_every_control(page: Page, wrong: Beside) -> None:
     assert "987" in differs[0]
     page.click("#do-difference")
     at(page, 20)
+    page.click("#do-difference-back")
+    at(page, 12)
+    page.press("e")
+    at(page, 20)
     assert "differences from here on say nothing" in page.text("#now")
     assert page.js("return document.querySelectorAll('.cm-content .other-line').length") >= 1
     page.press("E")
@@ -84,12 +88,26 @@ def test_every_control(page: Page, wrong: Beside) -> None:
     page.js("document.getElementById('event').focus()")
     page.press(Keys.ARROW_RIGHT)
     at(page, 13)
+    page.press("d")  # letters are no keys of a slider
+    at(page, 12)
+    page.press(Keys.HOME)
+    at(page, 0)
+    page.js("document.activeElement.blur()")
+    page.press(Keys.PAGE_DOWN)
+    at(page, min(100, last))
+    page.press(Keys.PAGE_UP)
+    at(page, max(0, min(100, last) - 100))
     page.js("location.hash = '#event=3'")
     at(page, 3)
     page.js("document.activeElement.blur()")
     page.press("?")
     until(lambda: page.js("return document.querySelector('dialog').open"), "open")
+    page.press("n")
+    at(page, 3)
     page.click("dialog button")
+    page.click("#do-help")
+    page.press(Keys.ESCAPE)
+    until(lambda: not page.js("return document.querySelector('dialog').open"), "closed")
     page.press("t")
     until(lambda: page.js("return document.documentElement.dataset.theme") == "dark", "dark")
     page.click("#do-theme")
@@ -102,8 +120,29 @@ def test_a_steppers_run_that_is_right(page: Page, lines: Folder, tmp_path: Path)
     path.write_text(json.dumps(stepped(recording, true_states(recording), "end")))
     page.show(beside_page(beside(recording, read_told(path, recording))), "#now .which")
     assert "right to the end" in page.text("#verdict")
-    assert page.js("return document.getElementById('do-divergence').disabled")
+    for name in ("divergence", "difference", "difference-back"):
+        assert page.js("return document.getElementById(arguments[0]).disabled", f"do-{name}")
     assert "given to the model" in page.text("#now")
+
+
+def test_a_model_that_does_not_stop(page: Page, lines: Folder, tmp_path: Path) -> None:
+    """Of a run that goes on after the program's end the next events are shown, and how many more there are."""
+    recording = lines.read("generator")
+    true = true_states(recording)
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(stepped(recording, [*true, *[true[1]] * (AHEAD + 30)], "budget")))
+    found = beside(recording, read_told(path, recording))
+    assert len(found.facts["rows"]) == len(true) + AHEAD
+    page.show(beside_page(found), "#now .which")
+    page.press(Keys.END)
+    at(page, len(true) + AHEAD - 1)
+    assert "the run has ended" in page.text("#now")
+    assert "the model goes on for 30 more, which are not shown" in page.text("#now")
+
+
+def test_keys_reach_everything(page: Page, wrong: Beside) -> None:
+    page.show(beside_page(wrong), "#now .which")
+    assert page.beyond_keys() == []
 
 
 def test_a_run_of_nano(page: Page, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from threading import Thread
 
 import pytest
+from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
+from selenium.webdriver.support.select import Select
 
 from deskcheck.recording import Recording
 from deskcheck.view.trace_page import TraceServer, write_trace_page
@@ -62,6 +64,27 @@ def test_steps(page: Page, lines: Folder) -> None:
     page.is_at(last)
     page.click("#do-back")
     page.is_at(last - 1)
+    page.press("g")
+    page.press("2", Keys.ENTER)
+    page.is_at(2)
+    page.shift(Keys.ARROW_RIGHT)
+    page.is_at(over)
+    page.shift(Keys.ARROW_LEFT)
+    page.is_at(2)
+    page.press("g")
+    page.press("6", Keys.ENTER)
+    page.is_at(6)
+    page.shift("u")
+    page.is_at(next(i for i in range(5, -1, -1) if depths[i] < depths[6]))
+    page.press("g")
+    page.press("6", Keys.ENTER)
+    page.is_at(6)
+    page.click("#do-out")
+    page.is_at(next(i for i in range(7, last + 1) if depths[i] < depths[6]))
+    page.press(Keys.END)
+    page.is_at(last)
+    page.press(Keys.PAGE_UP)
+    page.is_at(max(0, last - 100))
 
 
 def test_every_event_shows_what_the_trace_says(page: Page, lines: Folder) -> None:
@@ -175,7 +198,12 @@ def test_names_that_share_an_object(page: Page, lines: Folder) -> None:
     until(lambda: "does not change again" in page.text(".notice"), "it says so")
     page.click("#do-change-back")
     page.is_at(found[1])
+    target = page.js("return document.querySelector('.ref').dataset.to")
     page.click(".ref")
+    until(
+        lambda: page.js("return document.querySelector('.card.flash')?.dataset.object") == target,
+        "it is shown",
+    )
 
 
 def test_visits_of_a_line(page: Page, lines: Folder) -> None:
@@ -202,6 +230,23 @@ def test_visits_of_a_line(page: Page, lines: Folder) -> None:
     page.is_at(visits[1233])
     webdriver.ActionChains(page.browser).key_down(Keys.SHIFT).click(fourth).key_up(Keys.SHIFT).perform()
     page.is_at(visits[1232])
+    page.browser.find_elements("css selector", ".visits .cm-gutterElement")[-1].click()
+    last_line = recording.program.code.count("\n")
+    page.is_at(
+        next(row.index for row in recording.trace.rows if row.kind == "line" and row.line == last_line)
+    )
+    assert page.js("return document.getElementById('line').value") == str(last_line)
+    line = page.browser.find_element("id", "line")
+    line.clear()
+    line.send_keys("4", Keys.ENTER)
+    page.is_at(visits[0])
+    page.press(".")
+    page.is_at(visits[1])
+    line.clear()
+    line.send_keys("1", Keys.ENTER)
+    until(lambda: page.text(".notice") == "line 1 never runs", "it says so")
+    page.press(Keys.ESCAPE)
+    until(lambda: page.text(".notice") == "", "nothing is said")
     field = page.browser.find_element("id", "event")
     field.clear()
     field.send_keys("77", Keys.ENTER)
@@ -217,6 +262,7 @@ def test_search(page: Page, lines: Folder) -> None:
     until(lambda: len(page.texts(".found button")) == 1, "one is found")
     page.click(".found button")
     until(lambda: page.variables().get("i") == "3199", "there it is")
+    assert page.fits()
     page.press(Keys.ESCAPE)
     until(lambda: not page.texts(".found"), "closed")
 
@@ -234,7 +280,21 @@ def test_the_timeline(page: Page, lines: Folder) -> None:
     webdriver.ActionChains(page.browser).move_to_element_with_offset(canvas, 300, 0).click().perform()
     until(lambda: page.at() != before, "a click beside it")
     assert abs(page.at() - before) < 900
-    page.press("-")
+    near = page.at()
+    page.press(*("-" * 6))
+    webdriver.ActionChains(page.browser).move_to_element_with_offset(canvas, 300, 0).click().perform()
+    until(lambda: page.at() > near + 900, "farther, now that all events are there again")
+    wheel = ScrollOrigin.from_element(canvas)
+    for _ in range(6):
+        webdriver.ActionChains(page.browser).scroll_from_origin(wheel, 0, -100).perform()
+    before = page.at()
+    chain = webdriver.ActionChains(page.browser).move_to_element_with_offset(canvas, -300, 0)
+    chain.click_and_hold().move_by_offset(200, 0).release().perform()
+    until(lambda: page.at() != before, "it is dragged")
+    # The wheel has brought 9,000 events down to about 1,000, about the middle.
+    middle, shown = len(recording.trace) / 2, len(recording.trace) * 0.7**6
+    assert abs(page.at() - middle) < shown
+    assert page.at() < middle
 
 
 def test_instructions(page: Page, instructions: Folder) -> None:
@@ -253,9 +313,82 @@ def test_instructions(page: Page, instructions: Folder) -> None:
     page.press("n")
     page.is_at(next(row.index for row in rows[index + 1 :] if row.kind != "instruction"))
     page.click("#instructions")
-    page.press("n")
-    page.is_at(page.at())
+    here = page.at()
+    page.press("n")  # the box has the focus, and leaves the keys alone
+    page.is_at(here + 1)
+    first = page.text(".instructions button")
     page.click(".instructions button")
+    until(lambda: page.text(".instructions button[aria-current]") == first, "its event")
+
+
+def test_a_generator_by_instruction(page: Page, instructions: Folder) -> None:
+    """Two frames in turn, each with its own instructions and stack; what is given back and forth."""
+    recording = instructions.read("generator")
+    page.open(recording, f"#event={index_of(recording, 'yield')}")
+    assert page.variables()["yields"] == "0"
+    assert page.text(".frame.current .function") == "evens"
+    page.press("n")
+    until(lambda: page.texts(".frame.suspended .function") == ["evens"], "the generator waits")
+    assert page.text(".frame.current .stack-title") == "value stack, top last"
+
+
+def test_what_is_large_opens(page: Page, lines: Folder) -> None:
+    """Of a long text, list and dict the beginning is drawn; a click shows the rest."""
+    recording = lines.read("large")
+    page.open(recording, f"#event={len(recording.trace) - 1}")
+    page.is_at(len(recording.trace) - 1)
+    whole = {"more characters": repr("abc " * 100), "180 more": "299", "20 more": "'key 59'"}
+    for label, hidden in whole.items():
+        assert hidden not in page.text(".memory")
+        button = next(e for e in page.browser.find_elements("css selector", "button.more") if label in e.text)
+        button.click()
+        until(lambda hidden=hidden: hidden in page.text(".memory"), f"{hidden} is drawn")  # type: ignore[misc]
+    assert page.texts("button.more") == []
+
+
+def test_threads(page: Page, lines: Folder) -> None:
+    """Each thread has its events; the one that is chosen begins at its first, and stands in the address."""
+    recording = lines.read("threads")
+    lengths = [len(trace) for trace in recording.traces]
+    assert len(lengths) == 2
+    page.open(recording, "#event=3")
+    page.is_at(3)
+    assert page.text(".frame.current .function") == "main"
+    chooser = Select(page.browser.find_element("css selector", "header select"))
+    chooser.select_by_value("1")
+    page.is_at(0)
+    until(lambda: f"of {lengths[1]}" in page.text("nav.tools"), "the events of the other")
+    page.focus("#do-forward")
+    page.press("n")
+    until(lambda: page.browser.current_url.endswith("#event=1&thread=1"), "the address names both")
+    page.goto(page.browser.current_url.partition("#")[0] + "#event=2&thread=1")
+    page.is_at(2)
+    until(lambda: f"of {lengths[1]}" in page.text("nav.tools"), "the thread of the address")
+
+
+def test_several_files(page: Page, project: Recording) -> None:
+    """The source follows the running frame into its file; another can be chosen until the next step."""
+    page.open(project)
+    shown = Select(page.browser.find_element("css selector", ".files select"))
+    assert sorted(option.text for option in shown.options) == ["inner.py", "outer.py"]
+    inner = next(row.index for row in project.trace.rows if row.file == "inner.py")
+    page.press("g")
+    page.press(str(inner), Keys.ENTER)
+    page.is_at(inner)
+    until(lambda: "twice = number" in page.text(".cm-content"), "the file of the frame")
+    assert "of inner.py" in page.text(".frame.current .where")
+    shown.select_by_visible_text("outer.py")
+    until(lambda: "def both" in page.text(".cm-content"), "the file that was chosen")
+    page.js("document.activeElement.blur()")
+    page.press("n")
+    until(lambda: "twice = number" in page.text(".cm-content"), "the file of the frame again")
+
+
+def test_keys_reach_everything(page: Page, lines: Folder, instructions: Folder) -> None:
+    """Tab comes to every control, region that scrolls, and object that is referred to."""
+    for recording in (lines.read("aliasing"), instructions.read("aliasing"), lines.read("threads")):
+        page.open(recording, f"#event={len(recording.trace) - 2}")
+        assert page.beyond_keys() == [], recording.id
 
 
 def test_hostile_content_is_text(page: Page, lines: Folder) -> None:
@@ -335,6 +468,7 @@ def test_nobody_is_shut_out(page: Page, lines: Folder, instructions: Folder, sch
         for recording, event in shown:
             page.open(recording, f"#event={event % len(recording.trace)}")
             assert page.violations() == [], recording.id
+            assert page.fits(), recording.id
     finally:
         page.resize_back()
 

@@ -6,9 +6,10 @@ import pytest
 
 from deskcheck.notebook.file import read_trajectory
 from deskcheck.notebook.ipynb import read_notebook
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.view.notebook_page import notebook_page
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
-from tests.view.conftest import hostile_trajectory
+from tests.view.conftest import SHARED, hostile_trajectory
 
 pytestmark = MARKS
 
@@ -55,13 +56,16 @@ def test_every_control(page: Page, book: Path) -> None:
     at(page, 3)
     page.click("#do-first")
     at(page, 0)
-    page.click("#do-odd")
-    until(lambda: "none in that direction" in page.text(".notice"), "all repeats")
+    assert page.js("return document.getElementById('do-odd').disabled")  # all repeats
     page.click("#do-cell")
-    page.click("#do-cell-back")
+    until(lambda: "none in that direction" in page.text(".notice"), "it ran once")
     page.press(Keys.END)
     at(page, 4)
     page.press(Keys.HOME)
+    at(page, 0)
+    page.press(Keys.PAGE_DOWN)
+    at(page, 4)
+    page.press(Keys.PAGE_UP)
     at(page, 0)
     page.click("#do-forward")
     page.click("#do-back")
@@ -77,6 +81,89 @@ def test_every_control(page: Page, book: Path) -> None:
     until(lambda: page.js("return document.documentElement.dataset.theme") == "dark", "dark")
     page.click("#do-theme")
     page.click("#do-theme")
+
+
+def test_every_kind_of_step(page: Page, work: Path) -> None:
+    """Edits, insertions, moves, deletions and restarts are told; a cell's executions are found wherever it stands."""
+    page.show(notebook_page(read_trajectory(work)), "#now .which")
+    said = []
+    for number in range(11):
+        at(page, number)
+        said.append(page.text("#now").partition(str(number))[2].strip())
+        page.press("n")
+    assert [text.partition(" [")[0] for text in said] == [
+        "cell 1 of 2 runs",
+        "cell 2 of 2 runs",
+        "a cell is put in as 1 of 3",
+        "cell 1 of 3 runs",
+        "cell 3 of 3 runs",
+        "cell 3 of 3 is edited",
+        "cell 3 of 3 runs",
+        "a cell moves to 1 of 3",
+        "the kernel starts anew: asked",
+        "a cell is deleted",
+        said[10].partition(" [")[0],
+    ]
+    assert said[10].startswith("cell 1 of 2 runs")
+    assert "NameError" in page.text(".outputs .error")
+    assert variables(page) == {}
+    runs = [1, 4, 6, 10]  # of the second cell, which stood second, third and first
+    for earlier in runs[-2::-1]:
+        page.press(",")
+        at(page, earlier)
+    for later in runs[1:]:
+        page.click("#do-cell")
+        at(page, later)
+    page.click("#do-cell-back")
+    at(page, 6)
+    assert variables(page) == {"total": "16"}
+    page.press(".")
+    at(page, 10)
+    page.js("document.querySelectorAll('.steps button')[5].click()")
+    at(page, 5)
+    assert "total += 5" in page.text(".cm-content")
+    page.click("details summary")
+    assert page.text("details pre") == "total += 1"
+    assert variables(page) == {"total": "11"}
+
+
+def test_a_published_notebook(page: Page, tmp_path: Path) -> None:
+    """Of other people's: run in a real kernel, its outputs beside those that are stored."""
+    path = SHARED / "notebooks" / "nbval" / "tests" / "test_coalesce.ipynb"
+    if not path.exists():
+        found = sorted((SHARED / "notebooks").glob("**/test_coalesce.ipynb"))
+        if not found:
+            pytest.skip(
+                "no notebooks here (DESKCHECK_SHARED): would have proved that a published one is shown"
+            )
+        path = found[0]
+    pytest.importorskip("ipykernel", reason="would have proved that a published notebook is shown")
+    from deskcheck.notebook.capture import StateLimits
+    from deskcheck.notebook.replayer import replay
+
+    stored = read_notebook(path)
+    replay(
+        stored,
+        tmp_path / "run.trajectory.parquet",
+        confinement=Confinement.TRUSTED,
+        state=StateLimits(time_s=60),
+    )
+    trajectory = read_trajectory(tmp_path / "run.trajectory.parquet")
+    page.show(notebook_page(trajectory, stored), "#now .which")
+    for number, execution in enumerate(trajectory.executions):
+        at(page, number)
+        assert execution.source.splitlines()[0] in page.text(".cm-content")
+        text = "".join(output.text or "" for output in execution.outputs if output.type == "stream")
+        assert text in "".join(page.texts(".sides section:last-child pre, .middle > .outputs pre"))
+        page.press("n")
+    assert page.text("#report") == "against what is stored: what is stored"
+
+
+def test_keys_reach_everything(page: Page, book: Path, book_file: Path) -> None:
+    page.show(notebook_page(read_trajectory(book), read_notebook(book_file)), "#now .which")
+    page.press("d")
+    at(page, 1)
+    assert page.beyond_keys() == []
 
 
 def test_stored_and_fresh_side_by_side(page: Page, book: Path, book_file: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from selenium.webdriver.support.select import Select
 
 from deskcheck.ask.logs import read_logs
 from deskcheck.view.report import report_of, report_page
@@ -79,6 +80,45 @@ def test_failures_open(page: Page, html: str) -> None:
     page.press(Keys.ENTER)
     until(lambda: page.js("return document.querySelector('.failure').open"), "open")
     assert {"question", "right answer"} <= set(page.texts(".failure[open] h4"))
+
+
+def test_choices_and_tables(page: Page, html: str) -> None:
+    """Failures are chosen by question too; the tables below the figures open; every table can be had as text."""
+    page.show(html, ".failure")
+    everything = len(page.texts(".failure"))
+    Select(page.browser.find_element("id", "failures-question")).select_by_visible_text("output")
+    until(lambda: 0 < len(page.texts(".failure")) < everything, "only one question's")
+    assert all(text.endswith(", output") for text in page.texts(".failure summary"))
+    Select(page.browser.find_element("id", "failures-question")).select_by_visible_text("all")
+    until(lambda: len(page.texts(".failure")) == everything, "all again")
+    for name in ("lengths", "failures"):
+        assert not page.js("return document.querySelector(arguments[0]).checkVisibility()", f"#sheet-{name}")
+        page.js(
+            "document.querySelector(arguments[0]).closest('details').querySelector('summary').click()",
+            f"#sheet-{name}",
+        )
+        until(
+            lambda name=name: page.js(
+                "return document.querySelector(arguments[0]).checkVisibility()", f"#sheet-{name}"
+            ),  # type: ignore[misc]
+            f"{name} open",
+        )
+    for number, title in enumerate(page.texts(".sheet .copy-csv")):
+        page.js("document.querySelectorAll('.copy-csv')[arguments[0]].click()", number)
+        assert page.text("#copy-title") == f"{title.partition(' of ')[2]}: CSV"
+        heads = page.js(
+            "return [...document.querySelectorAll('.sheet')[arguments[0]].querySelectorAll('thead th')].map(e => e.textContent)",
+            number,
+        )
+        assert page.js("return document.querySelector('textarea').value").startswith(",".join(heads))
+        page.click("dialog [type=submit]")
+        until(lambda: not page.js("return document.querySelector('dialog').open"), "closed")
+
+
+def test_keys_reach_everything(page: Page, html: str) -> None:
+    page.show(html, ".failure")
+    page.js("for (const d of document.querySelectorAll('details')) d.open = true")
+    assert page.beyond_keys() == []
 
 
 def test_hostile_text_is_text(page: Page) -> None:

@@ -3,11 +3,12 @@
 import "./base.css";
 import "./beside.css";
 import { render, type JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { told } from "./load";
 import { Source } from "./source";
+import { Controls, Help, Move, Moves, next, stepKeys, useKeys, usePlace } from "./stepping";
 import { stringText, visible } from "./text";
-import { ThemeButton, useTheme } from "./theme";
+import { useTheme } from "./theme";
 
 /** What was so, and what the model believed; null where there is nothing. */
 type Pair<T> = [T | null, T | null];
@@ -39,6 +40,8 @@ interface Facts {
   rows: Row[];
   given: number;
   jumps: number[] | null;
+  /** Events beyond the last row: one of the runs goes on alone. */
+  left: number;
   exact: number;
   first: number | null;
   how: string | null;
@@ -47,7 +50,6 @@ interface Facts {
   variables: { name: string; function: string; event: number; count: number; true: string | null; told: string | null }[];
 }
 
-const NAMING_MS = 300;
 const AROUND = 60;
 const HOW: Record<string, string> = {
   value: "a value",
@@ -76,70 +78,16 @@ function sentence(row: Row, side: 0 | 1): string {
 function App({ facts }: { facts: Facts }): JSX.Element {
   const { rows, first } = facts;
   const last = rows.length - 1;
-  const asked = () => {
-    const number = new URLSearchParams(location.hash.slice(1)).get("event") ?? "";
-    return /^\d{1,9}$/.test(number) ? Math.min(Number(number), last) : null;
-  };
-  const [at, setAt] = useState(() => asked() ?? Math.min(first ?? 0, last));
+  const place = usePlace("event", last, Math.min(first ?? 0, last));
+  const { at, go } = place;
   const [theme, nextTheme] = useTheme();
-  const [notice, setNotice] = useState("");
   const help = useRef<HTMLDialogElement>(null);
-  const naming = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-
-  const go = (index: number | null | undefined, nothing = "there is none in that direction") => {
-    if (index === null || index === undefined) {
-      setNotice(nothing);
-      return;
-    }
-    const wanted = Math.max(0, Math.min(last, index));
-    setNotice("");
-    setAt(wanted);
-    clearTimeout(naming.current);
-    naming.current = setTimeout(() => history.replaceState(null, "", `#event=${wanted}`), NAMING_MS);
-  };
-  const differing = (way: 1 | -1) => {
-    for (let index = at + way; index >= 0 && index <= last; index += way) if (rows[index]!.verdict !== "exact") return index;
-    return null;
-  };
+  const differs = (row: Row) => row.verdict !== "exact";
+  const alike = !rows.some(differs);
   const toFirst = () => go(first === null ? null : Math.min(first, last), "the two runs are the same to the end");
-
-  const keys: Record<string, () => void> = {
-    ArrowRight: () => go(at + 1),
-    n: () => go(at + 1),
-    ArrowLeft: () => go(at - 1),
-    p: () => go(at - 1),
-    Home: () => go(0),
-    End: () => go(last),
-    PageDown: () => go(at + 100),
-    PageUp: () => go(at - 100),
-    d: toFirst,
-    e: () => go(differing(1)),
-    E: () => go(differing(-1)),
-    t: nextTheme,
-    "?": () => help.current?.showModal(),
-  };
-  const latest = useRef(keys);
-  latest.current = keys;
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || help.current?.open) return;
-      if ((event.target as HTMLElement).closest?.("input, select, textarea")) return;
-      const act = latest.current[event.key];
-      if (!act) return;
-      event.preventDefault();
-      act();
-    };
-    const follow = () => {
-      const event = asked();
-      if (event !== null) setAt(event);
-    };
-    addEventListener("keydown", listen);
-    addEventListener("hashchange", follow);
-    return () => {
-      removeEventListener("keydown", listen);
-      removeEventListener("hashchange", follow);
-    };
-  }, []);
+  const toNext = () => go(next(rows, at, 1, differs));
+  const toPrevious = () => go(next(rows, at, -1, differs));
+  useKeys({ ...stepKeys(place, last), d: toFirst, e: toNext, E: toPrevious, t: nextTheme, "?": () => help.current?.showModal() });
 
   const row = rows[at];
   const call = facts.entry === null ? visible(facts.file) : visible(`${facts.entry}${facts.arguments ?? ""}`);
@@ -154,38 +102,13 @@ function App({ facts }: { facts: Facts }): JSX.Element {
           {verdict}
         </span>
         <bdi class="soft told-by">{visible(facts.source)}</bdi>
-        <span class="spacer" />
-        <ThemeButton theme={theme} next={nextTheme} />
-        <button type="button" id="do-help" title="keys (?)" onClick={() => help.current?.showModal()}>
-          Keys
-        </button>
+        <Controls theme={theme} next={nextTheme} help={help} />
       </header>
-      <nav class="moves" aria-label="steps">
-        <button type="button" id="do-first" disabled={at === 0} onClick={() => go(0)}>
-          First
-        </button>
-        <button type="button" id="do-back" disabled={at === 0} onClick={() => go(at - 1)}>
-          ← Back
-        </button>
-        <button type="button" id="do-forward" disabled={at === last} onClick={() => go(at + 1)}>
-          Forward →
-        </button>
-        <button type="button" id="do-last" disabled={at === last} onClick={() => go(last)}>
-          Last
-        </button>
-        <button type="button" id="do-divergence" class="bad" disabled={first === null} onClick={toFirst}>
-          First divergence
-        </button>
-        <button type="button" id="do-difference-back" onClick={() => go(differing(-1))}>
-          Difference before
-        </button>
-        <button type="button" id="do-difference" onClick={() => go(differing(1))}>
-          Next difference
-        </button>
-        <span class="notice" role="status">
-          {notice}
-        </span>
-      </nav>
+      <Moves place={place} last={last}>
+        <Move id="divergence" label="First divergence" act={toFirst} off={first === null} bad />
+        <Move id="difference-back" label="Difference before" act={toPrevious} off={alike} />
+        <Move id="difference" label="Next difference" act={toNext} off={alike} />
+      </Moves>
       <section class="strip" aria-label="all events">
         <Strip rows={rows} first={first} at={at} />
         <input type="range" id="event" min={0} max={Math.max(0, last)} value={at} aria-label="event" aria-valuetext={row && `event ${at}, ${VERDICTS[row.verdict]}`} onInput={(event) => go(Number(event.currentTarget.value))} />
@@ -205,6 +128,12 @@ function App({ facts }: { facts: Facts }): JSX.Element {
               {at < facts.given ? "given to the model" : VERDICTS[row.verdict]}
               {at === first && <strong> the first divergence</strong>}
               {after && <span class="soft"> the model goes on from a wrong state: differences from here on say nothing</span>}
+              {at === last && facts.left > 0 && (
+                <span class="cut">
+                  {" "}
+                  {row.verdict === "beyond" ? "the model goes on" : "the run goes on"} for {facts.left.toLocaleString("en")} more, which are not shown
+                </span>
+              )}
               {row.verdict === "missing" && facts.why && <span class="cut"> {visible(facts.why)}</span>}
             </p>
             <State row={row} />
@@ -213,29 +142,18 @@ function App({ facts }: { facts: Facts }): JSX.Element {
         </main>
       )}
       {!row && <p class="problem">Neither run has an event.</p>}
-      <dialog ref={help} aria-labelledby="keys-title">
-        <h2 id="keys-title">Keys</h2>
-        <dl>
-          {(
-            [
-              ["→ or n, ← or p", "an event forward, back"],
-              ["Home, End, PgUp, PgDn", "first, last, a hundred"],
-              ["d", "the first divergence"],
-              ["e, Shift e", "next and previous difference"],
-              ["t", "light, dark, or as the system has it"],
-            ] as const
-          ).map(([key, means]) => (
-            <div key={key}>
-              <dt>{key}</dt>
-              <dd>{means}</dd>
-            </div>
-          ))}
-        </dl>
+      <Help
+        dialog={help}
+        keys={[
+          ["→ or n, ← or p", "an event forward, back"],
+          ["Home, End, PgUp, PgDn", "first, last, a hundred"],
+          ["d", "the first divergence"],
+          ["e, Shift e", "next and previous difference"],
+          ["t", "light, dark, or as the system has it"],
+        ]}
+      >
         <p class="soft">deskcheck {facts.deskcheck}</p>
-        <form method="dialog">
-          <button type="submit">Close</button>
-        </form>
-      </dialog>
+      </Help>
     </>
   );
 }
@@ -255,7 +173,7 @@ function Strip({ rows, first, at }: { rows: Row[]; first: number | null; at: num
         <rect key={piece.start} class={piece.verdict} x={piece.start} width={piece.count} y={0} height={10} />
       ))}
       {first !== null && <rect class="mark" x={Math.min(first, count - 1)} width={Math.max(1, count / 400)} y={0} height={10} />}
-      <rect class="here" x={at} width={Math.max(1, count / 500)} y={0} height={10} />
+      <rect class="here" x={at} width={Math.max(1, count / 500)} y={6} height={4} />
     </svg>
   );
 }
@@ -266,10 +184,10 @@ function SourceView({ facts, row }: { facts: Facts; row: Row }): JSX.Element {
   const file = row.file[0] ?? row.file[1] ?? facts.file;
   const text = Object.hasOwn(facts.sources, file) ? facts.sources[file]! : "# the source of this file is not shown";
   useLayoutEffect(() => {
-    source.current = new Source(place.current!, () => {});
+    source.current = new Source(place.current!);
     return () => source.current!.destroy();
   }, []);
-  useLayoutEffect(() => source.current!.show(text, new Map()), [text]);
+  useLayoutEffect(() => source.current!.show(text), [text]);
   useLayoutEffect(() => {
     const [line, believed] = row.line;
     const kind = row.kind[0];
@@ -288,6 +206,11 @@ function Events({ facts, at, go }: { facts: Facts; at: number; go: (index: numbe
   }, [at]);
   return (
     <div class="events" ref={list} role="group" aria-label="events of both runs">
+      <div class="heads" aria-hidden="true">
+        <span />
+        <span>what was so</span>
+        <span>the model believed</span>
+      </div>
       {facts.rows.slice(start, at + AROUND).map((row, place) => {
         const index = start + place;
         return (
@@ -346,7 +269,7 @@ function State({ row }: { row: Row }): JSX.Element {
             <span class="soft">name</span>
           </th>
           <th scope="col">what was so</th>
-          <th scope="col">what the model believed</th>
+          <th scope="col">the model believed</th>
         </tr>
       </thead>
       <tbody>
@@ -380,10 +303,11 @@ function Variables({ facts, go }: { facts: Facts; go: (index: number) => void })
         <button type="button" key={`${one.function} ${one.name}`} onClick={() => go(one.event)}>
           <bdi class="name">{visible(one.name)}</bdi>
           <span class="soft">
-            {visible(one.function)}, from event {one.event} on in {one.count}
+            of {visible(one.function)}, first in event {one.event}, in {one.count === 1 ? "1 event" : `${one.count.toLocaleString("en")} events`}
           </span>
-          <span>
-            <bdi>{visible(one.true ?? "—")}</bdi> <span class="soft">believed</span> <bdi>{visible(one.told ?? "—")}</bdi>
+          <span class="was">
+            <span class="soft">was</span> <Value text={one.true} told={false} />
+            {one.told !== null && <span class="soft">, believed</span>} <Value text={one.told} told />
           </span>
         </button>
       ))}

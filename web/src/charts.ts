@@ -27,6 +27,10 @@ function colour(models: string[], model: string): string {
   return COLOURS[models.indexOf(model) % COLOURS.length]!;
 }
 
+function clipped(name: string, most: number): string {
+  return name.length > most ? `${name.slice(0, most - 1)}…` : name;
+}
+
 function finished(made: HTMLElement | SVGElement, label: string): SVGSVGElement {
   const svg = made as SVGSVGElement;
   const nonce = document.querySelector<HTMLStyleElement>("style[nonce]")?.nonce;
@@ -53,7 +57,6 @@ export function intervals(given: Point[], models: string[], width: number, optio
   const longest = Math.max(...points.map((point) => point.model.length));
   const margin = Math.min(Math.max(60, longest * CHARACTER + 16), width * 0.42);
   const fits = Math.floor((margin - 16) / CHARACTER);
-  const clipped = (name: string) => (name.length > fits ? `${name.slice(0, fits - 1)}…` : name);
   const modelOf = new Map(points.map((point) => [point.row, point.model]));
   const furthest = Math.max(0.05, ...points.flatMap((point) => [Math.abs(point.low), Math.abs(point.high)]));
   const made = plot({
@@ -64,7 +67,7 @@ export function intervals(given: Point[], models: string[], width: number, optio
     marginTop: 4,
     marginBottom: 38,
     x: { domain: options.zero ? [-furthest, furthest] : [0, 1], label: options.axis, labelAnchor: "center", labelArrow: "none", grid: true, nice: !!options.zero },
-    y: { type: "band", domain: rows, label: null, tickFormat: (row: string) => clipped(modelOf.get(row) ?? ""), tickSize: 0 },
+    y: { type: "band", domain: rows, label: null, tickFormat: (row: string) => clipped(modelOf.get(row) ?? "", fits), tickSize: 0 },
     marks: [
       options.zero ? ruleX([0], { stroke: "currentColor", strokeOpacity: 0.6 }) : null,
       ruleY(points, { x1: "low", x2: "high", y: "row", stroke: (point: Point) => colour(names, point.model), strokeWidth: 2.5, strokeOpacity: 0.55 }),
@@ -116,7 +119,9 @@ export function overRanges(given: Placed[], models: string[], width: number, opt
 function legend(names: string[], width: number): { height: number; draw: (svg: SVGSVGElement) => void } {
   const places: [number, number][] = [];
   let [x, y] = [8, 12];
-  for (const name of names) {
+  const most = Math.floor((width - 34) / CHARACTER);
+  const shown = names.map((name) => clipped(name, most));
+  for (const name of shown) {
     const needs = 26 + name.length * CHARACTER;
     if (x > 8 && x + needs > width) [x, y] = [8, y + 18];
     places.push([x, y]);
@@ -129,7 +134,7 @@ function legend(names: string[], width: number): { height: number; draw: (svg: S
       for (const [key, value] of Object.entries({ cx: left + 4, cy: top, r: 4.5, fill: colour(names, name) })) mark.setAttribute(key, String(value));
       const label = document.createElementNS(SVG, "text");
       for (const [key, value] of Object.entries({ x: left + 13, y: top, dy: "0.35em", "text-anchor": "start", fill: "currentColor" })) label.setAttribute(key, String(value));
-      label.textContent = name;
+      label.textContent = shown[number]!;
       svg.append(mark, label);
     });
   };

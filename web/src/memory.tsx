@@ -7,6 +7,8 @@ import { atom, short, visible, whyCut } from "./text";
 import type { Content, Encoded, Frame, Moment, Names, Row, State } from "./trace";
 
 const DRAWN_ITEMS = 120;
+/** Of those that each need a line. */
+const DRAWN_LINES = 40;
 const DRAWN_OBJECTS = 150;
 const DRAWN_FRAMES = 40;
 const DRAWN_CHARS = 240;
@@ -233,10 +235,10 @@ interface ItemsProps {
 
 function Items({ items, labels = [], indexed, cut, on, depth, type, number }: ItemsProps): JSX.Element {
   const all = number !== undefined && on.open.has(number);
-  const drawn = all ? items : items.slice(0, DRAWN_ITEMS);
   const change = number === undefined ? undefined : on.changes.objects.get(number);
   const at = number === undefined ? undefined : on.layout.at.get(number);
   const flat = items.every((item) => atom(item) !== null);
+  const drawn = all ? items : items.slice(0, flat ? DRAWN_ITEMS : DRAWN_LINES);
   const left = cut.length ? cut.length - items.length : undefined;
   return (
     <span class={`items ${flat ? "flat" : "rows"}`}>
@@ -265,7 +267,7 @@ function Items({ items, labels = [], indexed, cut, on, depth, type, number }: It
 
 function Pairs({ content, number, on, depth }: { content: Content; number: number; on: Drawing; depth: number }): JSX.Element {
   const items = (content.items ?? []) as [Encoded, Encoded][];
-  const drawn = on.open.has(number) ? items : items.slice(0, DRAWN_ITEMS);
+  const drawn = on.open.has(number) ? items : items.slice(0, DRAWN_LINES);
   const change = on.changes.objects.get(number);
   return (
     <span class="pairs">

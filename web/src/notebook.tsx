@@ -3,11 +3,13 @@
 import "./base.css";
 import "./notebook.css";
 import { render, type JSX } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { told } from "./load";
+import type { Way } from "./moves";
 import { Source } from "./source";
-import { visible } from "./text";
-import { ThemeButton, useTheme } from "./theme";
+import { Controls, Help, Move, Moves, next, stepKeys, useKeys, usePlace } from "./stepping";
+import { beginning, visible } from "./text";
+import { useTheme } from "./theme";
 
 interface Output {
   type: string;
@@ -33,6 +35,7 @@ interface Stored {
 interface Step {
   number: number;
   kind: string;
+  cell: string | null;
   at: string | null;
   place: number | null;
   cells: number;
@@ -74,7 +77,6 @@ interface Variable {
   change: string;
 }
 
-const NAMING_MS = 300;
 const WORDS: Record<string, string> = {
   no_stored_output: "nothing stored",
   not_repeatable: "not repeatable",
@@ -120,105 +122,44 @@ function told_of(step: Step): string {
 function App({ facts }: { facts: Facts }): JSX.Element {
   const { steps } = facts;
   const last = steps.length - 1;
-  const asked = () => {
-    const number = new URLSearchParams(location.hash.slice(1)).get("step") ?? "";
-    return /^\d{1,9}$/.test(number) ? Math.min(Number(number), last) : null;
-  };
-  const [at, setAt] = useState(() => asked() ?? 0);
+  const place = usePlace("step", last, 0);
+  const { at, go } = place;
   const [theme, nextTheme] = useTheme();
-  const [notice, setNotice] = useState("");
   const help = useRef<HTMLDialogElement>(null);
-  const naming = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const go = (index: number | null) => {
-    if (index === null) {
-      setNotice("there is none in that direction");
-      return;
-    }
-    const wanted = Math.max(0, Math.min(last, index));
-    setNotice("");
-    setAt(wanted);
-    clearTimeout(naming.current);
-    naming.current = setTimeout(() => history.replaceState(null, "", `#step=${wanted}`), NAMING_MS);
-  };
-  const search = (way: 1 | -1, fits: (step: Step) => boolean) => {
-    for (let index = at + way; index >= 0 && index <= last; index += way) if (fits(steps[index]!)) return index;
-    return null;
-  };
   const failed = (step: Step) => step.kind === "execution" && step.status !== "ok" && step.status !== "unknown";
   const odd = (step: Step) => (step.stored ? !["same", "no_stored_output"].includes(step.stored.status) : step.repeats === false);
-  const sameCell = (step: Step) => step.kind === "execution" && step.place === steps[at]?.place && step.source !== null;
-  const keys: Record<string, () => void> = {
-    ArrowRight: () => go(at + 1),
-    n: () => go(at + 1),
-    ArrowLeft: () => go(at - 1),
-    p: () => go(at - 1),
-    Home: () => go(0),
-    End: () => go(last),
-    e: () => go(search(1, failed)),
-    E: () => go(search(-1, failed)),
-    d: () => go(search(1, odd)),
-    D: () => go(search(-1, odd)),
-    ".": () => go(search(1, sameCell)),
-    ",": () => go(search(-1, sameCell)),
+  const sameCell = (step: Step) => step.kind === "execution" && step.cell === steps[at]?.cell;
+  const to = (way: Way, fits: (step: Step) => boolean) => () => go(next(steps, at, way, fits));
+  useKeys({
+    ...stepKeys(place, last),
+    e: to(1, failed),
+    E: to(-1, failed),
+    d: to(1, odd),
+    D: to(-1, odd),
+    ".": to(1, sameCell),
+    ",": to(-1, sameCell),
     t: nextTheme,
     "?": () => help.current?.showModal(),
-  };
-  const latest = useRef(keys);
-  latest.current = keys;
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || help.current?.open) return;
-      const act = latest.current[event.key];
-      if (!act) return;
-      event.preventDefault();
-      act();
-    };
-    const follow = () => {
-      const step = asked();
-      if (step !== null) setAt(step);
-    };
-    addEventListener("keydown", listen);
-    addEventListener("hashchange", follow);
-    return () => {
-      removeEventListener("keydown", listen);
-      removeEventListener("hashchange", follow);
-    };
-  }, []);
+  });
   const step = steps[at];
   const variables = useMemo(() => variablesAt(steps, at), [at]);
-  const button = (id: string, label: string, act: () => void, off = false) => (
-    <button type="button" id={id} disabled={off} onClick={act}>
-      {label}
-    </button>
-  );
   return (
     <>
       <header>
         <h1>{visible(facts.id)}</h1>
         <span class={`outcome ${facts.ended === "whole" ? "returned" : "raised"}`}>
-          {word(facts.ended)} {visible(facts.detail.slice(0, 200))}
+          {word(facts.ended)} {beginning(facts.detail)}
         </span>
         {facts.report && <span class="outcome" id="report">{`against what is stored: ${word(facts.report.status)}`}</span>}
         {facts.path !== facts.id && <bdi class="soft">{visible(facts.path ?? facts.source)}</bdi>}
-        <span class="spacer" />
-        <ThemeButton theme={theme} next={nextTheme} />
-        <button type="button" id="do-help" title="keys (?)" onClick={() => help.current?.showModal()}>
-          Keys
-        </button>
+        <Controls theme={theme} next={nextTheme} help={help} />
       </header>
-      <nav class="moves" aria-label="steps">
-        {button("do-first", "First", () => go(0), at === 0)}
-        {button("do-back", "← Back", () => go(at - 1), at === 0)}
-        {button("do-forward", "Forward →", () => go(at + 1), at >= last)}
-        {button("do-last", "Last", () => go(last), at >= last)}
-        {button("do-failure", "Next failure", () => go(search(1, failed)))}
-        {button("do-odd", facts.report ? "Next difference" : "Next that does not repeat", () => go(search(1, odd)))}
-        {button("do-cell-back", "This cell before", () => go(search(-1, sameCell)))}
-        {button("do-cell", "This cell again", () => go(search(1, sameCell)))}
-        <span class="notice" role="status">
-          {notice}
-        </span>
-      </nav>
+      <Moves place={place} last={last}>
+        <Move id="failure" label="Next failure" act={to(1, failed)} off={!steps.some(failed)} />
+        <Move id="odd" label={facts.report ? "Next difference" : "Next that does not repeat"} act={to(1, odd)} off={!steps.some(odd)} />
+        <Move id="cell-back" label="This cell before" act={to(-1, sameCell)} />
+        <Move id="cell" label="This cell again" act={to(1, sameCell)} />
+      </Moves>
       {facts.notes.length > 0 && (
         <section aria-label="notes">
           {facts.notes.map((note) => (
@@ -270,7 +211,7 @@ function App({ facts }: { facts: Facts }): JSX.Element {
                 one object: <bdi>{names.map((name) => visible(name)).join(", ")}</bdi>
               </p>
             ))}
-            {!variables.length && <p class="soft">none</p>}
+            {!variables.length && (step.state || step.kind !== "execution") && <p class="soft">none</p>}
             {variables.map((variable) => (
               <div class={`variable ${variable.change && "changed"}`} key={variable.name}>
                 <bdi class="name">{visible(variable.name)}</bdi> <span class="soft">{visible(variable.type)}</span>
@@ -281,33 +222,22 @@ function App({ facts }: { facts: Facts }): JSX.Element {
           </section>
         </main>
       )}
-      <dialog ref={help} aria-labelledby="keys-title">
-        <h2 id="keys-title">Keys</h2>
-        <dl>
-          {(
-            [
-              ["→ or n, ← or p", "a step forward, back"],
-              ["Home, End", "first, last"],
-              ["e, Shift e", "next and previous cell that failed"],
-              ["d, Shift d", facts.report ? "next and previous cell that does not give what is stored" : "next and previous cell that does not repeat"],
-              [". and ,", "the same cell again, before"],
-              ["t", "light, dark, or as the system has it"],
-            ] as const
-          ).map(([key, means]) => (
-            <div key={key}>
-              <dt>{key}</dt>
-              <dd>{means}</dd>
-            </div>
-          ))}
-        </dl>
+      <Help
+        dialog={help}
+        keys={[
+          ["→ or n, ← or p", "a step forward, back"],
+          ["Home, End, PgUp, PgDn", "first, last, a hundred"],
+          ["e, Shift e", "next and previous cell that failed"],
+          ["d, Shift d", facts.report ? "next and previous cell that does not give what is stored" : "next and previous cell that does not repeat"],
+          [". and ,", "the same cell again, before"],
+          ["t", "light, dark, or as the system has it"],
+        ]}
+      >
         <p class="soft">
           deskcheck {facts.deskcheck}
           {facts.python && `, run with Python ${visible(facts.python)}`}
         </p>
-        <form method="dialog">
-          <button type="submit">Close</button>
-        </form>
-      </dialog>
+      </Help>
     </>
   );
 }
@@ -345,10 +275,10 @@ function Code({ text }: { text: string }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const source = useRef<Source | null>(null);
   useLayoutEffect(() => {
-    source.current = new Source(place.current!, () => {});
+    source.current = new Source(place.current!);
     return () => source.current!.destroy();
   }, []);
-  useLayoutEffect(() => source.current!.show(text, new Map()), [text]);
+  useLayoutEffect(() => source.current!.show(text), [text]);
   return <div class="editor" ref={place} />;
 }
 
@@ -387,16 +317,20 @@ function Compared({ step, stored }: { step: Step; stored: Stored }): JSX.Element
           </span>
         )}
       </p>
-      <div class="sides">
-        <section aria-label="stored outputs">
-          <h2>stored</h2>
-          <Outputs outputs={stored.outputs} />
-        </section>
-        <section aria-label="fresh outputs">
-          <h2>fresh</h2>
-          <Outputs outputs={step.outputs ?? []} />
-        </section>
-      </div>
+      {stored.status === "no_stored_output" ? (
+        <Outputs outputs={step.outputs ?? []} />
+      ) : (
+        <div class="sides">
+          <section aria-label="stored outputs">
+            <h2>stored</h2>
+            <Outputs outputs={stored.outputs} />
+          </section>
+          <section aria-label="fresh outputs">
+            <h2>fresh</h2>
+            <Outputs outputs={step.outputs ?? []} />
+          </section>
+        </div>
+      )}
       {stored.diff.length > 0 && (
         <pre class="diff" tabIndex={0} aria-label="what differs">
           {stored.diff.map(([side, text, from, to], number) => (

@@ -10,14 +10,13 @@ import * as moves from "./moves";
 import type { Way } from "./moves";
 import { change, search, type Found, type Variable } from "./search";
 import { Source, type Marks } from "./source";
-import { short, stringText, visible } from "./text";
-import { ThemeButton, useTheme } from "./theme";
+import { Controls, Help, NAMING_MS, useKeys } from "./stepping";
+import { beginning, short, stringText, visible } from "./text";
+import { useTheme } from "./theme";
 import { Timeline } from "./timeline";
 import { Columns, Trace, type Facts, type Moment, type Row } from "./trace";
 
 const FOUND = 200;
-/** The address follows after so long: browsers refuse to change it for every step of a key that is held. */
-const NAMING_MS = 300;
 const GAPS: Record<string, string> = { deep: "deeper calls", repeated: "repetitions", called: "calls in them" };
 const MISSING: Record<string, string> = {
   events: "the limit on events was reached",
@@ -103,6 +102,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const help = useRef<HTMLDialogElement>(null);
   const searchField = useRef<HTMLInputElement>(null);
   const eventField = useRef<HTMLInputElement>(null);
+  const lineField = useRef<HTMLInputElement>(null);
   const visitField = useRef<HTMLInputElement>(null);
   const target = useRef(-1);
   const naming = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -215,6 +215,14 @@ function App({ facts, traces }: AppProps): JSX.Element {
   };
   const frames = moment ? moment.state.active.map((number) => moment.state.frames.get(number)!) : [];
   const shown = moment ? (moment.state.frames.get(shownFrame ?? moment.row.frame) ?? null) : null;
+  const toThread = (number: number) => {
+    clearTimeout(naming.current);
+    history.replaceState(null, "", `#event=0&thread=${number}`);
+    setThread(number);
+    setChosenLine(null);
+    setWatched(null);
+    closeSearch();
+  };
   const toFrame = (way: Way) => {
     const place = frames.findIndex((frame) => frame === shown) + way;
     if (frames[place]) setShownFrame(frames[place].number);
@@ -227,23 +235,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const toException = (way: Way) => void go(moves.exception(columns, at(), way), "no exception in that direction");
   const toOutput = (way: Way) => void go(moves.printed(columns, at(), way), "no output in that direction");
 
-  const keys = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || help.current?.open) return;
-    const typing = (event.target as HTMLElement).closest?.("input, select, textarea");
-    if (event.key === "Escape") {
-      closeSearch();
-      setNotice("");
-      setChosenLine(null);
-      if (typing) (event.target as HTMLElement).blur();
-      return;
-    }
-    if (typing) return;
-    const act = shortcuts[event.key.length === 1 && event.shiftKey ? event.key.toUpperCase() : event.shiftKey ? `Shift ${event.key}` : event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
-  };
-  const shortcuts: Record<string, () => void> = {
+  useKeys({
     ArrowRight: forward,
     n: forward,
     ArrowLeft: back,
@@ -276,14 +268,13 @@ function App({ facts, traces }: AppProps): JSX.Element {
     "/": () => searchField.current?.focus(),
     t: nextTheme,
     "?": () => help.current?.showModal(),
-  };
-  const latest = useRef(keys);
-  latest.current = keys;
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => latest.current(event);
-    addEventListener("keydown", listen);
-    return () => removeEventListener("keydown", listen);
-  }, []);
+    Escape: () => {
+      closeSearch();
+      setNotice("");
+      setChosenLine(null);
+      if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
+    },
+  });
 
   const call = facts.entry === null ? visible(facts.file) : visible(`${facts.entry}${facts.arguments ?? ""}`);
   const files = [...new Set(trace.facts.places.map(([, file]) => file))];
@@ -292,6 +283,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
       <Icon name={name} />
     </button>
   );
+  const silent = useMemo(() => !facts.stderr && moves.printed(columns, -1, 1) === null, [trace]);
   const first = !row || row.index === 0;
   const final = !row || row.index === last;
 
@@ -301,14 +293,13 @@ function App({ facts, traces }: AppProps): JSX.Element {
         <h1>{visible(facts.id)}</h1>
         {!facts.id.endsWith(call) && <code class="call">{call}</code>}
         <span class={`outcome ${facts.outcome}`}>
-          {facts.outcome.replaceAll("_", " ")} {visible((facts.result ?? facts.detail).slice(0, 200))}
+          {facts.outcome.replaceAll("_", " ")} {beginning(facts.result ?? facts.detail)}
         </span>
         {facts.repeatable === false && <span class="outcome" title={visible(facts.difference ?? "")}>not repeatable</span>}
-        <span class="spacer" />
         {traces.length > 1 && (
           <label>
             thread{" "}
-            <select value={thread} onChange={(event) => setThread(Number(event.currentTarget.value))}>
+            <select value={thread} onChange={(event) => toThread(Number(event.currentTarget.value))}>
               {traces.map((_, i) => (
                 <option key={i} value={i}>
                   {i}
@@ -317,10 +308,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
             </select>
           </label>
         )}
-        <ThemeButton theme={theme} next={nextTheme} />
-        <button type="button" id="do-help" title="keys (?)" onClick={() => help.current?.showModal()}>
-          Keys
-        </button>
+        <Controls theme={theme} next={nextTheme} help={help} />
       </header>
       <nav class="tools" aria-label="steps">
         <span class="group">
@@ -348,13 +336,24 @@ function App({ facts, traces }: AppProps): JSX.Element {
           class="group"
           onSubmit={(event) => {
             event.preventDefault();
+            fromGutter(line?.[0] ?? facts.file, Number(lineField.current!.value), false);
+            lineField.current!.blur();
+          }}
+        >
+          <label for="line">line</label>
+          <input id="line" ref={lineField} type="number" min={1} value={line?.[1] ?? 1} />
+        </form>
+        <form
+          class="group"
+          onSubmit={(event) => {
+            event.preventDefault();
             const wanted = Number(visitField.current!.value);
             void go(visits[wanted - 1] ?? null, `line ${line?.[1]} has ${visits.length} visits`);
             visitField.current!.blur();
           }}
         >
           {button("visit-back", "previous visit of the line", ",", () => toVisit(-1))}
-          <label for="visit">line {line?.[1] ?? ""}, visit</label>
+          <label for="visit">visit</label>
           <input id="visit" ref={visitField} type="number" min={1} max={Math.max(1, visits.length)} value={visit} />
           <span class="soft">of {visits.length.toLocaleString("en")}</span>
           {button("visit", "next visit of the line", ".", () => toVisit(1))}
@@ -448,7 +447,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
         <section class="left" aria-label="program">
           <SourceView facts={facts} trace={trace} files={files} moment={moment} shown={shown?.number ?? null} onLine={fromGutter} />
           {facts.level === "instruction" && moment && <Instructions trace={trace} moment={moment} go={(index) => void go(index)} />}
-          <Output moment={moment} stderr={final ? facts.stderr : ""} />
+          <Output moment={moment} stderr={final ? facts.stderr : ""} none={silent} />
         </section>
         <section class="right" aria-label="variables and objects" tabIndex={0}>
           {moment && (
@@ -463,16 +462,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
           )}
         </section>
       </main>
-      <dialog ref={help} aria-labelledby="keys-title">
-        <h2 id="keys-title">Keys</h2>
-        <dl>
-          {KEYS.map(([key, means]) => (
-            <div key={key}>
-              <dt>{key}</dt>
-              <dd>{means}</dd>
-            </div>
-          ))}
-        </dl>
+      <Help dialog={help} keys={KEYS}>
         <p>
           A click on a line number goes to the next visit of that line, with Shift to the previous one. A click on a variable's name watches it. The address of the page
           names the event: it can be sent to others.
@@ -480,10 +470,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
         <p class="soft">
           deskcheck {facts.deskcheck}, recorded with Python {facts.python}
         </p>
-        <form method="dialog">
-          <button type="submit">Close</button>
-        </form>
-      </dialog>
+      </Help>
     </>
   );
 }
@@ -644,7 +631,8 @@ function Instructions({ trace, moment, go }: { trace: Trace; moment: Moment; go:
   );
 }
 
-function Output({ moment, stderr }: { moment: Moment | null; stderr: string }): JSX.Element {
+/** none: nothing is printed anywhere, so that it needs no room. */
+function Output({ moment, stderr, none }: { moment: Moment | null; stderr: string; none: boolean }): JSX.Element {
   const end = useRef<HTMLPreElement>(null);
   const output = moment?.output ?? { length: 0, tail: "" };
   const fresh = moment?.row.output.length ?? 0;
@@ -654,13 +642,13 @@ function Output({ moment, stderr }: { moment: Moment | null; stderr: string }): 
     if (end.current) end.current.scrollTop = end.current.scrollHeight;
   }, [moment]);
   return (
-    <section class="output" aria-label="output">
+    <section class={none ? "output none" : "output"} aria-label="output">
       <h2>Output</h2>
       <pre ref={end} tabIndex={0}>
         {missing > 0 && <Cut why="only the last of it is shown" left={missing} />}
         {visible(output.tail.slice(0, split), true)}
         {fresh > 0 && <ins>{visible(output.tail.slice(split), true)}</ins>}
-        {!output.length && <span class="soft">nothing printed so far</span>}
+        {!output.length && <span class="soft">{none ? "nothing is printed" : "nothing printed so far"}</span>}
         {stderr && <span class="stderr">{`\n${visible(stderr, true)}`}</span>}
       </pre>
     </section>

@@ -6,8 +6,9 @@ import { render, type JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { download, intervals, overRanges, pngOf, svgText, type Placed, type Point } from "./charts";
 import { start, told } from "./load";
+import { Controls, useKeys } from "./stepping";
 import { visible } from "./text";
-import { ThemeButton, useTheme } from "./theme";
+import { useTheme } from "./theme";
 
 interface Sheet {
   name: string;
@@ -219,17 +220,7 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
   const [notice, setNotice] = useState("");
   const dialog = useRef<HTMLDialogElement>(null);
   const area = useRef<HTMLTextAreaElement>(null);
-  const latest = useRef(nextTheme);
-  latest.current = nextTheme;
-  useEffect(() => {
-    const keys = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || dialog.current?.open) return;
-      if ((event.target as HTMLElement).closest?.("input, select, textarea")) return;
-      if (event.key === "t") latest.current();
-    };
-    addEventListener("keydown", keys);
-    return () => removeEventListener("keydown", keys);
-  }, []);
+  useKeys({ t: nextTheme });
   const copy = (title: string, text: string) => {
     setCopied({ title, text });
     setNotice("");
@@ -272,8 +263,7 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
         <h1>
           {facts.models.length === 1 ? visible(facts.models[0]!) : `${facts.models.length} models`}, {facts.samples.toLocaleString("en")} answers
         </h1>
-        <span class="spacer" />
-        <ThemeButton theme={theme} next={nextTheme} />
+        <Controls theme={theme} next={nextTheme} />
       </header>
       <main class="document">
         <p class="soft">

@@ -76,31 +76,19 @@ export class Source {
   private readonly counted = new Compartment();
   private counts: ReadonlyMap<number, number> = new Map();
 
-  constructor(parent: HTMLElement, onLine: (line: number, backwards: boolean) => void) {
-    const jump = {
-      mousedown: (view: EditorView, block: { from: number }, event: Event) => {
-        onLine(view.state.doc.lineAt(block.from).number, (event as MouseEvent).shiftKey);
-        return true;
-      },
-    };
-    this.makeGutter = () =>
-      gutter({
-        class: "visits",
-        lineMarker: (view, block) => {
-          const count = this.counts.get(view.state.doc.lineAt(block.from).number);
-          return count ? new Count(count) : null;
-        },
-        initialSpacer: () => new Count(99),
-        domEventHandlers: jump,
-      });
+  /** onLine: what a click on a line's number does; without it the lines' visits are not counted beside them. */
+  constructor(
+    parent: HTMLElement,
+    private readonly onLine?: (line: number, backwards: boolean) => void,
+  ) {
     const nonce = document.querySelector<HTMLStyleElement>("style[nonce]")?.nonce;
     this.view = new EditorView({
       parent,
       state: EditorState.create({
         extensions: [
           ...(nonce ? [EditorView.cspNonce.of(nonce)] : []),
-          lineNumbers({ domEventHandlers: jump }),
-          this.counted.of(this.makeGutter()),
+          lineNumbers({ domEventHandlers: this.jump }),
+          this.counted.of(this.visits()),
           highlightSpecialChars({
             addSpecialChars: /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u00ad\u061c\ud800-\udfff]/g,
             render: (code) => {
@@ -122,13 +110,31 @@ export class Source {
     });
   }
 
-  private readonly makeGutter: () => Extension;
+  private readonly jump = {
+    mousedown: (view: EditorView, block: { from: number }, event: Event) => {
+      this.onLine?.(view.state.doc.lineAt(block.from).number, (event as MouseEvent).shiftKey);
+      return true;
+    },
+  };
 
-  show(text: string, counts: ReadonlyMap<number, number>): void {
+  private visits(): Extension {
+    if (!this.onLine) return [];
+    return gutter({
+      class: "visits",
+      lineMarker: (view, block) => {
+        const count = this.counts.get(view.state.doc.lineAt(block.from).number);
+        return count ? new Count(count) : null;
+      },
+      initialSpacer: () => new Count(99),
+      domEventHandlers: this.jump,
+    });
+  }
+
+  show(text: string, counts: ReadonlyMap<number, number> = new Map()): void {
     this.counts = counts;
     this.view.dispatch({
-      changes: { from: 0, to: this.view.state.doc.length, insert: text },
-      effects: this.counted.reconfigure(this.makeGutter()),
+      changes: { from: 0, to: this.view.state.doc.length, insert: text.replace(/\n$/, "") }, // an end is no line
+      effects: this.counted.reconfigure(this.visits()),
     });
     forceParsing(this.view, Math.min(text.length, 50_000), 100); // else colours wait until the browser is idle
   }

@@ -22,6 +22,11 @@ export function visible(text: string, lines = false): string {
   return text.replace(ALL_HIDDEN, (found) => (lines && found === "\n" ? found : escape(found)));
 }
 
+/** The first 200 characters, with a mark if there are more. */
+export function beginning(text: string): string {
+  return text.length > 200 ? `${visible(text.slice(0, 200))} …` : visible(text);
+}
+
 /** What Python's `repr` gives of a string. */
 export function stringText(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";

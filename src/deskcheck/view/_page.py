@@ -25,7 +25,8 @@ def _static(name: str) -> str:
     return files("deskcheck.view").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """A script or style as a Content-Security-Policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -43,7 +44,7 @@ def head(
     script, style = _static(f"{bundle}.js"), _static(f"{bundle}.css")
     nonce = secrets.token_urlsafe(16)  # for the styles that the script adds while it runs
     policy = (
-        f"default-src 'none'; script-src {_digest(script)}; style-src 'nonce-{nonce}'; img-src {images}; "
+        f"default-src 'none'; script-src {digest(script)}; style-src 'nonce-{nonce}'; img-src {images}; "
         f"connect-src {connect}; base-uri 'none'; form-action 'none'; object-src 'none'"
     )
     return f"""<!doctype html>
@@ -73,9 +74,10 @@ def page_of(kind: str, title: str, facts: Any, *, bundle: str = "trace", images:
     return head(kind, title, bundle=bundle, images=images) + part("facts", told) + tail(bundle)
 
 
-def visible(text: str) -> str:
-    """The text with an escape in place of everything that does not print."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+def visible(text: str, *, lines: bool = False) -> str:
+    """The text with an escape in place of everything that does not print; line ends stay if `lines`."""
+    kept = "\n" if lines else ""
+    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text)
 
 
 def write_page(pieces: Iterable[str], path: Path) -> int:

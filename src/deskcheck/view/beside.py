@@ -42,7 +42,7 @@ from deskcheck.view._page import page_of, visible
 SHOWN_CHARS = 1000
 """Of a value."""
 AHEAD = 50
-"""True events that are shown after the model's run has ended."""
+"""Events that are shown after one of the runs has ended."""
 TABLE_EVENTS = 20
 """Events before the first divergence that a terminal shows."""
 WRONG_VARIABLES = 200
@@ -231,7 +231,8 @@ def beside(recording: Recording, told: Told) -> Beside:
     true = list(_reached(told))
     agreement = compare_runs(mine, iter(true), told.stop)
     given = [_row(state, state) for state in told.true[: told.given]]
-    compared = islice(zip_longest(true, mine), len(mine) + AHEAD)
+    shown = min(max(len(true), len(mine)), min(len(true), len(mine)) + AHEAD)
+    compared = islice(zip_longest(true, mine), shown)
     rows = [*given, *(_row(theirs, ours) for theirs, ours in compared)]
     first = None if agreement.first is None else told.given + agreement.exact
     program = told.program
@@ -246,6 +247,7 @@ def beside(recording: Recording, told: Told) -> Beside:
         "rows": rows,
         "given": told.given,
         "jumps": list(told.jumps) if told.jumps is not None and set(told.jumps) != {1} else None,
+        "left": max(len(true), len(mine)) - shown,
         "exact": agreement.exact,
         "judged": agreement.judged,
         "first": first,

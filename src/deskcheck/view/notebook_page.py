@@ -116,6 +116,7 @@ def _step(number: int, step: Step) -> dict[str, Any]:
     return {
         "number": number,
         "kind": step.kind,
+        "cell": cell,
         "at": None if step.at is None else f"{datetime.fromtimestamp(step.at, UTC):%Y-%m-%d %H:%M:%S}",
         "place": place,
         "cells": len(step.order),

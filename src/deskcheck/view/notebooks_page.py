@@ -1,9 +1,12 @@
-"""The report of a check of notebooks as a page: one HTML file that needs nothing else, in light and dark."""
+"""The report of a check of notebooks as a page: one HTML file that needs nothing else, in light and dark.
+
+It has no script. What stands in notebooks is text in it: escaped, with an escape for every character that
+does not print; its Content-Security-Policy allows its own style and nothing besides.
+"""
 
 import html
 import platform
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from deskcheck import __version__
@@ -16,20 +19,23 @@ from deskcheck.notebook.check import (
     Report,
 )
 from deskcheck.notebook.diff import DiffRow
+from deskcheck.view._page import digest, visible
 from deskcheck.view.notebooks import below, common_folder, reason, word
 
 _COLOURS = {
-    "same": "#1b8a5a",
+    "same": "#17794f",
     "normalised": "#4f9a72",
-    "no_stored_output": "#74808d",
+    "no_stored_output": "#66717d",
     "different": "#d98e04",
     "not_repeatable": "#8e5bd0",
     "failed": "#c8323c",
     "timed_out": "#8f4a1f",
     "not_run": "#9aa5b1",
-    "unreadable": "#5c1a33",
-    "no_kernel": "#4a5568",
+    "unreadable": "#a3305f",
+    "no_kernel": "#4a6285",
 }
+_LIGHT = ("normalised", "different", "not_run")
+"""Of these colours white does not stand out."""
 _RULE = (
     "A cell is the same if its standard output, the text/plain of each result and display in order, and "
     "class and message of an exception are what is stored, character by character, and there are as many "
@@ -63,19 +69,19 @@ body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 76rem; background:
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 h1 { font-size: 1.7rem; margin: 0; line-height: 1.25; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
 .soft, .facts { color: var(--soft); } .facts { margin: .25rem 0 1rem; }
-.bar { display: flex; height: 1.1rem; border-radius: .3rem; overflow: hidden; background: var(--line);
-  gap: 1px; }
-.bar span { min-width: 2px; } .small { height: .55rem; width: 9rem; flex: none; align-self: center; }
+.bar { display: block; width: 100%; height: 1.1rem; border-radius: .3rem; background: var(--line); }
+.bar.small { height: .55rem; width: 9rem; flex: none; align-self: center; }
 .tally { display: grid; grid-template-columns: 5rem 1fr; gap: .5rem 1rem; align-items: center;
   margin: 1rem 0 .75rem; }
 .filters { display: flex; flex-wrap: wrap; gap: .35rem .9rem; }
 .filters label { cursor: pointer; white-space: nowrap; }
 .key { display: inline-block; width: .75rem; height: .75rem; border-radius: .2rem; vertical-align: -1px;
   margin-right: .3rem; }
-.badge { color: #fff; border-radius: .25rem; padding: 0 .45rem; font-size: .8rem; line-height: 1.35rem;
+.badge { border-radius: .25rem; padding: 0 .45rem; font-size: .8rem; line-height: 1.35rem;
   white-space: nowrap;
   display: inline-block; min-width: 7.3rem; text-align: center; flex: none; }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 0 2.5rem; }
+.columns { display: grid; gap: 0 2.5rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(20rem, 100%), 1fr)); }
 table { border-collapse: collapse; width: 100%; } th { text-align: left; font-weight: 600;
   color: var(--soft); }
 td, th { padding: .15rem .6rem .15rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
@@ -102,7 +108,10 @@ pre { margin: .4rem 0 0; padding: .5rem .7rem; background: var(--wash); border-r
 .minus mark { background: var(--minus-mark); color: inherit; } .plus mark { background: var(--plus-mark);
   color: inherit; }
 details > summary.soft { cursor: pointer; }
-@media (max-width: 40rem) { .counts, .small { display: none; } .cell > .head { flex-wrap: wrap; } }
+:focus-visible { outline: 2px solid #3b7ddd; outline-offset: 1px; }
+@media (max-width: 40rem) { body { padding: 1rem .9rem 3rem; } .tally { grid-template-columns: auto 1fr; }
+  details.nb > summary, .cell > .head { flex-wrap: wrap; gap: .2rem .75rem; } .bar.small { display: none; }
+  .counts { flex-basis: 100%; text-align: left; } .where { width: auto; } .path { min-width: 60%; } }
 @media print { details.nb:not([open]) > :not(summary) { display: none; } }
 """
 
@@ -117,15 +126,18 @@ def notebooks_page(report: Report) -> str:
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {__version__} · Python {python}"
     runs = "one fresh run" if report.runs == 1 else f"up to {report.runs} fresh runs"
     folder = common_folder(report)
+    policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
+    style = _STYLE + "".join(_status_style())
     meanings = (f"<tr><td>{_badge(name)}</td><td>{text}</td></tr>" for name, text in _MEANING.items())
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{said}</title><style>{_STYLE}{"".join(_filters_style())}</style></head><body>
+<meta http-equiv="Content-Security-Policy" content="{policy}; style-src {digest(style)}">
+<title>{said}</title><style>{style}</style></head><body><main>
 <h1>{said}</h1>
 <p class="facts">{nothing}{made} · {runs} of each, in a sandbox without a network</p>
-<div class="tally"><span>notebooks</span>{_bar(report.by_status)}<span>cells</span>{_bar(report.cells)}</div>
+<div class="tally"><span>notebooks</span>{_bar(report.by_status.items())}
+<span>cells</span>{_bar(report.cells.items())}</div>
 <div class="filters"><span class="soft">show (notebooks · cells)</span>{"".join(_filters(report))}</div>
 <div class="columns">{"".join(_tables(report))}</div>
 <h2>Notebooks <span class="soft">in {_text(folder)}</span></h2>
@@ -133,43 +145,52 @@ def notebooks_page(report: Report) -> str:
 <h2>What is compared</h2><p>{_RULE} What the normalisers undo is described in the documentation of
 <code>deskcheck.notebook.normalise</code>; used were: {", ".join(report.normalisers) or "none"}.</p>
 <table>{"".join(meanings)}</table>
-</body></html>
+</main></body></html>
 """
 
 
 def _text(text: object) -> str:
-    return html.escape(str(text), quote=True)
+    return html.escape(visible(str(text), lines=True), quote=True)
 
 
 def _badge(status: str) -> str:
-    return f'<span class="badge" style="background:{_COLOURS[status]}">{word(status)}</span>'
+    return f'<span class="badge c-{status}">{word(status)}</span>'
 
 
-def _bar(counts: Mapping[str, int] | Counter[NotebookStatus] | Counter[CellStatus], kind: str = "") -> str:
-    parts = "".join(
-        f'<span style="flex:{counts[name]};background:{colour}" title="{counts[name]} {word(name)}"></span>'  # type: ignore[index]
-        for name, colour in _COLOURS.items()
-        if counts.get(name)  # type: ignore[call-overload]
+def _bar(counted: Iterable[tuple[str, int]], kind: str = "") -> str:
+    """How many of which status, as lengths. Not as styles of elements, which the policy forbids."""
+    counts, parts, start = dict(counted), "", 0
+    for name in _COLOURS:
+        if count := counts.get(name, 0):
+            shape = f'class="c-{name}" x="{start}" width="{count}" height="1"'
+            parts += f"<rect {shape}><title>{count} {word(name)}</title></rect>"
+            start += count
+    said = ", ".join(f"{counts[name]} {word(name)}" for name in _COLOURS if counts.get(name))
+    return (
+        f'<svg class="bar {kind}" viewBox="0 0 {start or 1} 1" preserveAspectRatio="none" role="img" '
+        f'aria-label="{said or "none"}">{parts}</svg>'
     )
-    return f'<div class="bar {kind}">{parts}</div>'
 
 
 def _filters(report: Report) -> Iterator[str]:
     notebooks, cells = report.by_status, report.cells
-    for name, colour in _COLOURS.items():
+    for name in _COLOURS:
         a = notebooks[NotebookStatus(name)] if name in {*NotebookStatus} else 0
         b = cells[CellStatus(name)] if name in {*CellStatus} else 0
         if a or b:
             yield (
                 f'<label title="{_MEANING[name]}"><input type="checkbox" id="f-{name}" checked>'
-                f'<span class="key" style="background:{colour}"></span>{word(name)} '
+                f'<span class="key c-{name}"></span>{word(name)} '
                 f'<span class="soft">{a} · {b}</span></label>'
             )
 
 
-def _filters_style() -> Iterator[str]:
+def _status_style() -> Iterator[str]:
+    for name, colour in _COLOURS.items():
+        ink = "#14181d" if name in _LIGHT else "#fff"
+        yield f".c-{name} {{ background: {colour}; fill: {colour}; color: {ink}; }}\n"
     for name in NotebookStatus:
-        yield f"body:has(#f-{name}:not(:checked)) .s-{name} {{ display: none; }}"
+        yield f"body:has(#f-{name}:not(:checked)) .s-{name} {{ display: none; }}\n"
 
 
 def _tables(report: Report) -> Iterator[str]:
@@ -210,7 +231,7 @@ def _notebook(notebook: NotebookReport, folder: str) -> str:
             alike += f'<p class="soft">{word(status)}: cells {_numbers(numbers)}</p>'
     return f"""<details class="nb s-{notebook.status}"><summary>{_badge(notebook.status)}
 <span class="path">{path}</span><span class="counts">{counts}</span>
-{_bar(notebook.counts, "small")}</summary>
+{_bar(notebook.counts.items(), "small")}</summary>
 <div class="inside">{said}{"".join(map(_cell, rest))}{alike}</div></details>
 """
 
@@ -231,11 +252,16 @@ def _cell(cell: CellReport) -> str:
     lines = cell.source.splitlines()
     more = f"\n... {len(lines) - _SOURCE_LINES} more lines" if len(lines) > _SOURCE_LINES else ""
     source = _text("\n".join(line[:300] for line in lines[:_SOURCE_LINES]) + more)
-    diff = f'<pre class="diff">{"".join(map(_row, cell.diff))}</pre>' if cell.diff else ""
+    diff = _pre("what differs", "".join(map(_row, cell.diff)), "diff") if cell.diff else ""
     return f"""<div class="cell"><div class="head"><span class="where">cell {cell.number}{count}</span>
 {_badge(cell.status)}<span class="why">{_text(reason(cell))}</span></div>
-<details><summary class="soft">source</summary><pre>{source}</pre></details>{diff}</div>
+<details><summary class="soft">source</summary>{_pre("source", source)}</details>{diff}</div>
 """
+
+
+def _pre(label: str, text: str, kind: str = "") -> str:
+    """Text that keys can scroll."""
+    return f'<pre class="{kind}" role="group" tabindex="0" aria-label="{label}">{text}</pre>'
 
 
 _SIDES = {"-": "minus", "+": "plus", "@": "what", " ": ""}

@@ -248,7 +248,7 @@ def _steps_sheet(results: Sequence[Result]) -> Sheet:
             None if share is None else share.value for share in (steps.exact, steps.places, steps.values)
         ]
         half = None if steps.horizon is None else steps.horizon.value
-        first = ", ".join(f"{n} {kind}" for kind, n in steps.divergences.items())
+        first = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in steps.divergences.items())
         rows.append(
             (*_names(result), steps.runs, steps.whole, steps.judged, *shares, steps.longest, half, first)
         )

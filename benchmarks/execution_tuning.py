@@ -58,7 +58,7 @@ LENGTHS = (20, 60, 150, 500, 1000)
 """About so many line events: of six asked inputs each. The first three are trained, too."""
 LONG = 500
 """Runs of more line events are long executions."""
-_TOKENS_OF_UPDATE = 6000
+_TOKENS_OF_UPDATE = 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,13 @@ def recordings(folder: Path, options: argparse.Namespace) -> None:
     for family in options.families.split(","):
         for events in LENGTHS[:3]:
             source = f"family:{family},texts={TRAINED_TEXTS},variants=0-{options.variants}"
-            run("record", f"{source},events={events},inputs=2,seed=1", "--out", f"{folder}/trained", *common)
+            run(
+                "record",
+                f"{source},events={events},inputs={options.trained},seed=1",
+                "--out",
+                f"{folder}/trained",
+                *common,
+            )
         for text, events in product(ASKED_TEXTS, LENGTHS):
             source = f"family:{family},texts={text},events={events},inputs={options.inputs},seed=2"
             run("record", source, "--out", f"{folder}/asked", *common)
@@ -93,11 +99,10 @@ def recordings(folder: Path, options: argparse.Namespace) -> None:
 
 def lessons(folder: Path, options: argparse.Namespace) -> None:
     """The same runs in every notation."""
-    for method in METHODS:
+    for method in options.methods.split(","):
         run(
             *("lessons", f"{folder}/trained", "--out", f"{folder}/lessons-{method}", "--notation", method),
             *("--budget", str(options.budget), "--no-ids", "--validation", "0.05", "--test", "0"),
-            *(("--steps", "48") if method == "dynamic" else ()),
         )
 
 
@@ -105,13 +110,13 @@ def training(folder: Path, options: argparse.Namespace) -> None:
     """A model for each notation and seed."""
     steps = max(1, options.tokens // _TOKENS_OF_UPDATE)
     for seed in range(options.seeds):
-        for method in METHODS:
+        for method in options.methods.split(","):
             rows = max(1, round(_TOKENS_OF_UPDATE / _tokens(folder / f"lessons-{method}")))
             run(
                 *("teach", f"{folder}/lessons-{method}", "--out", f"{folder}/model-{method}-{seed}"),
                 *("--seed", str(seed), "--steps", str(steps), "--rows", str(rows), "--each", "8"),
                 *("--layers", str(options.layers), "--width", str(options.width)),
-                *("--check", "200", "--device", options.device),
+                *("--check", "500", "--device", options.device),
             )
 
 
@@ -140,7 +145,7 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
         if (one.program.code, one.program.arguments) not in trained
     ]
     for seed in range(options.seeds):
-        for method in METHODS:
+        for method in options.methods.split(","):
             file = folder / f"answers-{method}-{seed}.json"
             if file.exists():
                 continue
@@ -332,11 +337,13 @@ def _plot(rows: Sequence[Answered], file: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--methods", default=",".join(METHODS), help="with commas")
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
     parser.add_argument("--seeds", type=int, default=3, help="models of each notation")
     parser.add_argument("--tokens", type=int, default=6_000_000, help="that each model reads in training")
     parser.add_argument("--variants", type=int, default=40, help="of each text that is trained")
     parser.add_argument("--families", default=",".join(FAMILIES), help="with commas")
+    parser.add_argument("--trained", type=int, default=2, help="inputs of each text in each length, trained")
     parser.add_argument("--inputs", type=int, default=6, help="asked of each text in each length")
     parser.add_argument("--budget", type=int, default=4000, help="tokens of a lesson, and of an answer")
     parser.add_argument("--layers", type=int, default=4)

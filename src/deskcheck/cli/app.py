@@ -12,9 +12,10 @@ import typer
 from deskcheck import __version__
 from deskcheck.cli.asking import ask, report
 from deskcheck.cli.environments import environments
+from deskcheck.cli.jobs import status
 from deskcheck.cli.names import doctor, list_names
 from deskcheck.cli.notebooks import notebooks
-from deskcheck.cli.recording import check, record, status
+from deskcheck.cli.recording import check, record
 from deskcheck.cli.teaching import lessons, step, teach
 from deskcheck.cli.viewing import show, view
 from deskcheck.recording.errors import DeskcheckError

@@ -935,13 +935,19 @@ class Recordings:
     seen; `waiting` names them.
 
     With `allow_truncated`, shards that are cut off or have lost a file are left out, and `damaged`
-    says which.
+    says which. With `shards`, those of these names alone are opened.
 
     Raises:
         RecordingError: the folder holds no recordings, or a shard is damaged, foreign, or of a newer format.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, allow_truncated: bool = False) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        allow_truncated: bool = False,
+        shards: AbstractSet[str] | None = None,
+    ) -> None:
         self.folder = Path(folder)
         self.damaged: tuple[RecordingError, ...] = ()
         self._cache = _Cache()
@@ -959,6 +965,8 @@ class Recordings:
         in_order = sorted(found, key=lambda name: (len(name), name))
         if has_spool and found - names["recordings"] == {*in_order[-1:]}:
             del in_order[-1:]
+        if shards is not None:
+            in_order = [name for name in in_order if name in shards]
         for name in in_order:
             try:
                 self._shards.append(_Shard(self.folder, name, self._cache))
@@ -979,6 +987,22 @@ class Recordings:
         for shard in self._shards:
             for row in range(len(shard)):
                 yield shard.recording(row)
+
+    def columns(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Of every recording, in order: its shard's name, its row there, and these columns, which are read
+        without the others."""
+        for shard in self._shards:
+            for row, values in enumerate(shard.recordings.columns(names)):
+                yield shard.name, row, *values
+
+    def at(self, shard: str, row: int) -> Recording:
+        """The recording in a row of a shard. Raises InputError where there is none."""
+        for one in self._shards:
+            if one.name == shard and row < len(one):
+                return one.recording(row)
+        raise InputError(
+            f"{self.folder}: has no row {row} in a shard {shard}: the folder was changed. Start again."
+        )
 
     def __getitem__(self, id_: str) -> Recording:
         """The recording of that id. Raises InputError if there is none."""
@@ -1152,17 +1176,22 @@ class _File:
 
         return self.starts[number], self.starts[number + 1], self._cache.get((self.path, number), read)
 
+    def columns(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """The values of whole columns, row by row, without the others."""
+        with self._opened() as file:
+            table = file.read(columns=list(names), use_threads=False)
+        return zip(*(table.column(name).to_pylist() for name in names), strict=True)
+
     def column(self, name: str) -> list[Any]:
         """A whole column, without the others."""
-        with self._opened() as file:
-            values: list[Any] = file.read(columns=[name], use_threads=False).column(0).to_pylist()
-            return values
+        return [value for (value,) in self.columns([name])]
 
 
 class _Shard:
     """The two files of one number or hash."""
 
     def __init__(self, folder: Path, name: int | str, cache: _Cache) -> None:
+        self.name = f"{name:05d}" if isinstance(name, int) else name
         self.recordings = _File(folder / _file_name("recordings", name), RECORDINGS_SCHEMA, cache)
         self.events = _File(folder / _file_name("events", name), EVENTS_SCHEMA, cache)
         expected = sum(self.recordings.column("n_events"))

@@ -12,6 +12,7 @@ import typer
 from deskcheck import __version__
 from deskcheck.cli.asking import ask, report
 from deskcheck.cli.environments import environments
+from deskcheck.cli.exporting import export
 from deskcheck.cli.jobs import status
 from deskcheck.cli.names import doctor, list_names
 from deskcheck.cli.notebooks import notebooks
@@ -49,6 +50,7 @@ for _command in (record, status, check, view, show, ask, report, lessons, teach,
     app.command()(_command)
 app.add_typer(notebooks, name="notebooks")
 app.add_typer(environments, name="environments")
+app.add_typer(export, name="export")
 app.command("list")(list_names)
 app.command()(doctor)
 

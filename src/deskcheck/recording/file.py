@@ -988,6 +988,11 @@ class Recordings:
             for row in range(len(shard)):
                 yield shard.recording(row)
 
+    @property
+    def paths(self) -> list[dict[str, Path]]:
+        """The files of each shard, by table: for who reads them whole."""
+        return [{"recordings": one.recordings.path, "events": one.events.path} for one in self._shards]
+
     def columns(self, *names: str) -> Iterator[tuple[Any, ...]]:
         """Of every recording, in order: its shard's name, its row there, and these columns, which are read
         without the others."""

@@ -11,6 +11,7 @@ import typer
 
 from deskcheck import __version__
 from deskcheck.cli.asking import ask, report
+from deskcheck.cli.duplicates import dedup
 from deskcheck.cli.environments import environments
 from deskcheck.cli.exporting import export
 from deskcheck.cli.jobs import status
@@ -46,7 +47,7 @@ def _options(
     pass
 
 
-for _command in (record, status, check, view, show, ask, report, lessons, teach, step):
+for _command in (record, status, check, dedup, view, show, ask, report, lessons, teach, step):
     app.command()(_command)
 app.add_typer(notebooks, name="notebooks")
 app.add_typer(environments, name="environments")

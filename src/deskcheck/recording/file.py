@@ -1332,3 +1332,20 @@ class _ThreadRows(Sequence[Row]):
         if isinstance(index, slice):
             return [self._rows[i] for i in self._where()[index]]
         return self._rows[self._where()[index]]
+
+
+def read_groups(path: Path, schema: Any = None) -> Iterator[Any]:
+    """The row groups of a Parquet file as tables, for who copies them; with `schema`, of recordings or
+    events, also where an earlier version lacked a column."""
+    try:
+        with pq.ParquetFile(str(path), pre_buffer=False, page_checksum_verification=True) as file:
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, use_threads=False)
+                for name in _LATER if schema is not None else ():
+                    if name in schema.names and name not in table.column_names:
+                        table = table.append_column(schema.field(name), pa.nulls(len(table), pa.string()))
+                yield table if schema is None else table.cast(schema)
+    except (OSError, pa.ArrowException) as error:
+        raise RecordingError(
+            f"{path}: cannot be read: {error}. Restore it from a copy, or make it again.", str(path)
+        ) from error

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from deskcheck.corpus.near import HeldOut
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import program_text
 from deskcheck.recording import InputError, Recording
 from deskcheck.scale.seen import Seen
 from deskcheck.teach._choice import shares
-from deskcheck.teach._near import HeldOut
 from deskcheck.teach._settings import LessonSettings, counted, program_sha256
 from deskcheck.teach.tokens import AnyTokenizer
 

@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -23,8 +22,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deskcheck import __version__
-from deskcheck.recording import InputError, RecordingError
-from deskcheck.recording.file import Recordings, _disk, _sync
+from deskcheck.recording import InputError
+from deskcheck.recording.file import EVENTS_SCHEMA, RECORDINGS_SCHEMA, Recordings, _disk, _sync, read_groups
 from deskcheck.teach._choice import SPLITS, split_of
 from deskcheck.teach._runs import if_cleared, origin
 from deskcheck.teach._settings import program_sha256
@@ -138,6 +137,7 @@ class _Files:
     def add(self, split: str, table: Any) -> None:
         if not table.num_rows:
             return
+        table = table.replace_schema_metadata(None)
         self.rows[split] += table.num_rows
         waiting = self._waiting.setdefault(split, [])
         waiting.append(table)
@@ -165,18 +165,6 @@ class _Files:
             self._end(split)
 
 
-def _groups(path: Path) -> Iterator[Any]:
-    """The row groups of a file, as tables without what its schema says beside names and types."""
-    try:
-        with pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True) as file:
-            for group in range(file.num_row_groups):
-                yield file.read_row_group(group, use_threads=False).replace_schema_metadata(None)
-    except (OSError, pa.ArrowException) as error:
-        raise RecordingError(
-            f"{path}: cannot be read: {error}. Restore it from a copy, or make it again.", str(path)
-        ) from error
-
-
 def _cleared(table: Any, exported: Exported, any_licence: bool) -> Any:
     """Which rows may go out, and counts of all."""
     origins = Counter(
@@ -193,7 +181,7 @@ def _cleared(table: Any, exported: Exported, any_licence: bool) -> Any:
 def _write_lessons(paths: list[Path], part: Path, exported: Exported, any_licence: bool) -> None:
     files = _Files(part / "data")
     for path in paths:
-        for table in _groups(path):
+        for table in read_groups(path):
             files.add(path.name.partition("-")[0], _cleared(table, exported, any_licence))
     files.close()
     exported.rows["data"] = files.rows
@@ -211,7 +199,7 @@ def _write_recordings(
     traces = _Files(part / "events") if events else None
     for shard in recordings.paths:
         ids: dict[str, list[str]] = {}
-        for table in _groups(shard["recordings"]):
+        for table in read_groups(shard["recordings"], RECORDINGS_SCHEMA):
             table = _cleared(table, exported, any_licence).drop_columns(list(_PLACES))
             splits = pa.array(
                 [split_of(program_sha256(code), *shares) for code in table.column("code").to_pylist()]
@@ -221,7 +209,7 @@ def _write_recordings(
                 ids.setdefault(split, []).extend(some.column("id").to_pylist())
                 data.add(split, some)
         if traces is not None:
-            for table in _groups(shard["events"]):
+            for table in read_groups(shard["events"], EVENTS_SCHEMA):
                 for split, names in ids.items():
                     wanted = pc.is_in(table.column("recording"), pa.array(names, pa.string()))
                     traces.add(split, table.filter(wanted))

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deskcheck import __version__
+from deskcheck.corpus.near import HeldOut
 from deskcheck.recording import InputError, Recording
 from deskcheck.recording.file import Recordings, _sync
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
@@ -33,7 +34,6 @@ from deskcheck.scale.plan import SIZE, digest, read_items
 from deskcheck.scale.work import file_facts
 from deskcheck.teach._choice import SPLITS
 from deskcheck.teach._making import Maker
-from deskcheck.teach._near import HeldOut
 from deskcheck.teach._runs import Choice, if_cleared, known_by, origin
 from deskcheck.teach._settings import LessonSettings, Summary, program_sha256
 from deskcheck.teach._shards import Shard, file_writer

@@ -17,10 +17,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from deskcheck.corpus import programs
+from deskcheck.corpus.near import HeldOut
 from deskcheck.recording import InputError, Recording, RecordingError
 from deskcheck.recording.file import Recordings, _disk, _FolderLock, _sync
 from deskcheck.teach._making import Maker
-from deskcheck.teach._near import HeldOut
 from deskcheck.teach._runs import Choice
 from deskcheck.teach._settings import LessonSettings, Summary, counted, program_sha256
 from deskcheck.teach._shards import Shard, shard_files

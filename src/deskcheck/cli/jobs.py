@@ -126,6 +126,27 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}"
 
 
+def compact(
+    folder: Annotated[Path, typer.Argument(help="Of a job that is whole: what `record --shards` was given.")],
+    shards: Annotated[
+        int | None, typer.Option("--shards", min=1, metavar="N", help="Programs of a shard, or more (5000).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Put small shards of recordings together into larger ones; they can be read meanwhile."""
+    from deskcheck.scale.compact import SIZE
+    from deskcheck.scale.compact import compact as put_together
+
+    with progress_bar(as_json) as advance:
+        done = put_together(
+            folder, size=shards or SIZE, progress=lambda now, of: advance("programs", now, of)
+        )
+    if as_json:
+        print(json.dumps(done.to_dict()))
+    else:
+        print(f"{folder}: {done.before} shards are {done.after} now: {totals_text(done.totals)}")
+
+
 def status(
     folder: Annotated[Path, typer.Argument(help="Of a job: what `record --shards` was given as --out.")],
     failed: Annotated[

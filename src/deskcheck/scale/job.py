@@ -248,13 +248,14 @@ class _Driver:
             self.todo.append(_Work(shard, "make", 0, shard.programs))
             return
         self.summary.skipped += shard.programs
-        line = self.planning.lines.get(shard.name)
+        name = self.planning.parts.get(shard.name, shard.name)
+        line = self.planning.lines.get(name)
         if line is None:
             self.todo.append(_Work(shard, "describe"))
-        else:
-            self.lines[shard.name] = line
+        elif name not in self.lines:
+            self.lines[name] = line
             self.summary.totals.add(line)
-            self.before += shard.programs
+            self.before += line["programs"]
 
     def _sweep(self, paths: list[Path], kept: str = "") -> None:
         """Delete what an earlier job left and nobody goes on from."""
@@ -346,7 +347,9 @@ class _Driver:
 
     def finish(self) -> None:
         """Leave what a reader needs, and nothing else."""
-        lines = [self.lines[shard.name] for shard in self.planning.shards]
+        parts = self.planning.parts
+        names = dict.fromkeys(parts.get(shard.name, shard.name) for shard in self.planning.shards)
+        lines = [self.lines[name] for name in names]
         write_manifest(self.place, lines)
         self.job.finish(self.place, lines)
         with self.place.doing("delete what the job needed"):

@@ -15,7 +15,8 @@ Line = dict[str, Any]
 
 def read_manifest(place: Place, *, believed: bool = False) -> dict[str, Line]:
     """The lines by shard. One that was cut off by a kill, or, unless they are `believed`, whose files are
-    gone or of another size, is not there: that shard is looked at again."""
+    gone or of another size, is not there: that shard is looked at again. One of a shard that is part of a
+    larger one is not there, either."""
     lines: dict[str, Line] = {}
     if not place.manifest.exists():
         return lines
@@ -24,11 +25,24 @@ def read_manifest(place: Place, *, believed: bool = False) -> dict[str, Line]:
     for text in texts:
         try:
             line = json.loads(text)
-            if believed or _there(place, line):
+            if (believed and "of" not in line) or _there(place, line):
                 lines[line["shard"]] = line
         except (ValueError, KeyError, TypeError):
             continue
+    parts = parts_of(lines)
+    inside = [
+        name
+        for name, line in lines.items()
+        if name in parts or ("of" in line and parts[line["of"][0][0]] != name)
+    ]
+    for name in inside:
+        del lines[name]
     return lines
+
+
+def parts_of(lines: dict[str, Line]) -> dict[str, str]:
+    """Shards of the plan that are part of larger ones -> of which, the last that was made."""
+    return {name: line["shard"] for line in lines.values() for name, _ in line.get("of", ())}
 
 
 def _there(place: Place, line: Line) -> bool:

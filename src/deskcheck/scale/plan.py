@@ -16,7 +16,8 @@ from typing import IO, Any, NamedTuple
 
 from deskcheck import __version__
 from deskcheck.recording.errors import InputError, RecordingError
-from deskcheck.scale.manifest import Line, read_manifest
+from deskcheck.recording.file import COMPACTING_NAME
+from deskcheck.scale.manifest import Line, parts_of, read_manifest
 from deskcheck.scale.place import Place, write_whole
 from deskcheck.scale.seen import Seen
 
@@ -66,8 +67,11 @@ class Job:
     finish: Callable[[Place, Sequence[Line]], None] = _nothing
 
     def there(self, place: Place, lines: dict[str, Line]) -> set[str]:
-        """Shards of the folder that are whole; lines: of the manifest."""
-        return {*lines} if self.commit is None else place.files().get(self.commit, set())
+        """Shards of the folder that are whole; lines: of the manifest. In place of larger ones that were made
+        of several, those."""
+        whole = {*lines} if self.commit is None else place.files().get(self.commit, set())
+        parts = parts_of(lines)
+        return (whole - {*parts.values()}) | parts.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +160,7 @@ class Planning:
         self._groups = in_shards(job.items, size)
         _put_back(place)
         self.lines = read_manifest(place)
+        self.parts = parts_of(self.lines)
         self.there = job.there(place, self.lines)
         """Shards that were whole at the start."""
         self._before = self._earlier()
@@ -195,6 +200,11 @@ class Planning:
     def _earlier(self) -> Plan:
         """The plan that the folder has, as far as it binds this one."""
         place = self.place
+        if (place.folder / COMPACTING_NAME).exists():
+            raise InputError(
+                f"{place.folder}: `deskcheck compact` was stopped here. Let it come to its end first: the "
+                "same command goes on."
+            )
         if any(len(name) < _NAME_CHARS for names in place.files().values() for name in names):
             raise InputError(
                 f"{place.folder}: holds files that were made without --shards. Choose another folder."
@@ -256,7 +266,13 @@ class Planning:
         if not self.shards:
             raise InputError(f"{self.place.folder}: there is no program to record.")
         wanted = {shard.name for shard in self.shards}
-        _make_room(self.job, self.place, self.there - wanted, self._replace)
+        foreign = self.there - wanted
+        if foreign & self.parts.keys():
+            raise InputError(
+                f"{self.place.folder}: its shards were put together (`deskcheck compact`), and "
+                f"{len(foreign & self.parts.keys())} of them this plan does not have. Choose another folder."
+            )
+        _make_room(self.job, self.place, foreign, self._replace)
         self.whole = True
         self.close()
         with self.place.doing("write the plan"):

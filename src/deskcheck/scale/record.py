@@ -251,12 +251,14 @@ def _join(task: dict[str, Any]) -> Line:
     return describe(place, task["shard"])
 
 
-def join(sources: list[dict[str, Path]], into: dict[str, Path]) -> None:
-    """Write several shards as one, row group by row group. Both: the path of each table."""
+def join(sources: list[dict[str, Path]], into: dict[str, Path], told: dict[str, str] | None = None) -> None:
+    """Write several shards as one, row group by row group. Both: the path of each table. told: for the
+    metadata of the recordings file."""
     first_row = 0
+    schema = RECORDINGS_SCHEMA.with_metadata({**RECORDINGS_SCHEMA.metadata, **(told or {})})
     with (
         _ShardFile(into["events"], "events", EVENTS_SCHEMA) as events,
-        _ShardFile(into["recordings"], "recordings", RECORDINGS_SCHEMA) as recordings,
+        _ShardFile(into["recordings"], "recordings", schema) as recordings,
     ):
         for source in sources:
             with pq.ParquetFile(source["recordings"], pre_buffer=False) as file:

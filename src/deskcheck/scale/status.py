@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from deskcheck.recording.file import _FolderLock
 from deskcheck.scale.job import finished_inside
-from deskcheck.scale.manifest import Totals, read_manifest
+from deskcheck.scale.manifest import Line, Totals, read_manifest
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import read_plan
 from deskcheck.scale.work import sha256
@@ -44,7 +44,7 @@ class Status:
 
     @property
     def whole(self) -> bool:
-        return self.planned and self.totals.shards == self.shards
+        return self.planned and self.totals.programs == self.programs
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -64,7 +64,8 @@ def status(folder: str | Path) -> Status:
     place = Place(folder)
     plan = read_plan(place)
     lines = read_manifest(place)
-    totals = Totals.of(lines[shard.name] for shard in plan.shards if shard.name in lines)
+    names = {shard.name for shard in plan.shards}
+    totals = Totals.of(line for line in lines.values() if {line["shard"], *_parts(line)} & names)
     inside = finished_inside(place)
     driver = _driver(place)
     rate = left = None
@@ -74,6 +75,10 @@ def status(folder: str | Path) -> Status:
         if rate is not None and plan.whole:
             left = (plan.programs - totals.programs) / rate
     return Status(plan.kind, plan.programs, len(plan.shards), plan.whole, totals, inside, driver, rate, left)
+
+
+def _parts(line: Line) -> list[str]:
+    return [name for name, _ in line.get("of", ())]
 
 
 def _driver(place: Place) -> str | None:
@@ -116,9 +121,9 @@ def changed(folder: str | Path) -> list[str]:
     place = Place(folder)
     claimed = read_manifest(place, believed=True)
     wrong = []
-    for shard in read_plan(place).shards:
-        for table, expected in claimed.get(shard.name, {"sha256": {}})["sha256"].items():
-            path = place.file(table, shard.name)
+    for name, line in claimed.items():
+        for table, expected in line["sha256"].items():
+            path = place.file(table, name)
             if not path.exists() or sha256(path) != expected:
                 wrong.append(path.name)
     return sorted(wrong)

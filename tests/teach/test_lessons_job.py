@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.recording import InputError, Program
+from deskcheck.recording import InputError, Program, RecordingError
 from deskcheck.recording.file import Recordings
 from deskcheck.scale import LocalPool, status
 from deskcheck.scale.status import changed, failures
@@ -207,6 +207,21 @@ def test_nothing_left_is_refused(record: Recorded, tmp_path: Path) -> None:
             tmp_path / "out",
             settings=LessonSettings(budget=90, any_licence=True),
         )
+
+
+def test_damaged_recordings_end_the_job(record: Recorded, tmp_path: Path) -> None:
+    """It is said which file, and no program is blamed for it; restored, the same call makes all."""
+    source = record(*(call(f"p{n}", LOOP.replace("s = 0", f"s = {n}"), "(3)") for n in range(9)))
+    events = sorted(source.glob("events-*.parquet"))[-1]
+    whole = events.read_bytes()
+    events.write_bytes(whole[:60] + bytes(20) + whole[80:])
+    with pytest.raises((InputError, RecordingError), match=events.name):
+        in_shards([source], tmp_path / "out")
+    events.write_bytes(whole)
+    _, done = in_shards([source], tmp_path / "out")
+    assert done.totals.problems == {}
+    build([source], tmp_path / "plain", SETTINGS)
+    assert by_key(tmp_path / "out") == by_key(tmp_path / "plain")
 
 
 def test_what_is_held_out_is_held_out(record: Recorded, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from deskcheck import __version__
 from deskcheck.corpus.near import HeldOut
-from deskcheck.recording import InputError, Recording
+from deskcheck.recording import InputError, Recording, RecordingError
 from deskcheck.recording.file import Recordings, _sync
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
@@ -248,6 +248,10 @@ def _make(task: dict[str, Any]) -> Line | None:
             f"{task['deskcheck']}. Install the same on all of them."
         )
     place = Place(task["folder"])
+    for folder in (place.folder, *map(Path, task["runs"])):
+        if not folder.is_dir():
+            node = os.uname().nodename
+            raise InputError(f"{node}: does not see {folder}: a job needs folders that all machines share.")
     first, stop = task["first"], task["stop"]
     items = read_items(place.plan(task["shard"]), first, stop)
     scratch = place.scratch(task["shard"], first, stop)
@@ -255,7 +259,14 @@ def _make(task: dict[str, Any]) -> Line | None:
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
     if task["blame"] is None:
-        summary = _lessons(task, items, scratch)
+        try:
+            summary = _lessons(task, items, scratch)
+        except RecordingError as error:
+            if isinstance(error.__cause__, OSError):
+                raise
+            raise InputError(
+                str(error)
+            ) from error  # damaged: no fault of a program's, and no use to try again
     else:
         summary = Summary(recordings=sum(map(len, items)))
         summary.leave_out("recordings", _ENDED, summary.recordings)

@@ -1,5 +1,6 @@
 """Recordings without those that are there already: what stays is whole, what goes is named."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -14,12 +15,18 @@ from hypothesis import strategies as st
 from deskcheck.corpus.duplicates import LIST_NAME, NEAR, SAME_PROGRAM, SAME_RUN, deduplicate
 from deskcheck.corpus.generated import generated
 from deskcheck.corpus.near import NearCopies, runs_of, tokens_of
-from deskcheck.recording.errors import InputError
+from deskcheck.recording.errors import InputError, MissingExtra
 from deskcheck.recording.file import Recordings
 from deskcheck.recording.program import Mode, Program
 from deskcheck.scale import LocalPool, record_job
 from tests.scale.jobs import OPEN
 from tests.scale.same import TIMES, digests
+
+HERE = importlib.util.find_spec("datasketch") is not None
+BY_SKETCHES = pytest.mark.skipif(
+    not HERE,
+    reason="needs the extra [scale]: would have proved that near copies are found and others are not",
+)
 
 LONG = """
 def f(items):
@@ -81,6 +88,7 @@ def test_each_run_is_there_once(folders: list[Path], tmp_path: Path) -> None:
     assert "first_row" in TIMES  # which `digests` checks beside what it compares
 
 
+@BY_SKETCHES
 def test_near_copies_go(folders: list[Path], tmp_path: Path) -> None:
     """What is the same but for names, and what shares enough, with all its runs; what shares less stays."""
     found = deduplicate(folders, tmp_path / "out", near=0.6)
@@ -106,6 +114,7 @@ def pairs() -> Iterator[tuple[str, str, float]]:
         yield program.code, other, len(ours & theirs) / len(ours | theirs)
 
 
+@BY_SKETCHES
 def test_candidates_are_found_and_counted_exactly() -> None:
     """Of pairs that share the asked for, nine of ten and more are found (sketches may miss some); of the others
     none is taken for a copy."""
@@ -125,6 +134,7 @@ def test_candidates_are_found_and_counted_exactly() -> None:
     assert missed <= near / 10
 
 
+@BY_SKETCHES
 @settings(deadline=None, max_examples=30)
 @given(
     st.lists(
@@ -165,3 +175,12 @@ def test_the_command(folders: list[Path], tmp_path: Path) -> None:
         [*command, "b", "--json"], cwd=tmp_path, capture_output=True, text=True, check=True
     ).stdout
     assert json.loads(told)["kept"] == 6
+
+
+@pytest.mark.skipif(
+    HERE, reason="datasketch is installed: would have proved that its absence is said with the way out"
+)
+def test_without_the_extra_it_is_named() -> None:
+    """Near copies need the extra; equal runs do not."""
+    with pytest.raises(MissingExtra, match=r"pip install 'deskcheck\[scale\]'"):
+        NearCopies(0.8)

@@ -129,9 +129,10 @@ def driver_alone(count: int) -> Iterator[dict[str, Any]]:
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
     """Of the simulation. shard_s: mean time of a shard, spread: standard deviation of the logarithm of one
-    (a long tail of stragglers). plan_s: of planning a shard, before anything runs. driver_s: that the driver
-    spends on a shard, one after another. lost_an_hour: share of nodes lost in an hour; what was in work there
-    is begun again. back_s: until another takes its place. noticed_s: until the driver knows.
+    (a long tail of stragglers). plan_s: that the driver spends on planning a shard; before_s: on planning
+    before it gives anything out. driver_s: on giving out and taking back a shard, one after another.
+    lost_an_hour: share of nodes lost in an hour; what was in work there is begun again. back_s: until another
+    takes its place. noticed_s: until the driver knows.
     """
 
     programs: int = 10_000_000
@@ -140,6 +141,7 @@ class Assumptions:
     shard_s: float = 30.0
     spread: float = 0.5
     plan_s: float = 0.01
+    before_s: float = 1.0
     driver_s: float = 0.01
     lost_an_hour: float = 0.01
     noticed_s: float = 30.0
@@ -159,7 +161,9 @@ def simulate(nodes: int, given: Assumptions, seed: int = 0) -> dict[str, float]:
     free = [(0.0, node) for node in range(nodes) for _ in range(given.processors)]
     heapq.heapify(free)
     again: list[tuple[float, float]] = []
-    driver = ended = given.plan_s * len(todo)
+    planned = min(len(todo), int(given.before_s / given.plan_s)) if given.plan_s else len(todo)
+    driver, ended = planned * given.plan_s, 0.0
+    unplanned = len(todo) - planned
     lost = 0
     while todo or again:
         at, node = heapq.heappop(free)
@@ -173,6 +177,12 @@ def simulate(nodes: int, given: Assumptions, seed: int = 0) -> dict[str, float]:
             known, takes = heapq.heappop(again)
             start = max(at, known)
         else:
+            # The driver plans while nobody waits for it, and at once where nothing is planned.
+            spare = min(unplanned, int(max(0.0, start - driver) / given.plan_s)) if unplanned else 0
+            if len(todo) <= unplanned - spare:
+                spare += 1
+            unplanned -= spare
+            driver += spare * given.plan_s
             takes = todo.pop()
         driver = max(driver, start) + given.driver_s
         end = driver + takes
@@ -210,6 +220,7 @@ def main() -> None:
     parser.add_argument("--shard-s", type=float, default=Assumptions.shard_s)
     parser.add_argument("--processors", type=int, default=Assumptions.processors, help="of a node")
     parser.add_argument("--plan-s", type=float, default=Assumptions.plan_s)
+    parser.add_argument("--before-s", type=float, default=Assumptions.before_s)
     parser.add_argument("--driver-s", type=float, default=Assumptions.driver_s)
     parser.add_argument(
         "--one", nargs=4, metavar=("WHAT", "COUNT", "FOLDER", "WORKERS"), help=argparse.SUPPRESS
@@ -231,6 +242,7 @@ def main() -> None:
                 shard_s=args.shard_s,
                 driver_s=args.driver_s,
                 plan_s=args.plan_s,
+                before_s=args.before_s,
             )
             print(json.dumps(asdict(given)))
             for nodes in (1, 10, 100, 1000):

@@ -5,20 +5,19 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskcheck.recording.program import Program
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.recorder import RecordSettings
-from deskcheck.scale.plan import in_shards
+from deskcheck.scale.plan import Item, in_shards
 from deskcheck.tracer.limits import Level, TraceLimits
 
 IDS = st.lists(st.text(min_size=1, max_size=8), unique=True, min_size=1, max_size=200)
 
 
 def shards(ids: list[str], size: int) -> list[list[str]]:
-    programs = (Program(id=name, code="") for name in ids)
-    return [[json.loads(line)["id"] for line in lines] for lines, _ in in_shards(programs, size)]
+    items = (Item(name, "") for name in ids)
+    return [[item.id for item in group] for group in in_shards(items, size) if group is not None]
 
 
 @settings(deadline=None)

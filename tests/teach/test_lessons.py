@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deskcheck.corpus.near import HeldOut
 from deskcheck.notation import NOTATIONS, moments, transitions
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import InputError, Program, RecordingError
 from deskcheck.recording.file import Recordings
+from deskcheck.scale.seen import Seen
 from deskcheck.teach import lessons as lessons_module
 from deskcheck.teach._choice import SPLITS, chosen_steps, shares, split_of
-from deskcheck.teach._near import HeldOut
-from deskcheck.teach._seen import Seen
 from deskcheck.teach.lessons import LessonSettings, build
 from deskcheck.teach.tokens import Bytes
 from deskcheck.tracer import Level

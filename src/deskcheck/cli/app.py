@@ -11,10 +11,13 @@ import typer
 
 from deskcheck import __version__
 from deskcheck.cli.asking import ask, report
+from deskcheck.cli.duplicates import dedup
 from deskcheck.cli.environments import environments
+from deskcheck.cli.exporting import export
+from deskcheck.cli.jobs import compact, status
 from deskcheck.cli.names import doctor, list_names
 from deskcheck.cli.notebooks import notebooks
-from deskcheck.cli.recording import check, record, status
+from deskcheck.cli.recording import check, record
 from deskcheck.cli.teaching import lessons, step, teach
 from deskcheck.cli.viewing import show, view
 from deskcheck.recording.errors import DeskcheckError
@@ -44,10 +47,11 @@ def _options(
     pass
 
 
-for _command in (record, status, check, view, show, ask, report, lessons, teach, step):
+for _command in (record, status, compact, check, dedup, view, show, ask, report, lessons, teach, step):
     app.command()(_command)
 app.add_typer(notebooks, name="notebooks")
 app.add_typer(environments, name="environments")
+app.add_typer(export, name="export")
 app.command("list")(list_names)
 app.command()(doctor)
 

@@ -58,3 +58,12 @@ def write_file(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
         raise InputError(f"{file}: cannot be written: {error.strerror}.") from error
+
+
+def print_list(what: str, found: dict[str, str]) -> None:
+    if found:
+        print(f"{what}: {len(found)}")
+        for name, why in list(found.items())[:10]:
+            print(f"  {name}: {why}")
+        if len(found) > 10:
+            print(f"  ... and {len(found) - 10} more")

@@ -1,4 +1,4 @@
-"""Commands that record, and tell what was recorded: `record`, `status`, `check`."""
+"""Commands that record, and check what was recorded: `record`, `check`."""
 
 import json
 import os
@@ -8,23 +8,26 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from deskcheck.cli.output import Json, messages, progress_bar, say, show_trace
+from deskcheck.cli.jobs import (
+    AskedShards,
+    On,
+    RayAddress,
+    ReplaceShards,
+    Shards,
+    asked_shards,
+    job_progress,
+    print_job,
+    totals_text,
+)
+from deskcheck.cli.output import Json, messages, print_list, progress_bar, say, show_trace
 from deskcheck.recording.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.tracer.limits import Level, TraceLimits
-
-
-class Where(StrEnum):
-    """Where the shards of a job are recorded."""
-
-    LOCAL = "local"
-    RAY = "ray"
 
 
 def record(
@@ -125,29 +128,10 @@ def record(
             help="The environment (`deskcheck environments`) of programs that name none. Not for pytest.",
         ),
     ] = None,
-    shards: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="For many programs: plan them all first and record them in shards of about N, each whole or "
-            "absent (docs/scale.md). Not for pytest.",
-        ),
-    ] = None,
-    on: Annotated[
-        Where | None,
-        typer.Option("--on", help="Where shards are recorded: in --workers processes here, or by Ray."),
-    ] = None,
-    ray_address: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="--on ray: the cluster, if not that of this machine."),
-    ] = None,
-    replace_shards: Annotated[
-        bool,
-        typer.Option(
-            "--replace", help="Shards of other programs or limits in the folder go when the new are whole."
-        ),
-    ] = False,
+    shards: Shards = None,
+    on: On = None,
+    ray_address: RayAddress = None,
+    replace_shards: ReplaceShards = False,
     inputs_by: Annotated[
         str | None,
         typer.Option(
@@ -173,8 +157,8 @@ def record(
     from deskcheck.sandbox.limits import Limits
     from deskcheck.sandbox.recorder import dumps, record_all
 
-    in_shards = shards is not None or on is not None or ray_address is not None or replace_shards
-    if in_shards and any(_are_notebooks(s) or s.startswith("pytest:") for s in sources):
+    shards_of = asked_shards(shards, on, ray_address, replace_shards)
+    if shards_of is not None and any(_are_notebooks(s) or s.startswith("pytest:") for s in sources):
         raise InputError("--shards, --on, --ray-address, --replace: not for notebooks and pytest.")
     if any(_are_notebooks(source) for source in sources):
         from deskcheck.notebook.replayer import ReplayLimits
@@ -225,7 +209,7 @@ def record(
             sources, out, options, max_events, packages=package or [], python=python, as_json=as_json
         )
         return
-    if in_shards and out is None:
+    if shards_of is not None and out is None:
         raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
     if out is None:
         _record_and_show(asked, options, as_json=as_json)
@@ -239,19 +223,8 @@ def record(
             for source, arguments in asked:
                 yield from _programs(source, arguments, propose)
 
-    if in_shards:
-        if ray_address is not None and on is Where.LOCAL:
-            raise InputError(f"--ray-address {ray_address}: goes with --on ray.")
-        on_ray = on is Where.RAY or ray_address is not None
-        _record_in_shards(
-            programs(),
-            out,
-            options,
-            size=shards,
-            cluster=(ray_address,) if on_ray else None,
-            replace_shards=replace_shards,
-            as_json=as_json,
-        )
+    if shards_of is not None:
+        _record_in_shards(programs(), out, options, shards_of, as_json=as_json)
         return
     with progress_bar(as_json) as advance:
         try:
@@ -268,86 +241,36 @@ def record(
         print(f"recorded {summary.recorded} programs in {out}" + (f": {ends}" if ends else ""))
         if summary.skipped:
             print(f"{summary.skipped} were there already")
-        _list("not repeatable", summary.not_repeatable)
-        _list("our own failures", summary.problems)
+        print_list("not repeatable", summary.not_repeatable)
+        print_list("our own failures", summary.problems)
     if summary.problems:
         raise typer.Exit(2)
 
 
 def _record_in_shards(
-    programs: Iterator[Any],
-    out: Path,
-    options: dict[str, Any],
-    *,
-    size: int | None,
-    cluster: tuple[str | None] | None,
-    replace_shards: bool,
-    as_json: bool,
+    programs: Iterator[Any], out: Path, options: dict[str, Any], asked: AskedShards, *, as_json: bool
 ) -> None:
-    """cluster: the address of Ray's, or None for this machine."""
     from deskcheck.sandbox.recorder import RecordSettings
-    from deskcheck.scale import LocalPool, Progress, Runner, record_job
-    from deskcheck.scale.plan import SIZE
-    from deskcheck.scale.status import FAILURES
+    from deskcheck.scale import record_job
 
-    workers = options.pop("workers")
-    runner: Runner
-    if cluster is None:
-        runner = LocalPool(workers)
-    else:
-        from deskcheck.scale.ray import RayCluster
-
-        runner = RayCluster(*cluster)
-    with progress_bar(as_json) as advance:
-
-        def tell(now: Progress) -> None:
-            if now.planning:
-                advance(f"{now.done} programs planned", now.done, 0)
-                return
-            left = "" if now.left_s is None else f", {_duration(now.left_s)} left"
-            rate = "" if now.rate is None else f"{now.rate:.3g}/s{left}"
-            failed = sum(now.by_outcome[kind] for kind in FAILURES)
-            advance(rate + (f", {failed} failed" if failed else ""), now.done, now.of)
-
-        try:
-            summary = record_job(
-                programs,
-                out,
-                runner=runner,
-                settings=RecordSettings(**options),
-                size=size or SIZE,
-                replace=replace_shards,
-                progress=tell,
-            )
-        except (KeyboardInterrupt, SystemExit):
-            say(f"stopped: what is whole is in {out}; the same command goes on from there")
-            raise
+    runner = asked.runner(options.pop("workers"))
+    with job_progress(out, as_json) as tell:
+        summary = record_job(
+            programs,
+            out,
+            runner=runner,
+            settings=RecordSettings(**options),
+            size=asked.size,
+            replace=asked.replace,
+            progress=tell,
+        )
     if as_json:
         print(json.dumps(summary.to_dict()))
     else:
-        print(f"recorded {summary.recorded} programs in {out}, which holds {_totals(summary.totals)}")
-        if summary.skipped:
-            print(f"{summary.skipped} were there already")
-        for how, count in summary.tried_again.items():
-            print(f"tried again: {count}, after a process {how}")
-        _list("our own failures", summary.totals.problems)
+        print(f"recorded {summary.recorded} programs in {out}, which holds {totals_text(summary.totals)}")
+        print_job(summary)
     if summary.totals.problems:
         raise typer.Exit(2)
-
-
-def _totals(totals: Any) -> str:
-    ends = ", ".join(f"{n} {outcome}" for outcome, n in sorted(totals.by_outcome.items()))
-    return (
-        f"{totals.programs} programs in {totals.shards} shards, {totals.events} events, "
-        f"{totals.size_bytes / 1e6:.1f} MB: {ends or 'none yet'}"
-    )
-
-
-def _duration(seconds: float) -> str:
-    """As hours:minutes:seconds."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}"
 
 
 def _are_notebooks(source: str) -> bool:
@@ -391,9 +314,9 @@ def _record_notebooks(
         print(f"recorded {summary.recorded} notebooks in {out}: {ends or 'none'}; cells: {cells or 'none'}")
         if summary.skipped:
             print(f"{summary.skipped} were there already")
-        _list("not repeatable", summary.not_repeatable)
-        _list("notebooks that could not be run", summary.problems)
-        _list("noted", summary.notes)
+        print_list("not repeatable", summary.not_repeatable)
+        print_list("notebooks that could not be run", summary.problems)
+        print_list("noted", summary.notes)
     if summary.problems:
         raise typer.Exit(1)
 
@@ -448,8 +371,8 @@ def _record_suite(
         print(f"{summary.skipped} were there already")
     print(f"the tests {summary.ended}: {tests}; what they wrote is in {summary.output}")
     print(f"{summary.literal} with literal arguments, {summary.alone} do the same without their test")
-    _list("not repeatable", summary.not_repeatable)
-    _list("tests that come out otherwise when they are watched", summary.otherwise)
+    print_list("not repeatable", summary.not_repeatable)
+    print_list("tests that come out otherwise when they are watched", summary.otherwise)
     for what, left_out in (("calls", summary.left_out), ("functions", summary.functions_left_out)):
         if left_out:
             print(f"{what} left out: " + ", ".join(f"{n} {why}" for why, n in left_out.items()))
@@ -499,58 +422,6 @@ def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any
             print(dumps(summary))
             return
         show_trace(next(iter(Recordings(folder))))
-
-
-def _list(what: str, found: dict[str, str]) -> None:
-    if found:
-        print(f"{what}: {len(found)}")
-        for name, why in list(found.items())[:10]:
-            print(f"  {name}: {why}")
-        if len(found) > 10:
-            print(f"  ... and {len(found) - 10} more")
-
-
-def status(
-    folder: Annotated[Path, typer.Argument(help="Of a job: what `record --shards` was given as --out.")],
-    failed: Annotated[
-        bool, typer.Option("--failures", help="Name programs that failed, by kind: reads the shards.")
-    ] = False,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Compare every file with the manifest: reads every byte.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """How far a job is: read from its folder, whether the job runs or not.
-
-    Exit status: 0 all is well, 1 --verify found files that were changed."""
-    from deskcheck.scale.status import changed, failures
-    from deskcheck.scale.status import status as read_status
-
-    found = read_status(folder)
-    by_kind = failures(folder) if failed else {}
-    wrong = changed(folder) if verify else []
-    if as_json:
-        told = found.to_dict()
-        told |= {"failures": by_kind} if failed else {}
-        told |= {"changed": wrong} if verify else {}
-        print(json.dumps(told))
-    else:
-        planned = f"{found.programs} programs in {found.shards} shards are planned"
-        print(f"{folder}: {planned}; whole are {_totals(found.totals)}")
-        if found.inside:
-            print(f"{found.inside} more are finished in shards that are not")
-        if found.driver is not None:
-            rate = "" if found.rate is None else f": {found.rate:.3g} programs/s"
-            left = "" if found.left_s is None else f", {_duration(found.left_s)} left"
-            print(f"driven by {found.driver}{rate}{left}")
-        elif not found.whole:
-            print("nobody drives it: start its command again")
-        for kind, programs in by_kind.items():
-            _list(kind, programs)
-        if verify:
-            print("every file is as the manifest says" if not wrong else f"changed: {', '.join(wrong)}")
-    if wrong:
-        raise typer.Exit(1)
 
 
 def check(

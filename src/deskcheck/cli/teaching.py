@@ -1,6 +1,7 @@
 """Commands that teach models and run programs in them: `lessons`, `teach`, `step`."""
 
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,6 +9,16 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from deskcheck.cli.jobs import (
+    AskedShards,
+    On,
+    RayAddress,
+    ReplaceShards,
+    Shards,
+    asked_shards,
+    job_progress,
+    print_job,
+)
 from deskcheck.cli.output import Json, console_out, messages, progress_bar, say, write_file
 from deskcheck.cli.steps import print_steps
 from deskcheck.notation import NOTATIONS
@@ -52,6 +63,13 @@ def lessons(
             "`deskcheck record` takes. May be given again.",
         ),
     ] = None,
+    shards: Shards = None,
+    on: On = None,
+    ray_address: RayAddress = None,
+    replace_shards: ReplaceShards = False,
+    workers: Annotated[
+        int, typer.Option(min=1, help="With --shards: processes that make lessons at once.")
+    ] = os.cpu_count() or 1,
     as_json: Json = False,
 ) -> None:
     """Write recordings out as lessons: Parquet rows with prompt, completion, tokens and labels."""
@@ -70,6 +88,10 @@ def lessons(
         any_licence=any_licence,
         without=tuple(without or ()),
     )
+    asked = asked_shards(shards, on, ray_address, replace_shards)
+    if asked is not None:
+        _lessons_in_shards(runs, out, settings, asked, workers, as_json=as_json)
+        return
     with progress_bar(as_json) as advance:
         try:
             summary = build(
@@ -82,6 +104,31 @@ def lessons(
         print(json.dumps(summary.to_dict()))
         return
     _show_lessons(out, summary)
+
+
+def _lessons_in_shards(
+    runs: list[Path], out: Path, settings: Any, asked: AskedShards, workers: int, *, as_json: bool
+) -> None:
+    from deskcheck.teach.job import build_in_shards
+
+    with job_progress(out, as_json) as tell:
+        summary, done = build_in_shards(
+            runs,
+            out,
+            settings,
+            runner=asked.runner(workers),
+            size=asked.size,
+            replace=asked.replace,
+            progress=tell,
+            note=say,
+        )
+    if as_json:
+        print(json.dumps({**summary.to_dict(), "job": done.to_dict()}))
+    else:
+        _show_lessons(out, summary)
+        print_job(done)
+    if done.totals.problems:
+        raise typer.Exit(2)
 
 
 def _words(text: str) -> tuple[str, ...]:

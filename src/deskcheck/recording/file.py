@@ -154,6 +154,12 @@ _THREADS_MAX = 10_000
 _SHARD_NAME = re.compile(r"(recordings|events)-(\d{5,15}|[0-9a-f]{32})\.parquet")
 """A writer numbers its shards; a job (`deskcheck.scale`) calls them after what is in them."""
 _HASH_CHARS = 32
+OF_KEY = "deskcheck.of"
+"""In the metadata of a recordings file that was made of several, shard after shard
+(`deskcheck.scale.compact`): a JSON object that says of each at which recording and at which event it begins
+here."""
+COMPACTING_NAME = ".compacting"
+"""A file that is in the folder while that is done."""
 _LOCK_NAME = ".lock"
 _SPOOL_NAME = ".spool"
 
@@ -935,13 +941,19 @@ class Recordings:
     seen; `waiting` names them.
 
     With `allow_truncated`, shards that are cut off or have lost a file are left out, and `damaged`
-    says which.
+    says which. With `shards`, those of these names alone are opened.
 
     Raises:
         RecordingError: the folder holds no recordings, or a shard is damaged, foreign, or of a newer format.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, allow_truncated: bool = False) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        allow_truncated: bool = False,
+        shards: AbstractSet[str] | None = None,
+    ) -> None:
         self.folder = Path(folder)
         self.damaged: tuple[RecordingError, ...] = ()
         self._cache = _Cache()
@@ -951,7 +963,24 @@ class Recordings:
             what = "is a file; give the folder that it is in" if self.folder.exists() else "does not exist"
             raise RecordingError(f"{self.folder}: {what}.", str(self.folder))
         has_spool = (self.folder / _SPOOL_NAME).exists()  # asked first: a writer may close meanwhile
-        names = _shard_names(self.folder)
+        names = _steady_names(self.folder)
+        while True:
+            try:
+                self._open(names, has_spool, allow_truncated, shards)
+                return
+            except _TruncatedShard:
+                before, names = names, _steady_names(self.folder)
+                if names == before:  # else it has become part of a larger one
+                    raise
+
+    def _open(
+        self,
+        names: dict[str, set[str]],
+        has_spool: bool,
+        allow_truncated: bool,
+        shards: AbstractSet[str] | None,
+    ) -> None:
+        self._shards, self.damaged = [], ()
         # The events file is named first: the shard is being made, or was when its maker was killed. A job
         # makes several at once and knows from its manifest which there should be; of a writer's it is the
         # last.
@@ -959,6 +988,8 @@ class Recordings:
         in_order = sorted(found, key=lambda name: (len(name), name))
         if has_spool and found - names["recordings"] == {*in_order[-1:]}:
             del in_order[-1:]
+        if shards is not None:
+            in_order = [name for name in in_order if name in shards]
         for name in in_order:
             try:
                 self._shards.append(_Shard(self.folder, name, self._cache))
@@ -966,6 +997,8 @@ class Recordings:
                 if not allow_truncated:
                     raise
                 self.damaged += (error,)
+        inside = {name for shard in self._shards for name in shard.of}
+        self._shards = [shard for shard in self._shards if shard.name not in inside]
         if not in_order:
             raise RecordingError(
                 f"{self.folder}: holds no recordings.{self._waiting_text()}", str(self.folder)
@@ -979,6 +1012,27 @@ class Recordings:
         for shard in self._shards:
             for row in range(len(shard)):
                 yield shard.recording(row)
+
+    @property
+    def paths(self) -> list[dict[str, Path]]:
+        """The files of each shard, by table: for who reads them whole."""
+        return [{"recordings": one.recordings.path, "events": one.events.path} for one in self._shards]
+
+    def columns(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Of every recording, in order: its shard's name, its row there, and these columns, which are read
+        without the others."""
+        for shard in self._shards:
+            for row, values in enumerate(shard.columns(names)):
+                yield shard.name, row, *values
+
+    def at(self, shard: str, row: int) -> Recording:
+        """The recording in a row of a shard. Raises InputError where there is none."""
+        for one in self._shards:
+            if one.name == shard and row < len(one):
+                return one.recording(row)
+        raise InputError(
+            f"{self.folder}: has no row {row} in a shard {shard}: the folder was changed. Start again."
+        )
 
     def __getitem__(self, id_: str) -> Recording:
         """The recording of that id. Raises InputError if there is none."""
@@ -1047,6 +1101,19 @@ def _shard_names(folder: Path) -> dict[str, set[str]]:
     return names
 
 
+def _steady_names(folder: Path) -> dict[str, set[str]]:
+    """`_shard_names`, also while shards are put together: what is renamed while a folder is listed may be
+    missed under both names."""
+    marker = folder / COMPACTING_NAME
+    busy = marker.exists()
+    names = _shard_names(folder)
+    while busy or marker.exists():
+        before, names = names, _shard_names(folder)
+        if names == before:
+            break
+    return names
+
+
 class _Cache:
     """The row groups that were read last, those of a whole folder together."""
 
@@ -1070,6 +1137,8 @@ class _File:
 
     def __init__(self, path: Path, schema: Any, cache: _Cache) -> None:
         self.path = path
+        self.elsewhere: Callable[[], tuple[_File, int] | None] = lambda: None
+        """Asked when the file is gone: the file that its rows are in, from which row on."""
         self._cache = cache
         self._metadata: Any = None
         with self._opened() as file:
@@ -1150,19 +1219,41 @@ class _File:
             with self._opened() as file:
                 return file.read_row_group(number, columns=self._names, use_threads=False)
 
-        return self.starts[number], self.starts[number + 1], self._cache.get((self.path, number), read)
+        try:
+            table = self._cache.get((self.path, number), read)
+        except _TruncatedShard:
+            found = self.elsewhere()
+            if found is None:
+                raise
+            file, first = found
+            start, stop, table = file.group(row + first)
+            return start - first, stop - first, table
+        return self.starts[number], self.starts[number + 1], table
+
+    @property
+    def of(self) -> dict[str, tuple[int, int]]:
+        """Shards that this one is made of: at which recording and event each begins."""
+        text = (self._metadata.metadata or {}).get(OF_KEY.encode(), b"{}")
+        found: dict[str, tuple[int, int]] = {name: tuple(first) for name, first in json.loads(text).items()}
+        return found
+
+    def columns(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """The values of whole columns, row by row, without the others."""
+        with self._opened() as file:
+            table = file.read(columns=list(names), use_threads=False)
+        return zip(*(table.column(name).to_pylist() for name in names), strict=True)
 
     def column(self, name: str) -> list[Any]:
         """A whole column, without the others."""
-        with self._opened() as file:
-            values: list[Any] = file.read(columns=[name], use_threads=False).column(0).to_pylist()
-            return values
+        return [value for (value,) in self.columns([name])]
 
 
 class _Shard:
     """The two files of one number or hash."""
 
     def __init__(self, folder: Path, name: int | str, cache: _Cache) -> None:
+        self.name = f"{name:05d}" if isinstance(name, int) else name
+        self._folder, self._cache = folder, cache
         self.recordings = _File(folder / _file_name("recordings", name), RECORDINGS_SCHEMA, cache)
         self.events = _File(folder / _file_name("events", name), EVENTS_SCHEMA, cache)
         expected = sum(self.recordings.column("n_events"))
@@ -1173,14 +1264,52 @@ class _Shard:
                 str(self.events.path),
             )
 
+        self.of = self.recordings.of
+        self.events.elsewhere = self._events_elsewhere
+
     def __len__(self) -> int:
         return len(self.recordings)
 
     def ids(self) -> list[str]:
-        return self.recordings.column("id")
+        return [id_ for (id_,) in self.columns(["id"])]
+
+    def columns(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Columns of its recordings, row by row."""
+        try:
+            return self.recordings.columns(names)
+        except _TruncatedShard:
+            if (found := self._elsewhere()) is None:
+                raise
+            shard, first, _ = found
+            return itertools.islice(shard.columns(names), first, first + len(self))
+
+    def _elsewhere(self) -> "tuple[_Shard, int, int] | None":
+        """The shard that this one has become part of: with which recording and event of it it begins."""
+        before: set[str] | None = None
+        while (names := _steady_names(self._folder)["recordings"]) != before:
+            before = names
+            for name in sorted(names):
+                if len(name) < _HASH_CHARS or name == self.name:
+                    continue
+                try:
+                    shard = _Shard(self._folder, name, self._cache)
+                except _TruncatedShard:  # that one is elsewhere by now
+                    continue
+                if self.name in shard.of:
+                    return shard, *shard.of[self.name]
+        return None
+
+    def _events_elsewhere(self) -> "tuple[_File, int] | None":
+        found = self._elsewhere()
+        return None if found is None else (found[0].events, found[2])
 
     def recording(self, number: int) -> Recording:
-        first, _, table = self.recordings.group(number)
+        try:
+            first, _, table = self.recordings.group(number)
+        except _TruncatedShard:
+            if (found := self._elsewhere()) is None:
+                raise
+            return found[0].recording(number + found[1])
         row = table.slice(number - first, 1).to_pylist()[0]
         try:
             for name in _RECORDINGS_JSON:
@@ -1298,3 +1427,20 @@ class _ThreadRows(Sequence[Row]):
         if isinstance(index, slice):
             return [self._rows[i] for i in self._where()[index]]
         return self._rows[self._where()[index]]
+
+
+def read_groups(path: Path, schema: Any = None) -> Iterator[Any]:
+    """The row groups of a Parquet file as tables, for who copies them; with `schema`, of recordings or
+    events, also where an earlier version lacked a column."""
+    try:
+        with pq.ParquetFile(str(path), pre_buffer=False, page_checksum_verification=True) as file:
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, use_threads=False)
+                for name in _LATER if schema is not None else ():
+                    if name in schema.names and name not in table.column_names:
+                        table = table.append_column(schema.field(name), pa.nulls(len(table), pa.string()))
+                yield table if schema is None else table.cast(schema)
+    except (OSError, pa.ArrowException) as error:
+        raise RecordingError(
+            f"{path}: cannot be read: {error}. Restore it from a copy, or make it again.", str(path)
+        ) from error

@@ -1,14 +1,28 @@
-"""Many programs recorded in shards: on this machine or on a Ray cluster, by one plan and one function.
+"""Many items of work in shards: on this machine or on a Ray cluster, by one plan and one function.
 
 A job is a list of shards. A shard is named after all that decides it, so that one that is there need not be
 made again; `work.run_task` makes one, whoever calls it: a process of the pool on this machine (`pool`) or a
-task on a Ray cluster (`ray`). `job.record_job` gives out the work and decides what is tried again.
+task on a Ray cluster (`ray`). `job.run_job` gives out the work and decides what is tried again. What is done
+is a `Job`: `record.record_job` records programs; lessons are made by `deskcheck.teach.job`.
 
 Not: programs one by one as they come, which `deskcheck.sandbox.recorder` records.
 """
 
-from deskcheck.scale.job import JobSummary, Progress, Runner, record_job
+from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
+from deskcheck.scale.plan import Item, Job
 from deskcheck.scale.pool import LocalPool
+from deskcheck.scale.record import record_job
 from deskcheck.scale.status import Status, status
 
-__all__ = ["JobSummary", "LocalPool", "Progress", "Runner", "Status", "record_job", "status"]
+__all__ = [
+    "Item",
+    "Job",
+    "JobSummary",
+    "LocalPool",
+    "Progress",
+    "Runner",
+    "Status",
+    "record_job",
+    "run_job",
+    "status",
+]

@@ -1,7 +1,8 @@
-"""The driver of a job: gives out the work, tries again what dies, and finds the program that kills.
+"""The driver of a job: gives out the work, tries again what dies, and finds the item that kills.
 
-It knows nothing of where the work is done: that is the runner's. It keeps the plan and a line for each whole
-shard, and gives out no more than the runner has room for.
+It knows nothing of what the work is, which is the job's, nor of where it is done, which is the runner's. It
+plans while it gives out, keeps a line for each whole shard, and gives out no more than the runner has room
+for.
 """
 
 import shutil
@@ -9,7 +10,7 @@ import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,15 +18,16 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
 from deskcheck.recording.errors import DeskcheckError
-from deskcheck.recording.program import Program
-from deskcheck.sandbox.recorder import RecordSettings
-from deskcheck.scale.manifest import Totals, add_line, read_manifest, write_manifest
+from deskcheck.scale.manifest import Line, Totals, add_line, write_manifest
 from deskcheck.scale.place import Place
-from deskcheck.scale.plan import SIZE, Plan, Shard, decided_by, make_plan
+from deskcheck.scale.plan import SIZE, Job, Planning, Shard
 
 TRIES = 3
 """Deaths or failures after which a shard is halved, and of a program alone after which it is given up."""
 _POLL_S = 0.5
+_BEFORE_S = 1.0
+_SLICE_S = 0.05
+"""How long items are read before answers are looked for."""
 _LOOKED_INTO = 64
 
 
@@ -90,59 +92,43 @@ class JobSummary:
         }
 
 
-def record_job(
-    programs: Iterable[Program],
+def run_job(
+    job: Job,
     folder: str | Path,
     *,
     runner: Runner,
-    settings: RecordSettings | None = None,
     size: int = SIZE,
     replace: bool = False,
-    patience_s: float | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> JobSummary:
-    """Record programs in shards of about `size`, those that the folder does not have yet, wherever
-    `runner` does it.
+    """Do a job in shards of about `size` items, those that the folder does not have yet, wherever `runner`
+    does it.
 
-    A program's failure is a row. Work whose process dies or fails is tried again; a shard to which that
-    happens three times is halved, and so on, until the program that does it stands alone: its row has the
-    outcome ``harness_error`` and says how. Started again after any end, the same call does only what is
-    missing.
+    Work whose process dies or fails is tried again; a shard to which that happens three times is halved, and
+    so on, until the item that does it stands alone and is told of in the manifest. Started again after any
+    end, the same call does only what is missing.
 
     replace: shards that the folder has and this plan has not are deleted when the new ones are whole;
-    otherwise they are refused. patience_s: longest time for one program, all its runs together, before the
-    process that records it counts as hung. progress: called a few times a second.
+    otherwise they are refused. progress: called a few times a second.
 
     SIGTERM ends the job as an interrupt does, by SystemExit(143).
 
     Raises:
-        InputError: a program or the folder cannot be used; another Python on another machine.
+        InputError: an item or the folder cannot be used; another Python on another machine.
         RecordingError: another job has the folder, or the disk refuses.
-        SandboxError: a machine does not give what the level needs.
     """
-    settings = settings or RecordSettings()
     place = Place(folder)
     began = time.monotonic()
     orderly = False
     lock = None
+    planning: Planning | None = None
     try:
-        with place.doing("write recordings here"):
+        with place.doing("write here"):
             place.folder.mkdir(parents=True, exist_ok=True)
             lock = place.lock()
         with _terminable():
-            plan = make_plan(
-                programs,
-                place,
-                settings,
-                size=size,
-                replace=replace,
-                progress=lambda n: progress(Progress(n, 0, Counter(), None, None, planning=True)),
-            )
-            if patience_s is None:
-                # Wall time of a program does not count what it waits for a processor; some thirty runs
-                # explain.
-                patience_s = max(600.0, 60 * settings.limits.wall_s)
-            driver = _Driver(place, plan, settings, runner, patience_s)
+            planning = Planning(job, place, size=size, replace=replace)
+            driver = _Driver(job, place, planning, runner)
             driver.run(progress)
             driver.finish()
         orderly = True
@@ -150,6 +136,8 @@ def record_job(
         try:
             runner.close(kill=not orderly)
         finally:
+            if planning is not None:
+                planning.close()
             if lock is not None:
                 lock.release()
     driver.summary.wall_s = time.monotonic() - began
@@ -175,7 +163,7 @@ def _terminable() -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Work:
-    """A task that was or is to be given out, and how it ended so far."""
+    """A task that was or is to be given out, and how it ended so far. do: "make", "join" or "describe"."""
 
     shard: Shard
     do: str
@@ -190,84 +178,116 @@ class _Work:
 
 
 class _Driver:
-    def __init__(
-        self, place: Place, plan: Plan, settings: RecordSettings, runner: Runner, patience_s: float
-    ) -> None:
+    def __init__(self, job: Job, place: Place, planning: Planning, runner: Runner) -> None:
+        self.job = job
         self.place = place
-        self.plan = plan
+        self.planning = planning
         self.runner = runner
-        self.common = {
-            "folder": str(place.folder.resolve()),
-            "settings": settings.to_dict(),
-            "decided_by": decided_by(settings),
-            "patience_s": patience_s,
-        }
-        self.lines = read_manifest(place)
-        there = place.shards()
+        self.common = {"work": job.work, "folder": str(place.folder.resolve())}
+        self.lines: dict[str, Line] = {}
         self.summary = JobSummary()
         self.todo: deque[_Work] = deque()
+        """To be given out before any shard of which nothing was."""
         self.parts: dict[str, list[tuple[int, int]]] = {}
         """Of shards that were halved: the parts that are done."""
-        for shard in plan.shards:
-            if shard.name not in there:
-                self.lines.pop(shard.name, None)
-                self.todo.append(_Work(shard, "record", 0, shard.programs))
-            elif shard.name not in self.lines:
-                self.todo.append(_Work(shard, "describe"))
-            if shard.name in there:
-                self.summary.skipped += shard.programs
-        wanted = {shard.name for shard in plan.shards}
-        self.lines = {name: line for name, line in self.lines.items() if name in wanted}
-        for line in self.lines.values():
-            self.summary.totals.add(line)
-        write_manifest(place, plan, self.lines)
-        self._sweep({f"{work.shard.name}.0-{work.stop}" for work in self.todo})
+        self.left: dict[str, list[Path]] = {}
+        """By shard, what an earlier job left unfinished; what is gone on from is taken out."""
         self.given: dict[int, _Work] = {}
         self.number = 0
+        self.before = 0
+        """Programs that were done when this job began."""
         self.shown = 0
 
-    def _sweep(self, kept: set[str]) -> None:
-        """Delete what an earlier job left unfinished and nobody goes on from."""
-        with self.place.doing("delete what an earlier job left"):
-            self.place.work.mkdir(parents=True, exist_ok=True)
-            for path in self.place.work.iterdir():
-                if path.name not in kept:
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
-
     def run(self, progress: Callable[[Progress], None]) -> None:
-        begun = time.monotonic()
-        before = self._done()
-        told = 0.0
-        while self.todo or self.given:
-            while self.todo and self.runner.room > 0:
-                self._give(self.todo.popleft())
-            for answer in self.runner.wait(_POLL_S):
+        # What is planned in a moment is planned before anything runs: a mistake in it leaves nothing behind.
+        self.planning.go_on(_past(_BEFORE_S))
+        begun, told = time.monotonic(), 0.0
+        self._begin()
+        while self._give_out() or self.given or not self.planning.whole:
+            self._plan_on()
+            for answer in self.runner.wait(_POLL_S if self.planning.whole else 0):
                 self._take(self.given.pop(answer.number), answer)
-            if time.monotonic() - told >= _POLL_S or not (self.todo or self.given):
+            if time.monotonic() - told >= _POLL_S or (self.planning.whole and not self._left_to_do()):
                 told = time.monotonic()
-                progress(self._progress(before, told - begun))
+                progress(self._progress(told - begun))
+
+    def _plan_on(self) -> None:
+        """Plan for a moment; no longer than until there is something for a runner that waits."""
+        if self.planning.whole:
+            return
+        waits = self.runner.room > 0
+        past = _past(_SLICE_S)
+        self.planning.go_on(lambda: past() or (waits and self.planning.ready > 0))
+
+    def _left_to_do(self) -> int:
+        return len(self.todo) + len(self.given) + self.planning.ready
+
+    def _begin(self) -> None:
+        """See what an earlier job left unfinished."""
+        if self.place.work.is_dir():
+            for path in self.place.work.iterdir():
+                self.left.setdefault(path.name.partition(".")[0], []).append(path)
+        # Lines of shards that are not in the plan do not count, and which are is not known yet.
+        self.before = finished_inside(self.place)
+
+    def _give_out(self) -> bool:
+        """Give the runner what it has room for. Whether there is more."""
+        while self.runner.room > 0:
+            if not self.todo:
+                if not self.planning.ready:
+                    break
+                self._know(self.planning.take())
+            if self.todo:
+                self._give(self.todo.popleft())
+        return self._left_to_do() > len(self.given)
+
+    def _know(self, shard: Shard) -> None:
+        """What is to be done for a shard of the plan, if anything."""
+        if shard.name not in self.planning.there:
+            self._sweep(self.left.pop(shard.name, []), f"{shard.name}.0-{shard.programs}")
+            self.todo.append(_Work(shard, "make", 0, shard.programs))
+            return
+        self.summary.skipped += shard.programs
+        name = self.planning.parts.get(shard.name, shard.name)
+        line = self.planning.lines.get(name)
+        if line is None:
+            self.todo.append(_Work(shard, "describe"))
+        elif name not in self.lines:
+            self.lines[name] = line
+            self.summary.totals.add(line)
+            self.before += line["programs"]
+
+    def _sweep(self, paths: list[Path], kept: str = "") -> None:
+        """Delete what an earlier job left and nobody goes on from."""
+        with self.place.doing("delete what an earlier job left"):
+            for path in paths:
+                if path.name != kept:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _done(self) -> int:
         # Looking into shards in work is for a person who waits for the first: not with thousands of them.
         inside = finished_inside(self.place) if len(self.given) <= _LOOKED_INTO else 0
         return self.summary.totals.programs + inside
 
-    def _progress(self, before: int, took: float) -> Progress:
+    def _progress(self, took: float) -> Progress:
         # A shard that is being put in its place is counted nowhere for a moment.
         done = self.shown = max(self.shown, self._done())
-        rate = (done - before) / took if done > before else None
-        left = None if rate is None else (self.plan.programs - done) / rate
-        return Progress(done, self.plan.programs, self.summary.totals.by_outcome, rate, left)
+        of, whole = self.planning.programs, self.planning.whole
+        rate = (done - self.before) / took if done > self.before else None
+        left = None if rate is None or not whole else (of - done) / rate
+        return Progress(done, of, self.summary.totals.by_outcome, rate, left, planning=not whole)
 
     def _give(self, work: _Work) -> None:
-        task: dict[str, Any] = {"do": work.do, "folder": self.common["folder"], "shard": work.shard.name}
-        if work.do == "record":
+        task: dict[str, Any] = {**self.common, "do": work.do, "shard": work.shard.name}
+        if work.do == "make":
             # What an earlier try finished is kept, unless that may be what is wrong.
             fresh = len(work.deaths) >= TRIES - 1 and work.blame is None
-            task |= {**self.common, "first": work.first, "stop": work.stop, "whole": work.whole}
+            task |= {**self.job.task, "first": work.first, "stop": work.stop, "whole": work.whole}
             task |= {"fresh": fresh, "blame": work.blame}
         elif work.do == "join":
             task["parts"] = sorted(self.parts[work.shard.name])
+        if self.number == 0:
+            self.job.begin(self.place)
         self.given[self.number] = work
         self.runner.submit(self.number, task)
         self.number += 1
@@ -278,7 +298,7 @@ class _Driver:
         if answer.death is not None:
             self.summary.tried_again[answer.death] += 1
             self._again(work, answer.death)
-        elif work.do == "record" and not work.whole:
+        elif work.do == "make" and not work.whole:
             done = self.parts.setdefault(work.shard.name, [])
             done.append((work.first, work.stop))
             if sum(stop - first for first, stop in done) == work.shard.programs:
@@ -289,35 +309,32 @@ class _Driver:
     def _again(self, work: _Work, death: str) -> None:
         work.deaths.append(death)
         count = work.stop - work.first
-        # Of a shard that was halved, once is enough to halve again: only a program alone is accused.
+        # Of a shard that was halved, once is enough to halve again: only an item alone is accused.
         patient = work.whole or count <= 1
         if len(work.deaths) < TRIES and patient:
             self.todo.appendleft(work)
-        elif work.do != "record" or work.blame is not None:
+        elif work.do != "make" or work.blame is not None:
             raise DeskcheckError(
                 f"{self.place.folder}: shard {work.shard.name} cannot be finished: {death} ({TRIES} times). "
                 "What is whole is kept; the same command goes on from there."
             )
         elif count > 1:
-            self._throw_away(work)
+            scratch = self.place.scratch(work.shard.name, work.first, work.stop)
+            shutil.rmtree(scratch, ignore_errors=True)  # what cannot be deleted is when the job ends
             middle = work.first + count // 2
-            self.todo.appendleft(_Work(work.shard, "record", middle, work.stop))
-            self.todo.appendleft(_Work(work.shard, "record", work.first, middle))
+            self.todo.appendleft(_Work(work.shard, "make", middle, work.stop))
+            self.todo.appendleft(_Work(work.shard, "make", work.first, middle))
         else:
             times = Counter(work.deaths)
             how = "; ".join(f"{text} ({n} times)" for text, n in times.items())
-            blame = f"the process that recorded it ended {TRIES} times: {how}"
-            self.todo.appendleft(_Work(work.shard, "record", work.first, work.stop, blame=blame))
+            blame = f"the process that had it ended {TRIES} times: {how}"
+            self.todo.appendleft(_Work(work.shard, "make", work.first, work.stop, blame))
 
-    def _throw_away(self, work: _Work) -> None:
-        scratch = self.place.work / f"{work.shard.name}.{work.first}-{work.stop}"
-        shutil.rmtree(scratch, ignore_errors=True)  # what cannot be deleted is when the job ends
-
-    def _whole(self, work: _Work, line: dict[str, Any]) -> None:
+    def _whole(self, work: _Work, line: Line) -> None:
         if line["programs"] != work.shard.programs:
             raise DeskcheckError(
                 f"{self.place.folder}: shard {work.shard.name} holds {line['programs']} of "
-                f"{work.shard.programs} programs. Move its two files away and start again."
+                f"{work.shard.programs} programs. Move its files away and start again."
             )
         add_line(self.place, line)
         self.lines[work.shard.name] = line
@@ -325,14 +342,28 @@ class _Driver:
         if work.do != "describe":
             self.summary.recorded += work.shard.programs
             self.place.plan(work.shard.name).unlink(missing_ok=True)
+        for part in self.parts.pop(work.shard.name, ()):  # not by the join, which may have to be tried again
+            shutil.rmtree(self.place.scratch(work.shard.name, *part), ignore_errors=True)
 
     def finish(self) -> None:
         """Leave what a reader needs, and nothing else."""
-        write_manifest(self.place, self.plan, self.lines)
+        parts = self.planning.parts
+        names = dict.fromkeys(parts.get(shard.name, shard.name) for shard in self.planning.shards)
+        lines = [self.lines[name] for name in names]
+        write_manifest(self.place, lines)
+        self.job.finish(self.place, lines)
         with self.place.doing("delete what the job needed"):
             shutil.rmtree(self.place.hidden)
-            for name in self.place.events() - self.lines.keys():
-                self.place.file("events", name).unlink()  # half of a shard that no plan has any more
+            there = self.place.files()
+            for table in self.job.tables:  # half of a shard that no plan has any more
+                for name in there.get(table, set()) - self.lines.keys():
+                    self.place.file(table, name).unlink()
+
+
+def _past(seconds: float) -> Callable[[], bool]:
+    """Whether so much time has gone by since this call."""
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() > end
 
 
 def finished_inside(place: Place) -> int:

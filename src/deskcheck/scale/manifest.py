@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from deskcheck.scale.place import TABLES, Place, write_whole
-from deskcheck.scale.plan import Plan
+from deskcheck.scale.place import Place, write_whole
 
 Line = dict[str, Any]
 """``shard``, ``programs``, ``events``, ``outcomes``, ``not_repeatable``, ``problems``, ``bytes``, ``sha256``,
 ``finished``: docs/scale.md."""
 
 
-def read_manifest(place: Place) -> dict[str, Line]:
-    """The lines by shard. One that was cut off by a kill, or whose files are gone or of another size, is not
-    there: that shard is looked at again."""
+def read_manifest(place: Place, *, believed: bool = False) -> dict[str, Line]:
+    """The lines by shard. One that was cut off by a kill, or, unless they are `believed`, whose files are
+    gone or of another size, is not there: that shard is looked at again. One of a shard that is part of a
+    larger one is not there, either."""
     lines: dict[str, Line] = {}
     if not place.manifest.exists():
         return lines
@@ -25,27 +25,39 @@ def read_manifest(place: Place) -> dict[str, Line]:
     for text in texts:
         try:
             line = json.loads(text)
-            if _there(place, line):
+            if (believed and "of" not in line) or _there(place, line):
                 lines[line["shard"]] = line
         except (ValueError, KeyError, TypeError):
             continue
+    parts = parts_of(lines)
+    inside = [
+        name
+        for name, line in lines.items()
+        if name in parts or ("of" in line and parts[line["of"][0][0]] != name)
+    ]
+    for name in inside:
+        del lines[name]
     return lines
+
+
+def parts_of(lines: dict[str, Line]) -> dict[str, str]:
+    """Shards of the plan that are part of larger ones -> of which, the last that was made."""
+    return {name: line["shard"] for line in lines.values() for name, _ in line.get("of", ())}
 
 
 def _there(place: Place, line: Line) -> bool:
     try:
         return all(
-            place.file(table, line["shard"]).stat().st_size == line["bytes"][table] for table in TABLES
+            place.file(table, line["shard"]).stat().st_size == size for table, size in line["bytes"].items()
         )
     except FileNotFoundError:
         return False
 
 
-def write_manifest(place: Place, plan: Plan, lines: dict[str, Line]) -> None:
-    """Write it anew, in the order of the plan."""
-    in_order = [lines[shard.name] for shard in plan.shards if shard.name in lines]
+def write_manifest(place: Place, lines: Iterable[Line]) -> None:
+    """Write it anew."""
     with place.doing("write the manifest"):
-        write_whole(place.manifest, "".join(json.dumps(line) + "\n" for line in in_order))
+        write_whole(place.manifest, "".join(json.dumps(line) + "\n" for line in lines))
 
 
 def add_line(place: Place, line: Line) -> None:

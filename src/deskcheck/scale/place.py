@@ -1,24 +1,25 @@
 """Where in a job's folder everything is.
 
-    recordings-HASH.parquet, events-HASH.parquet   a shard that is whole
-    job.json                                       the plan: settings, and every shard in order
-    manifest.jsonl                                 a line for every shard that is whole
-    .lock                                          who drives the job
-    .job/plan/HASH.jsonl                           programs of a shard that is not
-    .job/work/HASH.FIRST-STOP/                     a writer's folder: those programs of it, being recorded
-    .job/replaced/                                 shards of an earlier plan, until those in their place
-    are whole
+    TABLE-HASH.parquet           the files of a shard that is whole: recordings and events, or others
+    job.json                     the plan: settings, and every shard in order
+    manifest.jsonl               a line for every shard that is whole
+    .lock                        who drives the job
+    .job/planned.jsonl           shards of a plan that is not whole yet
+    .job/plan/HASH.jsonl         what is to be done for a shard that is not
+    .job/work/HASH.FIRST-STOP/   some of a shard, in work
+    .job/replaced/               shards of an earlier plan, until those in their place are whole
 
 When a job is whole `.job` is gone.
 """
 
 import os
+import re
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from deskcheck.recording.file import _disk, _file_name, _FolderLock, _shard_names, _sync
+from deskcheck.recording.file import _disk, _FolderLock, _sync
 
-TABLES = ("recordings", "events")
+_FILE = re.compile(r"([a-z]+)-(\d{5,15}|[0-9a-f]{32})\.parquet")
 
 
 class Place:
@@ -29,23 +30,30 @@ class Place:
         self.job = self.folder / "job.json"
         self.manifest = self.folder / "manifest.jsonl"
         self.hidden = self.folder / ".job"
+        self.planned = self.hidden / "planned.jsonl"
         self.plans = self.hidden / "plan"
         self.work = self.hidden / "work"
         self.replaced = self.hidden / "replaced"
 
     def file(self, table: str, shard: str) -> Path:
-        return self.folder / _file_name(table, shard)
+        return self.folder / f"{table}-{shard}.parquet"
 
     def plan(self, shard: str) -> Path:
         return self.plans / f"{shard}.jsonl"
 
-    def shards(self) -> set[str]:
-        """Shards that are there: the recordings file is the commit."""
-        return _shard_names(self.folder)["recordings"] if self.folder.is_dir() else set()
+    def scratch(self, shard: str, first: int, stop: int) -> Path:
+        """Where some of a shard is in work."""
+        return self.work / f"{shard}.{first}-{stop}"
 
-    def events(self) -> set[str]:
-        """Shards of which the events file is there: whole, or half put in their place."""
-        return _shard_names(self.folder)["events"]
+    def files(self) -> dict[str, set[str]]:
+        """Table -> names of the shards of which it is there: hashes; numbers, where no job made it."""
+        found: dict[str, set[str]] = {}
+        if self.folder.is_dir():
+            with self.doing("list the shards"):
+                for name in os.listdir(self.folder):
+                    if match := _FILE.fullmatch(name):
+                        found.setdefault(match[1], set()).add(match[2])
+        return found
 
     def doing(self, what: str) -> AbstractContextManager[None]:
         """What the disk refuses in the block becomes a RecordingError."""

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from deskcheck.recording.file import _FolderLock
 from deskcheck.scale.job import finished_inside
-from deskcheck.scale.manifest import Totals, read_manifest
-from deskcheck.scale.place import TABLES, Place
+from deskcheck.scale.manifest import Line, Totals, read_manifest
+from deskcheck.scale.place import Place
 from deskcheck.scale.plan import read_plan
 from deskcheck.scale.work import sha256
 
@@ -26,14 +26,16 @@ _FLOCK = "hhqqi4x"
 class Status:
     """A job as its folder shows it.
 
-    programs, shards: in the plan. totals: over the shards that are whole. inside: programs finished in
-    shards that are not. driver: process that drives it, as far as this machine can tell; None if there is
-    none. rate: programs a second since the last start; left_s: seconds to the end at that rate. None where
-    not known.
+    kind: of the job. programs, shards: in the plan; planned: no more will come. totals: over the shards that
+    are whole. inside: programs finished in shards that are not. driver: process that drives it, as far as
+    this machine can tell; None if there is none. rate: programs a second since the last start; left_s:
+    seconds to the end at that rate. None where not known.
     """
 
+    kind: str
     programs: int
     shards: int
+    planned: bool
     totals: Totals
     inside: int
     driver: str | None
@@ -42,11 +44,12 @@ class Status:
 
     @property
     def whole(self) -> bool:
-        return self.totals.shards == self.shards
+        return self.planned and self.totals.programs == self.programs
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "planned": {"programs": self.programs, "shards": self.shards},
+            "kind": self.kind,
+            "planned": {"programs": self.programs, "shards": self.shards, "whole": self.planned},
             "whole": self.whole,
             **self.totals.to_dict(),
             "inside": self.inside,
@@ -61,16 +64,21 @@ def status(folder: str | Path) -> Status:
     place = Place(folder)
     plan = read_plan(place)
     lines = read_manifest(place)
-    totals = Totals.of(lines[shard.name] for shard in plan.shards if shard.name in lines)
+    names = {shard.name for shard in plan.shards}
+    totals = Totals.of(line for line in lines.values() if {line["shard"], *_parts(line)} & names)
     inside = finished_inside(place)
     driver = _driver(place)
     rate = left = None
     if driver is not None:
         new = sum(line["programs"] for line in lines.values() if line["finished"] >= plan.started)
         rate = new / max(time.time() - plan.started, 1e-3) or None
-        if rate is not None:
+        if rate is not None and plan.whole:
             left = (plan.programs - totals.programs) / rate
-    return Status(plan.programs, len(plan.shards), totals, inside, driver, rate, left)
+    return Status(plan.kind, plan.programs, len(plan.shards), plan.whole, totals, inside, driver, rate, left)
+
+
+def _parts(line: Line) -> list[str]:
+    return [name for name, _ in line.get("of", ())]
 
 
 def _driver(place: Place) -> str | None:
@@ -90,10 +98,14 @@ def _driver(place: Place) -> str | None:
 
 
 def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:
-    """Of each outcome in `FAILURES`, some programs with what is known of them. Reads the shards."""
+    """Of each outcome in `FAILURES`, some programs with what is known of them. Reads the shards of
+    recordings; of another job the manifest knows the failures that were ours."""
     found: dict[str, dict[str, str]] = {}
     place = Place(folder)
-    for shard in sorted(place.shards()):
+    if read_plan(place).kind != "record":
+        problems = Totals.of(read_manifest(place).values()).problems
+        return {"harness_error": dict([*problems.items()][:most])} if problems else {}
+    for shard in sorted(place.files().get("recordings", ())):
         columns = ["id", "outcome", "detail"]
         path = place.file("recordings", shard)
         table = pq.read_table(path, columns=columns, filters=[("outcome", "in", FAILURES)])
@@ -105,17 +117,13 @@ def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:
 
 
 def changed(folder: str | Path) -> list[str]:
-    """Files that are not what the manifest says, by name. Reads every byte."""
+    """Files that are not what the manifest says, or are gone, by name. Reads every byte."""
     place = Place(folder)
-    lines = read_manifest(place)
-    wrong = [
-        place.file(table, shard.name).name
-        for shard in read_plan(place).shards
-        for table in TABLES
-        if shard.name in place.shards()
-        and (
-            shard.name not in lines
-            or sha256(place.file(table, shard.name)) != lines[shard.name]["sha256"][table]
-        )
-    ]
+    claimed = read_manifest(place, believed=True)
+    wrong = []
+    for name, line in claimed.items():
+        for table, expected in line["sha256"].items():
+            path = place.file(table, name)
+            if not path.exists() or sha256(path) != expected:
+                wrong.append(path.name)
     return sorted(wrong)

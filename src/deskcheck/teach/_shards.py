@@ -128,47 +128,51 @@ def _numbers(type_: Any, values: "array[int]") -> Any:
     return pa.Array.from_buffers(type_, len(values), [None, pa.py_buffer(values)])
 
 
-class Shard:
-    """The files of one number, in the making."""
+def file_writer(path: Path, schema: Any) -> pq.ParquetWriter:
+    return pq.ParquetWriter(
+        str(path),
+        schema,
+        compression="zstd",
+        use_dictionary=[name for name in COLUMNS if COLUMNS[name] == _SHARED_TEXT],
+        store_schema=False,  # dictionaries are a matter of memory
+        write_statistics=["program_sha256", "notation", "tokens", "depth", "events"],
+        write_page_checksum=True,
+    )
 
-    def __init__(self, folder: Path, number: int, schema: Any) -> None:
+
+class Shard:
+    """The files of one number or name, in the making."""
+
+    def __init__(self, folder: Path, name: str, schema: Any) -> None:
         self.folder = folder
-        self.number = number
+        self.name = name
         self.schema = schema
         self.rows = self.size_bytes = 0
         self._files: dict[str, pq.ParquetWriter] = {}
 
     def _part(self, split: str) -> Path:
-        return self.folder / f"{split}-{self.number:05d}.parquet.part"
+        return self.folder / f"{split}-{self.name}.parquet.part"
 
     def write(self, split: str, rows: Rows) -> None:
         with _disk(self._part(split), "write lessons"):
             if split not in self._files:
-                self._files[split] = pq.ParquetWriter(
-                    str(self._part(split)),
-                    self.schema,
-                    compression="zstd",
-                    use_dictionary=[name for name in COLUMNS if COLUMNS[name] == _SHARED_TEXT],
-                    store_schema=False,  # dictionaries are a matter of memory
-                    write_statistics=["program_sha256", "notation", "tokens", "depth", "events"],
-                    write_page_checksum=True,
-                )
+                self._files[split] = file_writer(self._part(split), self.schema)
             self._files[split].write_table(rows.table(self.schema))
         self.rows += len(rows)
         self.size_bytes += rows.size_bytes
 
-    def finish(self) -> list[str]:
-        """Give the files their names. Those names."""
-        names = []
+    def finish(self) -> dict[str, Path]:
+        """Give the files their names. Those files, by split."""
+        files = {}
         for split, file in self._files.items():
             part = self._part(split)
             with _disk(part, "write lessons"):
                 file.close()
                 _sync(part)
                 os.replace(part, part.with_suffix(""))
-            names.append(part.stem)
+            files[split] = part.with_suffix("")
         self._files = {}
-        return names
+        return files
 
     def abandon(self) -> None:
         for split, file in self._files.items():

@@ -1,7 +1,6 @@
-"""Which lessons there were: a set of 64-bit numbers in little memory.
+"""What there was already: a set of 64-bit numbers in little memory.
 
-A Python set takes about 70 bytes a number; this takes 11 to 23, so that the million lessons of one long
-recording cost some 16 MB.
+A Python set takes about 70 bytes a number; this takes 11 to 23, so that a million cost some 16 MB.
 """
 
 from array import array

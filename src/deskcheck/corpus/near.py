@@ -1,9 +1,11 @@
-"""Programs that are, or nearly are, programs of a set that models are tested on.
+"""Programs that are, or nearly are, others: of a set that models are tested on, or of the same corpus.
 
 Two are the same if their Python tokens are, but for layout, comments, docstrings and names of their own
-choosing. One is near another if it has half of the runs of 13 tokens that the other has (runs of 13 words are
-what GPT-3's training data was filtered by: Brown et al. 2020, arXiv:2005.14165, appendix C). Against sets of
-some thousand programs that is counted exactly; sketches (MinHash) are for comparing a corpus with itself.
+choosing. How near two are is told by their runs of 13 tokens (runs of 13 words are what GPT-3's training
+data was filtered by: Brown et al. 2020, arXiv:2005.14165, appendix C). One is near a program of a test set if
+it has half of the runs that the other has: against some thousand programs that is counted exactly. In a
+corpus it is near one before it if both have a large enough share of the runs that either has (Jaccard):
+candidates are found by sketches (MinHash), and then counted exactly.
 """
 
 import builtins
@@ -11,11 +13,15 @@ import hashlib
 import io
 import keyword
 import tokenize
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from deskcheck.recording.errors import InputError, MissingExtra
+
 GRAM = 13
 SHARE = 0.5
+_PERMUTATIONS = 128
 _LAYOUT = frozenset(
     {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}
 )
@@ -60,9 +66,14 @@ def renamed(tokens: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def runs_of(tokens: list[str]) -> set[tuple[str, ...]]:
+    """All runs of `GRAM` tokens; of a shorter program, the whole."""
+    return {tuple(tokens[at : at + GRAM]) for at in range(max(1, len(tokens) - GRAM + 1))}
+
+
 def grams_of(tokens: list[str]) -> set[int]:
-    """Hashes of all runs of `GRAM` tokens; of a shorter program, of the whole."""
-    return {hash(tuple(tokens[at : at + GRAM])) for at in range(max(1, len(tokens) - GRAM + 1))}
+    """Hashes of all runs, good in this process alone."""
+    return {hash(run) for run in runs_of(tokens)}
 
 
 class HeldOut:
@@ -109,3 +120,55 @@ class HeldOut:
             if count >= SHARE * grams:
                 return f"near a program of {name}"
         return None
+
+
+class NearCopies:
+    """Programs one after another, each compared with those before it that were none. Takes some kilobytes a
+    program. Needs the extra ``[scale]``.
+
+    share: of the runs that either of two has, how many both must have, above 0 and at most 1.
+    """
+
+    def __init__(self, share: float) -> None:
+        if not 0 < share <= 1:
+            raise InputError(
+                f"near={share}: a share of what two programs have in common, above 0, at most 1."
+            )
+        try:
+            from datasketch import MinHash, MinHashLSH
+        except ImportError as error:
+            raise MissingExtra("datasketch", "scale", "Finding near copies") from error
+        self.share = share
+        self._sketch = MinHash
+        # What is found is counted exactly, so that too much is better than too little.
+        self._index = MinHashLSH(threshold=min(share, 0.99), num_perm=_PERMUTATIONS, weights=(0.1, 0.9))
+        self._same: dict[bytes, int] = {}
+        self._runs: list[array[int]] = []
+
+    def add(self, code: str) -> tuple[int, float] | None:
+        """The number of the program before it, from 0 on, that it is a copy of, and the share that they have
+        in common; 1 if they are the same but for names. None for one that is new: it has a number now."""
+        tokens = tokens_of(code)
+        same = _digest("\0".join(renamed(tokens)), 16)
+        if (number := self._same.get(same)) is not None:
+            return number, 1.0
+        texts = {"\0".join(run).encode("utf-8", "surrogatepass") for run in runs_of(tokens)}
+        sketch = self._sketch(num_perm=_PERMUTATIONS, seed=1)
+        sketch.update_batch(texts)
+        runs = {int.from_bytes(_digest(text, 8), "little") for text in texts}
+        found = None
+        for number in sorted(self._index.query(sketch)):
+            common = len(runs.intersection(self._runs[number]))
+            share = common / (len(runs) + len(self._runs[number]) - common)
+            if share >= self.share and (found is None or share > found[1]):
+                found = number, share
+        if found is None:
+            number = self._same[same] = len(self._runs)
+            self._runs.append(array("Q", runs))
+            self._index.insert(number, sketch)
+        return found
+
+
+def _digest(text: str | bytes, size: int) -> bytes:
+    held = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return hashlib.blake2b(held, digest_size=size).digest()

@@ -1,0 +1,191 @@
+"""Commands that do much in shards: the options that they share, and `status`."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deskcheck.cli.output import Json, print_list, progress_bar, say
+from deskcheck.recording.errors import InputError
+
+
+class Where(StrEnum):
+    """Where the shards of a job are recorded."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+Shards = Annotated[
+    int | None,
+    typer.Option(
+        "--shards",
+        min=1,
+        metavar="N",
+        help="For many programs: in shards of about N, each whole or absent (docs/scale.md). Not for "
+        "notebooks and pytest.",
+    ),
+]
+On = Annotated[
+    Where | None,
+    typer.Option("--on", help="Where shards are made: in --workers processes here, or by Ray."),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address", metavar="ADDRESS", help="--on ray: the cluster, if not that of this machine."
+    ),
+]
+ReplaceShards = Annotated[
+    bool,
+    typer.Option(
+        "--replace", help="Shards of other programs or settings in the folder go when the new are whole."
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedShards:
+    """What was asked for of a job. cluster: the address of Ray's, in a tuple; None for this machine."""
+
+    size: int
+    cluster: tuple[str | None] | None
+    replace: bool
+
+    def runner(self, workers: int) -> Any:
+        from deskcheck.scale import LocalPool
+
+        if self.cluster is None:
+            return LocalPool(workers)
+        from deskcheck.scale.ray import RayCluster
+
+        return RayCluster(*self.cluster)
+
+
+def asked_shards(
+    shards: int | None, on: Where | None, ray_address: str | None, replace: bool
+) -> AskedShards | None:
+    """None where none of the options was given."""
+    if shards is None and on is None and ray_address is None and not replace:
+        return None
+    if ray_address is not None and on is Where.LOCAL:
+        raise InputError(f"--ray-address {ray_address}: goes with --on ray.")
+    from deskcheck.scale.plan import SIZE
+
+    on_ray = on is Where.RAY or ray_address is not None
+    return AskedShards(shards or SIZE, (ray_address,) if on_ray else None, replace)
+
+
+@contextmanager
+def job_progress(out: Path, quiet: bool) -> Iterator[Callable[[Any], None]]:
+    """A bar that a job's progress is told to; a word where it is stopped."""
+    from deskcheck.scale.status import FAILURES
+
+    with progress_bar(quiet) as advance:
+
+        def tell(now: Any) -> None:
+            left = "" if now.left_s is None else f", {duration(now.left_s)} left"
+            rate = "" if now.rate is None else f"{now.rate:.3g}/s{left}"
+            failed = sum(now.by_outcome[kind] for kind in FAILURES)
+            planning = f"{now.of} planned " if now.planning else ""
+            advance(planning + rate + (f", {failed} failed" if failed else ""), now.done, now.of)
+
+        try:
+            yield tell
+        except (KeyboardInterrupt, SystemExit):
+            say(f"stopped: what is whole is in {out}; the same command goes on from there")
+            raise
+
+
+def print_job(summary: Any) -> None:
+    """What a job did beside what it was asked for."""
+    if summary.skipped:
+        print(f"{summary.skipped} were there already")
+    for how, count in summary.tried_again.items():
+        print(f"tried again: {count}, after a process {how}")
+    print_list("our own failures", summary.totals.problems)
+
+
+def totals_text(totals: Any) -> str:
+    ends = ", ".join(f"{n} {outcome}" for outcome, n in sorted(totals.by_outcome.items()))
+    return (
+        f"{totals.programs} programs in {totals.shards} shards, {totals.events} events, "
+        f"{totals.size_bytes / 1e6:.1f} MB: {ends or 'none yet'}"
+    )
+
+
+def duration(seconds: float) -> str:
+    """As hours:minutes:seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
+
+
+def compact(
+    folder: Annotated[Path, typer.Argument(help="Of a job that is whole: what `record --shards` was given.")],
+    shards: Annotated[
+        int | None, typer.Option("--shards", min=1, metavar="N", help="Programs of a shard, or more (5000).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Put small shards of recordings together into larger ones; they can be read meanwhile."""
+    from deskcheck.scale.compact import SIZE
+    from deskcheck.scale.compact import compact as put_together
+
+    with progress_bar(as_json) as advance:
+        done = put_together(
+            folder, size=shards or SIZE, progress=lambda now, of: advance("programs", now, of)
+        )
+    if as_json:
+        print(json.dumps(done.to_dict()))
+    else:
+        print(f"{folder}: {done.before} shards are {done.after} now: {totals_text(done.totals)}")
+
+
+def status(
+    folder: Annotated[Path, typer.Argument(help="Of a job: what `record --shards` was given as --out.")],
+    failed: Annotated[
+        bool, typer.Option("--failures", help="Name programs that failed, by kind: reads the shards.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare every file with the manifest: reads every byte.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """How far a job is: read from its folder, whether the job runs or not.
+
+    Exit status: 0 all is well, 1 --verify found files that were changed."""
+    from deskcheck.scale.status import changed, failures
+    from deskcheck.scale.status import status as read_status
+
+    found = read_status(folder)
+    by_kind = failures(folder) if failed else {}
+    wrong = changed(folder) if verify else []
+    if as_json:
+        told = found.to_dict()
+        told |= {"failures": by_kind} if failed else {}
+        told |= {"changed": wrong} if verify else {}
+        print(json.dumps(told))
+    else:
+        so_far = "" if found.planned else " so far"
+        planned = f"{found.programs} programs in {found.shards} shards are planned{so_far}"
+        print(f"{folder}: {planned}; whole are {totals_text(found.totals)}")
+        if found.inside:
+            print(f"{found.inside} more are finished in shards that are not")
+        if found.driver is not None:
+            rate = "" if found.rate is None else f": {found.rate:.3g} programs/s"
+            left = "" if found.left_s is None else f", {duration(found.left_s)} left"
+            print(f"driven by {found.driver}{rate}{left}")
+        elif not found.whole:
+            print("nobody drives it: start its command again")
+        for kind, programs in by_kind.items():
+            print_list(kind, programs)
+        if verify:
+            print("every file is as the manifest says" if not wrong else f"changed: {', '.join(wrong)}")
+    if wrong:
+        raise typer.Exit(1)

@@ -1,0 +1,303 @@
+"""Recording as a job: what decides a recording, and the work, which records programs of one shard."""
+
+import atexit
+import faulthandler
+import json
+import os
+import platform
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from deskcheck import __version__
+from deskcheck.recording.errors import InputError, RecordingError
+from deskcheck.recording.file import (
+    EVENTS_SCHEMA,
+    FORMAT,
+    RECORDINGS_SCHEMA,
+    Writer,
+    _FolderLock,
+    _ShardFile,
+    _sync,
+)
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Program
+from deskcheck.recording.recording import Ending
+from deskcheck.sandbox.environments import find
+from deskcheck.sandbox.recorder import Recorder, RecordSettings
+from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
+from deskcheck.scale.manifest import Line
+from deskcheck.scale.place import Place
+from deskcheck.scale.plan import SIZE, Item, Job, digest, read_items
+from deskcheck.scale.work import file_facts
+from deskcheck.tracer import tracer_class
+
+TABLES = ("recordings", "events")
+_FIELDS = tuple(field.name for field in fields(Program))
+_BUSY_S = 30.0
+_ALL = 1 << 60
+"""More than there are: one shard takes everything."""
+_NAMED = 100
+"""Programs that were our failures, of which a line of the manifest tells the details."""
+
+
+def record_job(
+    programs: Iterable[Program],
+    folder: str | Path,
+    *,
+    runner: Runner,
+    settings: RecordSettings | None = None,
+    size: int = SIZE,
+    replace: bool = False,
+    patience_s: float | None = None,
+    progress: Callable[[Progress], None] = lambda progress: None,
+) -> JobSummary:
+    """Record programs in shards of about `size`, as `run_job` does: only what is missing, wherever `runner`
+    does it.
+
+    A program's failure is a row. One that ends the process that records it three times has a row with the
+    outcome ``harness_error``, which says how.
+
+    patience_s: longest time for one program, all its runs together, before the process that records it
+    counts as hung.
+
+    Raises:
+        InputError: a program or the folder cannot be used; another Python on another machine.
+        RecordingError: another job has the folder, or the disk refuses.
+        SandboxError: a machine does not give what the level needs.
+    """
+    settings = settings or RecordSettings()
+    if patience_s is None:
+        # Wall time of a program does not count what it waits for a processor; some thirty runs explain.
+        patience_s = max(600.0, 60 * settings.limits.wall_s)
+    key = decided_by(settings)
+    job = Job(
+        kind="record",
+        work=__name__,
+        items=(Item(program.id, _line(program)) for program in programs),
+        key=key,
+        settings=settings.to_dict(),
+        task={"settings": settings.to_dict(), "decided_by": key, "patience_s": patience_s},
+        tables=TABLES,
+        commit="recordings",
+    )
+    return run_job(job, folder, runner=runner, size=size, replace=replace, progress=progress)
+
+
+def decided_by(settings: RecordSettings) -> str:
+    """Digest of what, beside the programs, decides recordings: settings, interpreter, tracer, versions."""
+    environment = None if settings.environment is None else find(settings.environment)
+    return digest(
+        json.dumps(
+            {
+                "settings": settings.to_dict(),
+                "installed": None if environment is None else environment.installed_sha256,
+                "python": platform.python_version(),
+                "implementation": sys.implementation.name,
+                "tracer": tracer_class().name,
+                "deskcheck": __version__,
+                "format": FORMAT,
+            },
+            sort_keys=True,
+        )
+    )
+
+
+def _line(program: Program) -> str:
+    try:
+        return json.dumps({name: getattr(program, name) for name in _FIELDS}, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"program {program.id!r}: cannot be saved as JSON: {error}") from None
+
+
+def _make(task: dict[str, Any]) -> Line | None:
+    """Record programs FIRST to STOP of a shard. If that is all of it, it is put in its place.
+
+    ``settings``, ``decided_by``; ``fresh``: throw away what an earlier try left; ``patience_s``: longest time
+    for one program, after which this process ends itself; ``blame``: do not run it, its recording is that we
+    failed, and how. What an earlier try had finished is not done again.
+    """
+    settings = RecordSettings.from_dict(task["settings"])
+    if decided_by(settings) != task["decided_by"]:
+        raise InputError(
+            f"{os.uname().nodename}: has another Python, deskcheck or environment than the machine that "
+            "planned the job. Install the same on all of them."
+        )
+    place = Place(task["folder"])
+    if not place.job.exists():
+        node = os.uname().nodename
+        raise InputError(
+            f"{node}: does not see {place.folder}: a job needs a folder that all machines share."
+        )
+    first, stop = task["first"], task["stop"]
+    scratch = place.scratch(task["shard"], first, stop)
+    programs = [Program.from_dict(row) for row in read_items(place.plan(task["shard"]), first, stop)]
+    with place.doing("record a shard"):
+        scratch.mkdir(parents=True, exist_ok=True)
+        lock = _lock(scratch)
+        if task["fresh"] or not _pair(scratch):
+            _empty(scratch)
+        lock.release()
+    with Writer(scratch, shard_recordings=_ALL, shard_events=_ALL) as writer:
+        try:
+            for program in programs:
+                if program.id not in writer.done:
+                    _record_one(program, writer, settings, task)
+        finally:
+            _unwatch()
+    with place.doing("put a shard in its place"):
+        _sync(scratch)
+        if not task["whole"]:
+            return None
+        for table in reversed(TABLES):  # the recordings file is the commit
+            os.replace(scratch / f"{table}-00000.parquet", place.file(table, task["shard"]))
+        _sync(place.folder)
+        shutil.rmtree(scratch, ignore_errors=True)
+    return describe(place, task["shard"])
+
+
+def _record_one(program: Program, writer: Writer, settings: RecordSettings, task: dict[str, Any]) -> None:
+    if task["blame"] is not None:
+        with writer.begin(program) as spool:
+            ending = Ending(outcome=Outcome.HARNESS_ERROR, detail=task["blame"])
+            spool.finish(ending, _recorder(settings).environment(program, {}))
+        return
+    _watch(task["patience_s"])
+    _recorder(settings).record(program, writer)
+
+
+_watched: list[float] = []
+"""When the watchdog was last set."""
+
+
+def _watch(patience_s: float) -> None:
+    """Have this process ended if a program takes longer, or up to a quarter more. Setting the watchdog
+    anew for every program would take milliseconds of each: it waits for a thread."""
+    now = time.monotonic()
+    if not _watched or now - _watched[0] > patience_s / 4:
+        faulthandler.dump_traceback_later(1.25 * patience_s, exit=True, file=2)
+        _watched[:] = [now]
+
+
+def _unwatch() -> None:
+    faulthandler.cancel_dump_traceback_later()
+    _watched.clear()
+
+
+_recorders: dict[str, Recorder] = {}
+
+
+def _recorder(settings: RecordSettings) -> Recorder:
+    """The recorder of this process, kept for the next shard."""
+    key = json.dumps(settings.to_dict(), sort_keys=True)
+    if key not in _recorders:
+        close_recorders()
+        recorder = Recorder(settings)
+        recorder.__enter__()
+        _recorders[key] = recorder
+    return _recorders[key]
+
+
+@atexit.register
+def close_recorders() -> None:
+    """End the sandbox of this process."""
+    for key in [*_recorders]:
+        _recorders.pop(key).__exit__(None, None, None)
+
+
+def _pair(scratch: Path) -> bool:
+    """Whether a shard in it, if there is one, has both its files. Else half was put in its place."""
+    return len([*scratch.glob("*-00000.parquet")]) != 1
+
+
+def _lock(scratch: Path) -> _FolderLock:
+    """Wait for a worker of a driver that is gone: it ends soon."""
+    end = time.monotonic() + _BUSY_S
+    while True:
+        try:
+            return _FolderLock(scratch)
+        except RecordingError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+def _empty(scratch: Path) -> None:
+    for path in scratch.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != ".lock":
+            path.unlink()
+
+
+def _join(task: dict[str, Any]) -> Line:
+    """Make a shard of its parts, each a writer's folder with one, given as ``[first, stop]`` in order."""
+    place = Place(task["folder"])
+    folders = [place.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
+    with place.doing("join the parts of a shard"):
+        parts = {table: place.work / f"{task['shard']}.{table}.part" for table in TABLES}
+        join([{table: folder / f"{table}-00000.parquet" for table in TABLES} for folder in folders], parts)
+        for table in reversed(TABLES):
+            os.replace(parts[table], place.file(table, task["shard"]))
+        _sync(place.folder)
+    return describe(place, task["shard"])
+
+
+def join(sources: list[dict[str, Path]], into: dict[str, Path], told: dict[str, str] | None = None) -> None:
+    """Write several shards as one, row group by row group. Both: the path of each table. told: for the
+    metadata of the recordings file."""
+    first_row = 0
+    schema = RECORDINGS_SCHEMA.with_metadata({**RECORDINGS_SCHEMA.metadata, **(told or {})})
+    with (
+        _ShardFile(into["events"], "events", EVENTS_SCHEMA) as events,
+        _ShardFile(into["recordings"], "recordings", schema) as recordings,
+    ):
+        for source in sources:
+            with pq.ParquetFile(source["recordings"], pre_buffer=False) as file:
+                for group in range(file.num_row_groups):
+                    rows = file.read_row_group(group, use_threads=False).to_pylist()
+                    for row in rows:
+                        row["first_row"] += first_row
+                    recordings.add(pa.RecordBatch.from_pylist(rows, schema=RECORDINGS_SCHEMA))
+            with pq.ParquetFile(source["events"], pre_buffer=False) as file:
+                for group in range(file.num_row_groups):
+                    for batch in file.read_row_group(group, use_threads=False).to_batches():
+                        events.add(batch.cast(EVENTS_SCHEMA))
+                first_row += file.metadata.num_rows
+    for path in into.values():
+        _sync(path)
+
+
+def _describe(task: dict[str, Any]) -> Line:
+    return describe(Place(task["folder"]), task["shard"])
+
+
+def describe(place: Place, shard: str) -> Line:
+    """What the manifest says of a shard: docs/scale.md names the fields."""
+    paths = {table: place.file(table, shard) for table in TABLES}
+    columns = ["id", "outcome", "detail", "n_events", "repeatable"]
+    rows = pq.read_table(
+        paths["recordings"], columns=columns, use_threads=False, pre_buffer=False
+    ).to_pylist()
+    ours = [row for row in rows if row["outcome"] == Outcome.HARNESS_ERROR.value]
+    return {
+        "shard": shard,
+        "programs": len(rows),
+        "events": sum(row["n_events"] for row in rows),
+        "outcomes": dict(sorted(Counter(row["outcome"] for row in rows).items())),
+        "not_repeatable": sum(row["repeatable"] is False for row in rows),
+        "problems": {row["id"]: row["detail"] for row in ours[:_NAMED]},
+        **file_facts(paths),
+        "finished": round(paths["recordings"].stat().st_mtime, 3),
+    }
+
+
+TASKS = {"make": _make, "join": _join, "describe": _describe}

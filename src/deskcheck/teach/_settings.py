@@ -1,0 +1,107 @@
+"""Which lessons are wanted, and what came of it."""
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from deskcheck.notation import NOTATIONS
+from deskcheck.recording import InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonSettings:
+    """Which lessons are made.
+
+    budget: tokens of a whole lesson: program, prompt, completion and end. jumps: how many events a step may
+    lead on; one is drawn for each step. steps: of all runs of one program, in each stepwise notation; None:
+    all. validation, test: shares of programs. any_licence: also what is not cleared for training.
+    without: sources (`corpus.programs`) whose programs, and near copies of them, are left out.
+    tokenizer: ``bytes``, or a Hugging Face one by name or folder. ids: write the tokens too.
+    """
+
+    notations: tuple[str, ...] = ("dynamic",)
+    jumps: tuple[int, ...] = (1,)
+    tokenizer: str = "bytes"
+    ids: bool = True
+    budget: int = 8_000
+    steps: int | None = None
+    validation: float = 0.05
+    test: float = 0.05
+    seed: int = 0
+    any_licence: bool = False
+    without: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.notations:
+            if name not in NOTATIONS:
+                raise InputError(f"there is no notation {name!r}. Known are {', '.join(NOTATIONS)}.")
+        if not self.notations or len(set(self.notations)) < len(self.notations):
+            raise InputError(f"notations={self.notations!r}: name each that is wanted once.")
+        if not self.jumps or min(self.jumps) < 1:
+            raise InputError(f"jumps={self.jumps!r}: each must be at least one, which is the next state.")
+        for name, least in (("budget", 2), ("steps", 1)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InputError(f"{name}={value} must be at least {least}.")
+        if self.validation < 0 or self.test < 0 or self.validation + self.test >= 1:
+            raise InputError(
+                f"validation={self.validation}, test={self.test}: these shares of the programs must not be "
+                "negative, and leave some for training."
+            )
+
+
+@dataclass(kw_only=True)
+class Summary:
+    """What went in and what came of it. ``lessons.json`` holds it, with the settings.
+
+    left_out: of recordings and of each notation, reason -> how many. kept: split -> notation -> counts.
+    """
+
+    recordings: int = 0
+    events: int = 0
+    programs: int = 0
+    left_out: dict[str, dict[str, int]] = field(default_factory=dict)
+    kept: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
+    sources: dict[str, int] = field(default_factory=dict)
+    licences: dict[str, int] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
+    depths: dict[str, int] = field(default_factory=dict)
+    shortest_left_out: int | None = None
+
+    def leave_out(self, what: str, reason: str, count: int = 1) -> None:
+        reasons = self.left_out.setdefault(what, {})
+        reasons[reason] = reasons.get(reason, 0) + count
+
+    def add(self, other: "Summary") -> None:
+        """Count what came of others too."""
+        for name in ("recordings", "events", "programs"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name in ("left_out", "kept", "sources", "licences", "tokens", "depths"):
+            _add_counts(getattr(self, name), getattr(other, name))
+        if other.shortest_left_out is not None:
+            ours = self.shortest_left_out
+            self.shortest_left_out = min(other.shortest_left_out, ours or other.shortest_left_out)
+
+    @property
+    def lessons(self) -> int:
+        return sum(counts["lessons"] for by in self.kept.values() for counts in by.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def program_sha256(code: str) -> str:
+    """What a program is known by: splits and duplicates go by it."""
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _add_counts(counts: dict[str, Any], more: dict[str, Any]) -> None:
+    for name, count in more.items():
+        if isinstance(count, dict):
+            _add_counts(counts.setdefault(name, {}), count)
+        else:
+            counts[name] = counts.get(name, 0) + count
+
+
+def counted(found: dict[str, int]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in sorted(found.items(), key=lambda one: -one[1]))

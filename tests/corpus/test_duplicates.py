@@ -1,0 +1,186 @@
+"""Recordings without those that are there already: what stays is whole, what goes is named."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deskcheck.corpus.duplicates import LIST_NAME, NEAR, SAME_PROGRAM, SAME_RUN, deduplicate
+from deskcheck.corpus.generated import generated
+from deskcheck.corpus.near import NearCopies, runs_of, tokens_of
+from deskcheck.recording.errors import InputError, MissingExtra
+from deskcheck.recording.file import Recordings
+from deskcheck.recording.program import Mode, Program
+from deskcheck.scale import LocalPool, record_job
+from tests.scale.jobs import OPEN
+from tests.scale.same import TIMES, digests
+
+HERE = importlib.util.find_spec("datasketch") is not None
+BY_SKETCHES = pytest.mark.skipif(
+    not HERE,
+    reason="needs the extra [scale]: would have proved that near copies are found and others are not",
+)
+
+LONG = """
+def f(items):
+    total = 0
+    for item in items:
+        if item % 2 == 0:
+            total += item * 3
+        elif item > 10:
+            total -= item
+        else:
+            total += 1
+    names = [str(item) for item in items if item > total]
+    found = {name: len(name) for name in names}
+    return total, sorted(found)
+"""
+
+
+def call(id_: str, code: str, arguments: str = "([1, 2, 30],)") -> Program:
+    return Program(id=id_, code=code, mode=Mode.CALL, entry="f", arguments=arguments, source="t")
+
+
+PROGRAMS = [
+    call("first", LONG),
+    call("other input", LONG, "([5],)"),
+    call("renamed", LONG.replace("total", "s").replace("items", "xs")),
+    call("one line more", LONG.replace("    return", "    found['x'] = 1\n    return")),
+    call("unlike", "def f(items):\n    return items[::-1]\n"),
+]
+AGAIN = [call("again", LONG), call("unlike again", PROGRAMS[-1].code), call("new", LONG, "([6],)")]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A job of one shard, in order, and one of several, some of whose runs are the same."""
+    root = tmp_path_factory.mktemp("runs")
+    for name, programs, size in (("a", PROGRAMS, 100), ("b", AGAIN, 1)):
+        record_job(programs, root / name, runner=LocalPool(1), settings=OPEN, size=size)
+    return [root / "a", root / "b"]
+
+
+def listed(folder: Path) -> dict[str, tuple[str, str]]:
+    rows = pq.read_table(folder / LIST_NAME).to_pylist()
+    return {row["id"]: (row["same_as"], row["why"]) for row in rows}
+
+
+def test_each_run_is_there_once(folders: list[Path], tmp_path: Path) -> None:
+    """Runs that are equal are dropped across shards and folders, and named with the first; the others are as they
+    were, with their events."""
+    found = deduplicate(folders, tmp_path / "out")
+    order = [r.id for folder in folders for r in Recordings(folder)]
+    kept = [id_ for id_ in order if id_ not in ("again", "unlike again")]
+    assert [r.id for r in Recordings(tmp_path / "out")] == kept
+    assert found.to_dict() == {"recordings": 8, "kept": 6, "programs": 4, "dropped": {SAME_RUN: 2}}
+    assert listed(tmp_path / "out") == {"again": ("first", SAME_RUN), "unlike again": ("unlike", SAME_RUN)}
+    before = {id_: digest for folder in folders for id_, digest in digests(folder).items()}
+    assert digests(tmp_path / "out") == {id_: before[id_] for id_ in kept}
+    for recording in Recordings(tmp_path / "out"):
+        assert len(recording.trace) > 0
+    assert "first_row" in TIMES  # which `digests` checks beside what it compares
+
+
+@BY_SKETCHES
+def test_near_copies_go(folders: list[Path], tmp_path: Path) -> None:
+    """What is the same but for names, and what shares enough, with all its runs; what shares less stays."""
+    found = deduplicate(folders, tmp_path / "out", near=0.6)
+    assert {r.id for r in Recordings(tmp_path / "out")} == {"first", "other input", "unlike", "new"}
+    gone = listed(tmp_path / "out")
+    assert {(id_, why) for id_, (_, why) in gone.items()} == {
+        ("again", SAME_RUN),
+        ("unlike again", SAME_RUN),
+        ("renamed", SAME_PROGRAM),
+        ("one line more", NEAR),
+    }
+    assert found.programs == 2
+    strict = deduplicate(folders, tmp_path / "strict", near=1.0)
+    assert strict.dropped == {SAME_RUN: 2, SAME_PROGRAM: 1}
+
+
+def pairs() -> Iterator[tuple[str, str, float]]:
+    """Generated programs, each with one that lacks some of its lines, and what they share, counted exactly."""
+    for n, program in enumerate(generated("40,seed=5")):
+        lines = program.code.splitlines(keepends=True)
+        other = "".join([*lines[: len(lines) - 1 - n % 3], "    return 0\n"])
+        ours, theirs = runs_of(tokens_of(program.code)), runs_of(tokens_of(other))
+        yield program.code, other, len(ours & theirs) / len(ours | theirs)
+
+
+@BY_SKETCHES
+def test_candidates_are_found_and_counted_exactly() -> None:
+    """Of pairs that share the asked for, nine of ten and more are found (sketches may miss some); of the others
+    none is taken for a copy."""
+    near = missed = 0
+    for code, other, share in pairs():
+        copies = NearCopies(0.5)
+        assert copies.add(code) is None
+        found = copies.add(other)
+        if found is None:
+            missed += share >= 0.5
+        else:
+            assert found[0] == 0
+            assert found[1] == pytest.approx(share)
+            assert share >= 0.5
+            near += 1
+    assert near > 10
+    assert missed <= near / 10
+
+
+@BY_SKETCHES
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(
+        st.sampled_from([LONG, LONG.replace("total", "s"), "def f():\n    return 1\n", "x = = ("]), max_size=8
+    )
+)
+def test_what_was_there_is_a_copy(codes: list[str]) -> None:
+    """A program that is there already, by whichever names, is a copy of the first that was."""
+    copies = NearCopies(1.0)
+    kinds: dict[str, int] = {}
+    for code in codes:
+        known = code.replace("total", "s")
+        assert copies.add(code) == ((kinds[known], 1.0) if known in kinds else None)
+        kinds.setdefault(known, len(kinds))
+
+
+def test_it_is_whole_or_absent(folders: list[Path], tmp_path: Path) -> None:
+    """A folder that is there, one id for two, a share that is none: a word, and nothing is left."""
+    other = record_job(
+        [call("first", "def f(x):\n    return 7\n")], tmp_path / "c", runner=LocalPool(1), settings=OPEN
+    )
+    assert other.recorded == 1
+    with pytest.raises(InputError, match="two recordings that differ have the id 'first'"):
+        deduplicate([folders[0], tmp_path / "c"], tmp_path / "out")
+    with pytest.raises(InputError, match="above 0, at most 1"):
+        deduplicate(folders, tmp_path / "out", near=0)
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+    with pytest.raises(InputError, match="is there already"):
+        deduplicate(folders, tmp_path / "c")
+
+
+def test_the_command(folders: list[Path], tmp_path: Path) -> None:
+    """`deskcheck dedup` says what was left out; as JSON too."""
+    command = [sys.executable, "-m", "deskcheck.cli", "dedup", *map(str, folders), "--out"]
+    told = subprocess.run([*command, "a"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert told.startswith("6 of 8 recordings, of 4 programs, in a\nleft out: 2 the same run\n")
+    told = subprocess.run(
+        [*command, "b", "--json"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    assert json.loads(told)["kept"] == 6
+
+
+@pytest.mark.skipif(
+    HERE, reason="datasketch is installed: would have proved that its absence is said with the way out"
+)
+def test_without_the_extra_it_is_named() -> None:
+    """Near copies need the extra; equal runs do not."""
+    with pytest.raises(MissingExtra, match=r"pip install 'deskcheck\[scale\]'"):
+        NearCopies(0.8)

@@ -9,6 +9,8 @@ from selenium.webdriver.support.select import Select
 
 from deskcheck.ask.logs import read_logs
 from deskcheck.view.report import report_of, report_page
+from tests.ask.test_notebooks import ANALYSIS, asked
+from tests.ask.test_notebooks import run as run_notebook
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
 from tests.view.conftest import hostile_logs
 
@@ -44,6 +46,39 @@ def test_figures_and_their_files(page: Page, html: str, tmp_path: Path) -> None:
         assert "deskcheck/oracle" in svg
         page.click(f"#figure-{name} button:nth-of-type(2)")
         assert downloaded(tmp_path, f"{name}.png").startswith(b"\x89PNG")
+
+
+@pytest.fixture(scope="module")
+def about_notebooks(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page of questions about three notebooks, each in three views of the variables."""
+    books, out = tmp_path_factory.mktemp("books"), tmp_path_factory.mktemp("asked-books")
+    for number in range(3):
+        cells = [(one[0], one[1].replace("99", f"{90 + number}")) for one in ANALYSIS if one is not None]
+        run_notebook(books, f"n{number}", cells)
+    asked(books, out, "deskcheck/oracle,deskcheck/guess")
+    return report_page(report_of(read_logs([out])))
+
+
+def test_what_runtime_information_does(page: Page, about_notebooks: str, tmp_path: Path) -> None:
+    """A figure with an interval for each model, question and view; the table has every metric."""
+    page.browser.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
+    page.show(about_notebooks, "#figure-views svg")
+    titles = page.texts("#figure-views circle title")
+    assert len(titles) == 2 * 2 * 2  # models, questions, views beside none; the first metric of each question
+    assert sum(title.startswith("deskcheck/guess: 0.500 ") for title in titles) >= 1, titles
+    rows = page.texts("#sheet-views tbody tr")
+    assert len(rows) > len(titles)
+    assert any(row.startswith("cell_outputuseddeskcheck/guessnoneexact+0.500") for row in rows)
+    page.click("#figure-views button:nth-of-type(1)")
+    svg = downloaded(tmp_path, "views.svg").decode()
+    assert "used minus none" in svg
+    page.click("#sheet-views .copy-csv")
+    until(lambda: page.js("return document.querySelector('dialog').open"), "open")
+    assert len(page.js("return document.querySelector('textarea').value").strip().splitlines()) == 1 + len(
+        rows
+    )
 
 
 def test_tables_are_copied(page: Page, html: str) -> None:

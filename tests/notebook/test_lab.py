@@ -150,7 +150,7 @@ class Person:
 def browser(tmp_path: Path) -> Iterator[Any]:
     options = webdriver.ChromeOptions()
     options.binary_location = str(CHROMIUM)
-    for flag in [*FLAGS, f"--user-data-dir={tmp_path / 'chromium'}"]:
+    for flag in FLAGS:  # the profile is chromedriver's: in one that is named Chromium 150 cut JupyterLab off
         options.add_argument(flag)
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=str(DRIVER)))
     try:

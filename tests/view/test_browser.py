@@ -4,11 +4,10 @@ from threading import Thread
 
 import pytest
 from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
-from selenium.webdriver.support.select import Select
 
 from deskcheck.recording import Recording
 from deskcheck.view.trace_page import TraceServer, write_trace_page
-from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until, webdriver
+from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, Select, until, webdriver
 from tests.view.conftest import PROGRAMS, Folder
 
 pytestmark = MARKS

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from selenium.webdriver.support.select import Select
 
 from deskcheck.ask.logs import read_logs
 from deskcheck.view.report import report_of, report_page
 from tests.ask.test_notebooks import ANALYSIS, asked
 from tests.ask.test_notebooks import run as run_notebook
-from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
+from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, Select, until
 from tests.view.conftest import hostile_logs
 
 pytestmark = MARKS

@@ -14,10 +14,22 @@ from deskcheck.view.trace_page import write_trace_page
 PROVED = "would have proved that the pages work in a browser"
 webdriver = pytest.importorskip("selenium.webdriver", reason=PROVED)
 
-from selenium.webdriver.common.keys import Keys  # noqa: E402  # after the skip
+from selenium.webdriver.common.actions.wheel_input import ScrollOrigin  # noqa: E402  # after the skip
+from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.select import Select  # noqa: E402
 
-__all__ = ["FOREIGN", "MARKS", "NEEDS_AXE", "Keys", "Page", "Select", "chromium", "until", "webdriver"]
+__all__ = [
+    "FOREIGN",
+    "MARKS",
+    "NEEDS_AXE",
+    "Keys",
+    "Page",
+    "ScrollOrigin",
+    "Select",
+    "chromium",
+    "until",
+    "webdriver",
+]
 
 REPOSITORY = Path(__file__).parents[2]
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

@@ -3,11 +3,10 @@
 from threading import Thread
 
 import pytest
-from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 
 from deskcheck.recording import Recording
 from deskcheck.view.trace_page import TraceServer, write_trace_page
-from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, Select, until, webdriver
+from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, ScrollOrigin, Select, until, webdriver
 from tests.view.conftest import PROGRAMS, Folder
 
 pytestmark = MARKS

@@ -105,19 +105,10 @@ def test_a_model_that_refuses_is_an_error_with_its_reason(asked: list[str]) -> N
     assert asked == ["nothing"] * 2
 
 
-def test_only_where_inputs_are_looked_for(tmp_path: Path) -> None:
-    (tmp_path / "app.py").write_text(CODE)
+@pytest.mark.parametrize("source", ["app.py::twice", "pytest:.", "notebooks:."])
+def test_only_where_inputs_are_looked_for(source: str) -> None:
+    """Nothing is recorded without what was asked for."""
     with pytest.raises(InputError, match="--inputs-by some/model: goes with a source inputs:"):
         CliRunner().invoke(
-            app,
-            [
-                "record",
-                f"{tmp_path / 'app.py'}::twice",
-                "(1,)",
-                "--out",
-                str(tmp_path),
-                "--inputs-by",
-                "some/model",
-            ],
-            catch_exceptions=False,
+            app, ["record", source, "--out", "runs", "--inputs-by", "some/model"], catch_exceptions=False
         )

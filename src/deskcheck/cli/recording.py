@@ -157,6 +157,8 @@ def record(
     from deskcheck.sandbox.limits import Limits
     from deskcheck.sandbox.recorder import dumps, record_all
 
+    if inputs_by is not None and not any(_LOOKS_FOR_INPUTS.match(source) for source in sources):
+        raise InputError(f"--inputs-by {inputs_by}: goes with a source inputs:FILE.py.")
     shards_of = asked_shards(shards, on, ray_address, replace_shards)
     if shards_of is not None and any(_are_notebooks(s) or s.startswith("pytest:") for s in sources):
         raise InputError("--shards, --on, --ray-address, --replace: not for notebooks and pytest.")
@@ -214,9 +216,6 @@ def record(
     if out is None:
         _record_and_show(asked, options, as_json=as_json)
         return
-
-    if inputs_by is not None and not any(_LOOKS_FOR_INPUTS.match(source) for source, _ in asked):
-        raise InputError(f"--inputs-by {inputs_by}: goes with a source inputs:FILE.py.")
 
     def programs() -> Iterator[Any]:
         with nullcontext() if inputs_by is None else _proposer(inputs_by) as propose:

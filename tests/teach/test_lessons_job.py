@@ -16,6 +16,7 @@ import pytest
 from deskcheck.recording import InputError, Program, RecordingError
 from deskcheck.recording.file import Recordings
 from deskcheck.scale import LocalPool, status
+from deskcheck.scale.job import TRIES
 from deskcheck.scale.status import changed, failures
 from deskcheck.teach import job as job_module
 from deskcheck.teach.job import build_in_shards
@@ -48,6 +49,14 @@ def by_key(folder: Path) -> dict[int, Any]:
     return found
 
 
+def assert_same_rows(made: Path, wanted: Path) -> None:
+    """Key by key: where they differ, a diff of all of them takes minutes and tells nothing."""
+    found, expected = by_key(made), by_key(wanted)
+    assert sorted(expected.keys() - found.keys()) == [], "rows are missing"
+    for key, row in found.items():
+        assert row == expected.get(key)
+
+
 def in_shards(runs: list[Path], out: Path, *, settings: LessonSettings = SETTINGS, **more: Any) -> Any:
     return build_in_shards(runs, out, settings, runner=LocalPool(2), size=4, **more)
 
@@ -66,7 +75,7 @@ def test_rows_and_counts_are_those_of_build(runs: list[Path], tmp_path: Path) ->
     stays; `build` on the folder finds its own lessons."""
     summary = build(runs, tmp_path / "plain", SETTINGS)
     told, done = in_shards(runs, tmp_path / "job")
-    assert by_key(tmp_path / "job") == by_key(tmp_path / "plain")
+    assert_same_rows(tmp_path / "job", tmp_path / "plain")
     assert told == summary
     assert told.left_out["recordings"]["the same run again"] > 1
     assert (done.totals.programs, done.totals.not_repeatable) == (14, 1)
@@ -107,7 +116,7 @@ def test_again_does_nothing_and_one_program_more_makes_its_shard(
     _, added = in_shards(more, tmp_path / "out", replace=True)
     assert 0 < added.recorded <= 8
     build(more, tmp_path / "plain", SETTINGS)
-    assert by_key(tmp_path / "out") == by_key(tmp_path / "plain")
+    assert_same_rows(tmp_path / "out", tmp_path / "plain")
     with pytest.raises(InputError, match="shards that this plan does not have"):
         in_shards(more, tmp_path / "out", settings=LessonSettings(budget=1200))
     with pytest.raises(InputError, match="made without --shards"):
@@ -144,7 +153,7 @@ def test_driver_and_workers_are_killed(record: Recorded, tmp_path: Path) -> None
     killed: list[int] = []
 
     def kill() -> None:
-        while len(killed) < 3 and not over.wait(0.3):
+        while len(killed) < TRIES - 1 and not over.wait(0.3):  # once more, and a program alone is accused
             for pid in pool.pids[:1]:
                 os.kill(pid, signal.SIGKILL)
                 killed.append(pid)
@@ -157,8 +166,9 @@ def test_driver_and_workers_are_killed(record: Recorded, tmp_path: Path) -> None
         over.set()
         thread.join()
     assert done.skipped + done.recorded == 40
-    assert done.tried_again["killed by SIGKILL"] == len(killed) > 0
-    assert by_key(tmp_path / "out") == by_key(tmp_path / "plain")
+    # One that was killed with its last answer given lost nothing.
+    assert 0 < done.tried_again["killed by SIGKILL"] <= len(killed)
+    assert_same_rows(tmp_path / "out", tmp_path / "plain")
     assert not (tmp_path / "out" / ".job").exists()
 
 
@@ -189,7 +199,7 @@ def test_a_program_that_ends_its_worker_stands_alone(
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(hook), os.environ.get("PYTHONPATH", "")]))
     told, done = in_shards([source], tmp_path / "out")
-    assert by_key(tmp_path / "out") == by_key(tmp_path / "plain")
+    assert_same_rows(tmp_path / "out", tmp_path / "plain")
     assert told.left_out["recordings"] == {"ended the process that made lessons of it": 1}
     assert list(done.totals.problems) == ["deadly"]
     assert "exited with status 9 (3 times)" in failures(tmp_path / "out")["harness_error"]["deadly"]
@@ -221,7 +231,7 @@ def test_damaged_recordings_end_the_job(record: Recorded, tmp_path: Path) -> Non
     _, done = in_shards([source], tmp_path / "out")
     assert done.totals.problems == {}
     build([source], tmp_path / "plain", SETTINGS)
-    assert by_key(tmp_path / "out") == by_key(tmp_path / "plain")
+    assert_same_rows(tmp_path / "out", tmp_path / "plain")
 
 
 def test_what_is_held_out_is_held_out(record: Recorded, tmp_path: Path) -> None:
@@ -233,7 +243,7 @@ def test_what_is_held_out_is_held_out(record: Recorded, tmp_path: Path) -> None:
     source = record(call("held", LOOP.replace("s", "total"), "(3)"), other)
     told, _ = in_shards([source], tmp_path / "out", settings=settings)
     assert build([source], tmp_path / "plain", settings) == told
-    assert by_key(tmp_path / "out") == by_key(tmp_path / "plain")
+    assert_same_rows(tmp_path / "out", tmp_path / "plain")
     assert told.left_out["recordings"] == {f"the same as a program of {held}": 1}
 
 
@@ -271,4 +281,4 @@ def test_on_ray(record: Recorded, tmp_path: Path) -> None:
             check=False,
         )
         assert ran.returncode == 0, ran.stderr[-3000:]
-    assert by_key(tmp_path / "out4") == by_key(tmp_path / "out0")
+    assert_same_rows(tmp_path / "out4", tmp_path / "out0")

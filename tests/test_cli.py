@@ -237,9 +237,7 @@ def test_an_interrupt_keeps_what_was_finished(folder: Path) -> None:
             time.sleep(0.05)
         time.sleep(3)
         process.send_signal(signal.SIGINT)
-        started = time.monotonic()
         _, said = process.communicate(timeout=60)
-        assert time.monotonic() - started < 15
     assert process.returncode == 130
     assert "the same command goes on from there" in said
     listed = json.loads(deskcheck("view", "runs", "--json", cwd=folder).stdout)["recordings"]

@@ -1,6 +1,5 @@
 """Attacks on the scorer: every completion gets the mark that it deserves, and quickly."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from deskcheck.ask import QUESTIONS, Mark, Sample, _sandbox, mark
 from deskcheck.ask.parsing import answer_in, line_in, lines_in, value_in
 from deskcheck.recording import Ending, Outcome, Program, Recording
+from tests.ask.conftest import soon
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], Ending]
@@ -189,9 +189,8 @@ def test_attacks_score_nothing(samples: dict[str, Sample], stdout: Sample, attac
         return Ending(outcome=Outcome.RAISED)
 
     for sample in [*samples.values(), stdout]:
-        started = time.process_time()
-        given_ = mark(sample, said(attack), run=ran)
-        assert time.process_time() - started < 5  # what an attack aims at takes hours
+        with soon():
+            given_ = mark(sample, said(attack), run=ran)
         assert given_.score == 0
         assert given_.answer is None or len(given_.answer) <= 20_000 or sample.question == "path"
 
@@ -371,10 +370,9 @@ def test_the_looseness_of_a_sample_is_its_own(samples: dict[str, Sample], record
 
 def test_answer_in_is_linear() -> None:
     """Ten megabytes of marks are read at once."""
-    started = time.monotonic()
-    assert answer_in("[ANSWER]" * 600_000 + "[/ANSWER]" * 600_000) == ""
-    assert answer_in("[/ANSWER]" * 1_000_000) is None
-    assert time.monotonic() - started < 1
+    with soon():
+        assert answer_in("[ANSWER]" * 600_000 + "[/ANSWER]" * 600_000) == ""
+        assert answer_in("[/ANSWER]" * 1_000_000) is None
 
 
 @pytest.mark.slow

@@ -1,12 +1,12 @@
 """The two models built in: the oracle, which knows, and the guess, which sees the prompt alone."""
 
-import time
 from collections.abc import Callable
 
 import pytest
 
 from deskcheck.ask import QUESTIONS, Sample, _sandbox, guess, mark, oracle
 from deskcheck.recording import Ending, Program, Recording
+from tests.ask.conftest import soon
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], Ending]
@@ -115,7 +115,6 @@ def test_the_guess_needs_nothing_but_the_prompt(cruxeval: list[Recording]) -> No
 @pytest.mark.parametrize("prompt", ["", "What?", "What does this call return?", "[ANSWER]" * 10_000])
 def test_other_prompts_have_no_guess(prompt: str) -> None:
     """A prompt that is not ours gets words, not an answer and no exception."""
-    started = time.monotonic()
-    assert "/ANSWER" not in guess.completion(prompt)
-    assert "/ANSWER" not in oracle.completion(prompt)
-    assert time.monotonic() - started < 1
+    with soon():
+        assert "/ANSWER" not in guess.completion(prompt)
+        assert "/ANSWER" not in oracle.completion(prompt)

@@ -1,13 +1,13 @@
 """Reading values as text, and telling whether two are the same."""
 
 import math
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deskcheck.ask.values import read_value, same
+from tests.ask.conftest import soon
 
 _atoms = (
     st.none()
@@ -126,13 +126,13 @@ def test_pairs(left: str, right: str, strict: bool, loose: bool) -> None:
         "bytearray(10**12)",
         "bytes(99999999999)",
     ],
+    ids=lambda text: ascii(text[:20]),
 )
 def test_excess_is_no_match_and_takes_no_time(text: str) -> None:
     """No text makes reading raise, run anything or take long."""
-    started = time.monotonic()
-    assert not same(text, "1")
-    assert not same(text, "[[1]]", strict=False)
-    assert time.monotonic() - started < 1
+    with soon():
+        assert not same(text, "1")
+        assert not same(text, "[[1]]", strict=False)
 
 
 def test_long_expected_values_are_compared_as_values() -> None:

@@ -4,6 +4,7 @@ import functools
 import os
 import platform
 import statistics
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -309,6 +310,16 @@ def short(rows: list[Row], grown: list[Row], pythons: Sequence[str], sizes: Sequ
     }
     shown = [[name, *map(value, pythons)] for name, value in lines.items()]
     return [table(["", *pythons], [line for line in shown if any(line[1:])])]
+
+
+def published(text: str, file: Path, begin: str, end: str) -> str:
+    """The page with this text between the marks, in place of what stood there. Exits where it lacks them."""
+    whole = file.read_text(encoding="utf-8")
+    before, begins, rest = whole.partition(begin)
+    _, ends, after = rest.partition(end)
+    if not begins or not ends:
+        sys.exit(f"{file}: it has no lines {begin!r} and {end!r}, between which the figures go.")
+    return f"{before}{begin}\n\n{text}\n{end}{after}"
 
 
 def machine() -> str:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks._page import machine, table
+from benchmarks._page import machine, published, table
 from tests.attacks.attack import Attack, attacks
 
 BEGIN, END = "<!-- attacks: written by benchmarks/attacks.py -->", "<!-- end of the attacks -->"
@@ -147,16 +147,6 @@ def page(columns: list[Column], suite: list[Attack], command: str) -> str:
     return "\n\n".join(part for part in text if part) + "\n"
 
 
-def published(text: str, file: Path) -> str:
-    """The page with this text between its markers. Exits where it has none."""
-    whole = file.read_text(encoding="utf-8")
-    before, begin, rest = whole.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        sys.exit(f"{file}: it has no lines {BEGIN!r} and {END!r}, between which the table goes.")
-    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -171,7 +161,7 @@ def main() -> None:
     parser.add_argument("--publish", type=Path, metavar="FILE", help="write the table into this page")
     given = parser.parse_args()
     if given.publish:
-        published("", given.publish)  # finds out now whether it can be done in the end
+        published("", given.publish, BEGIN, END)  # finds out now whether it can be done in the end
     suite = [a for a in attacks() if not given.only or a.name.startswith(tuple(given.only))]
 
     def column(harness: str) -> Column:
@@ -186,7 +176,7 @@ def main() -> None:
     named = [arg.partition("=")[0] + "=..." if "=" in arg else arg for arg in sys.argv[1:]]
     text = page(columns, suite, f"python benchmarks/attacks.py {shlex.join(named)}".strip())
     if given.publish:
-        given.publish.write_text(published(text, given.publish), encoding="utf-8")
+        given.publish.write_text(published(text, given.publish, BEGIN, END), encoding="utf-8")
     else:
         print(text)
 

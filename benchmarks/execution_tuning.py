@@ -1,11 +1,11 @@
 """Notations against each other: what small models learn from the same runs, told in four ways.
 
-    python -m benchmarks.execution_tuning FOLDER [--seeds 3] [--tokens 6000000] [--only PART]
+    python -m benchmarks.execution_tuning FOLDER [--seeds 3] [--tokens 6000000] [--only PART] [--publish PAGE]
 
 Parts: recordings, lessons, training, answers, page. Each goes on where it was ended, so that the same command
 can be given until it is done; with other options take another folder.
 
-The same programs for all: families of long executions (six), three texts of each with its variants to learn
+The same programs for all: families of long executions (six), some texts of each with its variants to learn
 from. Asked about are one of these with other inputs, and a fourth text, inputs of each in five lengths, of
 which the longest two are longer than anything that was trained. The same budget for all: models
 of one shape read the same number of tokens in the same number of updates; a notation with longer lessons has
@@ -21,11 +21,12 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice, product
+from itertools import groupby, islice, product
 from pathlib import Path
+from statistics import fmean
 
 from benchmarks._commands import run
-from benchmarks._page import machine, table
+from benchmarks._page import machine, published, table
 from deskcheck.ask.solvers import read_trace
 from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
 from deskcheck.notation import NOTATIONS, Moment, Stop, compare_runs, moments
@@ -43,6 +44,7 @@ from deskcheck.teach.tokens import Edits, Words
 Result = tuple[Recording, bool, int, str]
 """A run, whether its result is right, how many states from the beginning are, why there are no more."""
 
+BEGIN, END = "<!-- figures: written by benchmarks/execution_tuning.py -->", "<!-- end of the figures -->"
 PARTS = ("recordings", "lessons", "training", "answers", "page")
 METHODS = ("direct", "scratchpad", "compact", "dynamic")
 FAMILIES = (
@@ -53,7 +55,7 @@ FAMILIES = (
     "digit_sums",
     "insertion_sort",
 )
-TRAINED_TEXTS, ASKED_TEXTS = "0-2", (0, 3)
+ASKED_TEXTS = (0, 3)
 LENGTHS = (20, 60, 150, 500, 1000)
 """About so many line events: of six asked inputs each. The first three are trained, too."""
 LONG = 500
@@ -84,7 +86,7 @@ def recordings(folder: Path, options: argparse.Namespace) -> None:
     common = ["--no-repeat", "--workers", str(options.workers)]
     for family in options.families.split(","):
         for events in LENGTHS[:3]:
-            source = f"family:{family},texts={TRAINED_TEXTS},variants=0-{options.variants}"
+            source = f"family:{family},texts={options.texts},variants=0-{options.variants}"
             run(
                 "record",
                 f"{source},events={events},inputs={options.trained},seed=1",
@@ -102,7 +104,7 @@ def lessons(folder: Path, options: argparse.Namespace) -> None:
     for method in options.methods.split(","):
         run(
             *("lessons", f"{folder}/trained", "--out", f"{folder}/lessons-{method}", "--notation", method),
-            *("--budget", str(options.budget), "--no-ids", "--validation", "0.05", "--test", "0"),
+            *("--budget", str(options.budget), "--no-ids", "--validation", "0", "--test", "0"),
         )
 
 
@@ -205,11 +207,18 @@ def _written(checkpoint: Checkpoint, asked: Sequence[Recording], name: str, budg
 
 
 def _stepped(checkpoint: Checkpoint, asked: Sequence[Recording]) -> Iterator[Result]:
-    """State by state, up to ten more than the longest run has."""
-    for one in run_all(checkpoint, asked, budget=10 + max(len(one.trace) for one in asked)):
-        true = list(moments(one.recording.trace, file=one.recording.program.filename))
-        last = NOTATIONS["dynamic"].parse(one.run.states[-1]).moments
-        yield one.recording, _same(last, true), one.agreement.exact, one.run.stop.value
+    """State by state, up to ten more than the longest run of about that length has."""
+    by_length = sorted(asked, key=_length_of)
+    for _, group in groupby(by_length, key=_length_of):
+        some = list(group)
+        for one in run_all(checkpoint, some, budget=10 + max(len(one.trace) for one in some)):
+            true = list(moments(one.recording.trace, file=one.recording.program.filename))
+            last = NOTATIONS["dynamic"].parse(one.run.states[-1]).moments
+            yield one.recording, _same(last, true), one.agreement.exact, one.run.stop.value
+
+
+def _length_of(recording: Recording) -> int:
+    return _length(len(recording.trace) - 1)
 
 
 def _same(told: Sequence[Moment], true: Sequence[Moment]) -> bool:
@@ -227,32 +236,75 @@ def _same(told: Sequence[Moment], true: Sequence[Moment]) -> bool:
 
 
 def page(folder: Path, options: argparse.Namespace) -> None:
-    """Tables and a plot of what came out."""
+    """Tables and plots of what came out, between the marks of --publish, if that is given."""
     rows = [
         Answered(**row)
         for file in sorted(folder.glob("answers-*.json"))
         for row in json.loads(file.read_text())
     ]
-    parts = []
+    beside = options.publish.parent if options.publish else folder
+    parts = [_trained(folder, options)]
     for seen, what in (
         (True, "Texts that were trained, other inputs"),
         (False, "Texts that were not trained"),
     ):
         some = [row for row in rows if row.seen is seen]
-        parts += [f"{what}:", _accuracy(some), _longest(some), _difference(some)]
-        _plot(some, folder / f"accuracy-{'seen' if seen else 'unseen'}.svg")
-    text = "\n\n".join([*parts, f"Machine: {machine()}"])
-    print(text)
-    (folder / "figures.md").write_text(text + "\n")
+        plot = beside / f"execution-tuning-{'seen' if seen else 'unseen'}.svg"
+        _plot(some, plot)
+        parts += [
+            f"### {what}",
+            f"![Share of right results over the length of the run, by notation]({plot.name})",
+            _accuracy(some),
+            _by_family(some),
+            _longest(some),
+            _difference(some),
+        ]
+    text = "\n\n".join([*parts, f"Machine: {machine()}."]) + "\n"
+    if options.publish:
+        options.publish.write_text(published(text, options.publish, BEGIN, END), encoding="utf-8")
+    else:
+        print(text)
+
+
+def _trained(folder: Path, options: argparse.Namespace) -> str:
+    """What each notation had to learn from, how long, and the loss it came to."""
+    lines = []
+    for method in METHODS:
+        curves = sorted(folder.glob(f"model-{method}-*/metrics.jsonl"))
+        if not curves:
+            continue
+        told = json.loads((folder / f"lessons-{method}" / "lessons.json").read_text())["summary"]
+        ends = [[json.loads(line) for line in curve.read_text().splitlines()[-5:]] for curve in curves]
+        lines.append(
+            [
+                method,
+                str(told["kept"]["train"][method]["lessons"]),
+                str(told["left_out"].get(method, {}).get("over the budget", 0)),
+                str(len(ends)),
+                str(ends[0][-1]["step"]),
+                _range([end[-1]["seconds"] / 60 for end in ends], ".0f"),
+                _range([fmean(point["loss"] for point in end) for end in ends], ".3f"),
+            ]
+        )
+    head = ["notation", "lessons", "too long", "models", "updates", "minutes each", "loss in the end"]
+    return (
+        f"{table(head, lines)}\n\nToo long: over {options.budget} bytes, left out. Loss: nats a token of the "
+        "answer, mean of the last five points of the curve."
+    )
+
+
+def _range(values: Sequence[float], form: str) -> str:
+    low, high = format(min(values), form), format(max(values), form)
+    return low if low == high else f"{low} to {high}"
 
 
 def _share(rows: Sequence[Answered]) -> Interval:
     return mean_interval([float(row.right) for row in rows], [row.program for row in rows])
 
 
-def _length(row: Answered) -> int:
+def _length(steps: int) -> int:
     """The asked length that a run belongs to."""
-    return min(LENGTHS, key=lambda events: abs(row.steps - events))
+    return min(LENGTHS, key=lambda events: abs(steps - events))
 
 
 def _shown(interval: Interval) -> str:
@@ -265,11 +317,22 @@ def _accuracy(rows: Sequence[Answered]) -> str:
         mine = [row for row in rows if row.method == method]
         if not mine:
             continue
-        by_length = [[row for row in mine if _length(row) == events] for events in LENGTHS]
+        by_length = [[row for row in mine if _length(row.steps) == events] for events in LENGTHS]
         lines.append(
             [method, *[_shown(_share(some)) if some else "" for some in by_length], _shown(_share(mine))]
         )
     return table(["result right, by line events", *map(str, LENGTHS), "all"], lines)
+
+
+def _by_family(rows: Sequence[Answered]) -> str:
+    lines = []
+    for family in sorted({row.family for row in rows}):
+        cells = []
+        for method in METHODS:
+            mine = [row for row in rows if (row.method, row.family) == (method, family)]
+            cells.append(f"{_share(mine).value:.2f}" if mine else "")
+        lines.append([family, *cells])
+    return table(["result right, by family", *METHODS], lines)
 
 
 def _longest(rows: Sequence[Answered]) -> str:
@@ -317,7 +380,7 @@ def _plot(rows: Sequence[Answered], file: Path) -> None:
     for method in METHODS:
         at, found = [], []
         for events in LENGTHS:
-            some = [row for row in rows if row.method == method and _length(row) == events]
+            some = [row for row in rows if row.method == method and _length(row.steps) == events]
             if some:
                 at.append(events)
                 found.append(_share(some))
@@ -341,6 +404,7 @@ def main() -> None:
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
     parser.add_argument("--seeds", type=int, default=3, help="models of each notation")
     parser.add_argument("--tokens", type=int, default=6_000_000, help="that each model reads in training")
+    parser.add_argument("--texts", default="0-2", help="of each family, that are trained; 0 is one of them")
     parser.add_argument("--variants", type=int, default=40, help="of each text that is trained")
     parser.add_argument("--families", default=",".join(FAMILIES), help="with commas")
     parser.add_argument("--trained", type=int, default=2, help="inputs of each text in each length, trained")
@@ -349,6 +413,9 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument(
+        "--publish", type=Path, metavar="PAGE", help="write figures into this page, plots beside it"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     for part in options.only or PARTS:

@@ -36,7 +36,7 @@ from benchmarks._names import (
     SLOW,
     SLOW_REPS,
 )
-from benchmarks._page import BEGIN, END, page, summaries, with_ratios
+from benchmarks._page import BEGIN, END, page, published, summaries, with_ratios
 
 PATIENCE_S = 1800
 ERROR_CHARS = 200
@@ -187,16 +187,6 @@ PARTS: dict[str, Callable[[Turn], Cases]] = {
 TIMES_TEN = ("MILLION", "TEN_MILLION")
 
 
-def published(page_text: str, file: Path) -> str:
-    """The text of the page with the figures in it, in place of those that were there."""
-    text = file.read_text(encoding="utf-8") if file.exists() else f"# Benchmarks\n\n{BEGIN}\n{END}\n"
-    before, begins, rest = text.partition(BEGIN)
-    _, ends, after = rest.partition(END)
-    if not begins or not ends:
-        sys.exit(f"{file}: the lines '{BEGIN}' and '{END}' are missing; the figures go between them.")
-    return f"{before}{BEGIN}\n\n{page_text}\n{END}{after}"
-
-
 def command() -> str:
     """How this was started, without the paths of this machine."""
     words, given = ["python", "benchmarks/record.py"], iter(sys.argv[1:])
@@ -263,7 +253,7 @@ def main() -> int:
     options = arguments()
     files = programs(options.programs)
     if options.publish:
-        published("", options.publish)  # finds out now whether it can be done in the end
+        published("", options.publish, BEGIN, END)  # finds out now whether it can be done in the end
     notes: list[str] = []
 
     def note(text: str) -> None:
@@ -317,7 +307,7 @@ def main() -> int:
     elif not options.publish:
         print(page(result))
     if options.publish:
-        options.publish.write_text(published(page(result), options.publish), encoding="utf-8")
+        options.publish.write_text(published(page(result), options.publish, BEGIN, END), encoding="utf-8")
     return status
 
 

@@ -40,7 +40,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from benchmarks._page import machine, table
+from benchmarks._page import machine, published, table
 from deskcheck.recording import Outcome, Program
 from deskcheck.sandbox import Confinement, Limits, Sandbox, _cgroup
 
@@ -429,15 +429,6 @@ def _resident_mib() -> tuple[float, float]:
 BEGIN, END = "<!-- sandbox: written by benchmarks/sandbox.py -->", "<!-- end of the sandbox -->"
 
 
-def published(text: str, file: Path) -> str:
-    """The page with this text between its markers. Exits where it has none."""
-    before, begin, rest = file.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        sys.exit(f"{file}: it has no lines {BEGIN!r} and {END!r}, between which the table goes.")
-    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--programs", type=int, default=200)
@@ -455,10 +446,10 @@ def main() -> None:
         print(soak(options.soak, options.level, options.seed))
         return
     if options.publish:
-        published("", options.publish)  # finds out now whether it can be done in the end
+        published("", options.publish, BEGIN, END)  # finds out now whether it can be done in the end
     text = compared(options)
     if options.publish:
-        options.publish.write_text(published(text, options.publish), encoding="utf-8")
+        options.publish.write_text(published(text, options.publish, BEGIN, END), encoding="utf-8")
     else:
         print(text)
 

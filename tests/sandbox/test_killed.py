@@ -60,6 +60,11 @@ def test_killed_at_any_moment() -> None:
         assert without_gaps(rows)
         assert rows == whole[: len(rows)]
         lengths.add(len(rows))
+        if (
+            ending.outcome is Outcome.RETURNED
+        ):  # on a busy machine the first may have taken longer than the rest
+            assert ending.wall_s is not None
+            seconds = min(seconds, ending.wall_s)
     assert len(lengths) > 1, "the moments differ"
 
 

@@ -15,6 +15,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from deskcheck.notebook._late import Children
 from deskcheck.sandbox import _server
 
 SOCKETS = ".kernel"
@@ -123,6 +124,7 @@ class _Door:
         self.linked = linked
         self.pid = os.getpid()
         self.open = True
+        self.children = Children()
         self.capture: Any = None
         if settings["state"] is not None:
             from deskcheck.notebook.capture import Capture, StateLimits
@@ -151,6 +153,7 @@ class _Door:
             "wall_s": time.perf_counter() - wall,
             "cpu_s": time.process_time() - cpu,
         }
+        self.children.wait()
         if self.capture is not None and not silent:
             facts["state"] = self.capture.after_cell(self.shell.user_ns, self.shell.user_ns_hidden, code)
         return {**reply, "deskcheck": facts}

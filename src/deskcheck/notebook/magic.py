@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from deskcheck.notebook._late import Children
 from deskcheck.notebook.capture import Capture, StateLimits
 from deskcheck.recording.errors import DeskcheckError, InputError, RecordingError
 
@@ -58,6 +59,7 @@ class Recorder:
             )
         self.shell, self.kernel, self.capture = shell, kernel, capture
         self.failure: Exception | None = None
+        self.children = Children()
         self.executions = 0
         self._pid = os.getpid()
         self._lock = threading.RLock()
@@ -164,6 +166,7 @@ class Recorder:
         from deskcheck.notebook.trajectory import Status
 
         # What it printed last is still on its way; ipykernel does the same before it replies.
+        self.children.wait()
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()

@@ -1,0 +1,47 @@
+"""Output of child processes that is still on its way when a cell has ended.
+
+ipykernel reads what children write to the file descriptors 1 and 2 from a pipe, in a thread: on a busy
+machine after the cell, and then it belongs to none.
+"""
+
+import fcntl
+import resource
+import struct
+import sys
+import termios
+import time
+
+_MOST_S = 1.0
+"""No longer is waited for a child that goes on writing after its cell."""
+_TAKEN_S = 0.02
+"""In which the thread passes on what it has just read."""
+
+
+class Children:
+    """Waits for the output of children that ended in a cell; a cell that had none costs nothing."""
+
+    def __init__(self) -> None:
+        self._ended = _ended()
+
+    def wait(self) -> None:
+        """Until the pipes are empty, and a moment more."""
+        before, self._ended = self._ended, _ended()
+        known = (getattr(stream, "_fid", None) for stream in (sys.stdout, sys.stderr))
+        pipes = [fd for fd in known if fd is not None]
+        if not pipes or (self._ended == before and not _waiting(pipes)):
+            return
+        end = time.monotonic() + _MOST_S
+        while _waiting(pipes) and time.monotonic() < end:
+            time.sleep(0.001)
+        time.sleep(_TAKEN_S)
+
+
+def _ended() -> tuple[float, float, int]:
+    """What children used that were waited for: more, when another has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime, used.ru_stime, used.ru_minflt
+
+
+def _waiting(pipes: list[int]) -> bool:
+    """Whether one of the pipes holds bytes."""
+    return any(struct.unpack("i", fcntl.ioctl(fd, termios.FIONREAD, bytes(4)))[0] for fd in pipes)

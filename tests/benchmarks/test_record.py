@@ -159,7 +159,7 @@ def test_a_page_without_markers_is_refused(tmp_path: Path) -> None:
     page.write_text("# Mine\n")
     done = record("--publish", page)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"{page}: the lines '<!-- figures")
+    assert done.stderr.startswith(f"{page}: it has no lines '<!-- figures")
     assert page.read_text() == "# Mine\n"
 
 

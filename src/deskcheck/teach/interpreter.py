@@ -9,7 +9,7 @@ decoding gives: a guess counts only where the model's most likely token is the g
 Needs numpy, and a `Network`: of `networks` with torch, or `runtime` with ONNX Runtime.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -30,6 +30,8 @@ _FIND = 4
 _LONGER, _AT_LEAST = 4, 200
 """A state ends at so many times the length of its prompt, and so many tokens: a model that has lost its way
 writes for ever."""
+_AT_ONCE = 1024
+"""Tokens that the network runs over at a time, filled up ones counted: more are no faster on a processor."""
 _SEEN_MOST = 200_000
 """Places of earlier answers that are remembered; then it begins anew."""
 
@@ -199,36 +201,32 @@ class Rows:
         behind, before = self.network.behind, self.ends[rows]
         active = list(range(len(rows)))
         while active:
-            feeds = [[*writing[number].pending, *writing[number].guess()] for number in active]
-            width = max(len(feed) for feed in feeds)
-            tokens = np.zeros((len(active), behind + width), dtype=np.int64)
-            tokens[:, :behind] = before[active]
-            for place, feed in enumerate(feeds):
-                tokens[place, behind : behind + len(feed)] = feed
-            everyone = len(active) == len(rows)
-            logs, new_keys, new_values = self.network.run(
-                tokens,
-                keys if everyone else [k[active] for k in keys],
-                values if everyone else [v[active] for v in values],
-                lengths[active],
-            )
-            best = logs.argmax(-1)
-            taken = {}
-            for place, number in enumerate(active):
-                w = writing[number]
-                start = len(w.pending) - 1
-                taken[number] = w.take(best[place, start : len(feeds[place])], logs[place, start:], end)
-            most = int(max(lengths[number] + count for number, count in taken.items()))
-            if most + _GUESS > keys[0].shape[2]:
-                keys = [_wide(k, most + 4 * _GUESS) for k in keys]
-                values = [_wide(v, most + 4 * _GUESS) for v in values]
-            for place, number in enumerate(active):
-                count, at = taken[number], int(lengths[number])
-                for layer in range(self.network.layers):
-                    keys[layer][number, :, at : at + count] = new_keys[layer][place][:, :count]
-                    values[layer][number, :, at : at + count] = new_values[layer][place][:, :count]
-                lengths[number] += count
-                before[number] = _last([*before[number], *feeds[place][:count]], behind)
+            feeds = {number: [*writing[number].pending, *writing[number].guess()] for number in active}
+            for some in _alike(feeds):
+                width, size = max(len(feeds[number]) for number in some), int(lengths[some].max())
+                tokens = np.zeros((len(some), behind + width), dtype=np.int64)
+                tokens[:, :behind] = before[some]
+                for place, number in enumerate(some):
+                    tokens[place, behind : behind + len(feeds[number])] = feeds[number]
+                logs, new_keys, new_values = self.network.run(
+                    tokens,
+                    [k[some, :, :size] for k in keys],
+                    [v[some, :, :size] for v in values],
+                    lengths[some],
+                )
+                best = logs.argmax(-1)
+                for place, number in enumerate(some):
+                    w, feed, at = writing[number], feeds[number], int(lengths[number])
+                    start = len(w.pending) - 1
+                    count = w.take(best[place, start : len(feed)], logs[place, start:], end)
+                    if at + count + _GUESS > keys[0].shape[2]:
+                        keys = [_wide(k, at + count + 4 * _GUESS) for k in keys]
+                        values = [_wide(v, at + count + 4 * _GUESS) for v in values]
+                    for layer in range(self.network.layers):
+                        keys[layer][number, :, at : at + count] = new_keys[layer][place][:, :count]
+                        values[layer][number, :, at : at + count] = new_values[layer][place][:, :count]
+                    lengths[number] += count
+                    before[number] = _last([*before[number], *feed[:count]], behind)
             active = [
                 number
                 for number in active
@@ -244,6 +242,17 @@ class Rows:
             )
             for row, w in zip(rows, writing, strict=True)
         }
+
+
+def _alike(feeds: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
+    """Rows that are run over together: those whose tokens are about as many, so that little is filled up."""
+    some: list[int] = []
+    for number in sorted(feeds, key=lambda number: len(feeds[number])):
+        if some and (len(some) + 1) * len(feeds[number]) > _AT_ONCE:
+            yield some
+            some = []
+        some.append(number)
+    yield some
 
 
 class _Seen:

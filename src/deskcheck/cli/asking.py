@@ -100,26 +100,25 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Put questions about recordings to models and mark the answers."""
-    from deskcheck.ask.effects import effects
     from deskcheck.ask.notebooks import NotebookOptions
     from deskcheck.ask.run import ask as ask_models
 
     results = ask_models(
         list(folders),
-        [name for text in question for name in text.split(",")],
-        [name for text in model for name in text.split(",")],
+        _names(question),
+        _names(model),
         out=out,
         seed=seed,
         per_recording=per_recording,
         limit=limit,
         notebooks=NotebookOptions(
-            state=tuple(name for text in state or ["none"] for name in text.split(",")),
+            state=tuple(_names(state or ["none"])),
             history_tokens=history_tokens,
             state_tokens=state_tokens,
             unchecked=unchecked,
             run_cells=run_cells,
         ),
-        methods=[name for text in method or ["direct"] for name in text.split(",")],
+        methods=_names(method or ["direct"]),
         explain=explain,
         max_steps=max_steps,
         max_tokens=max_tokens,
@@ -128,15 +127,28 @@ def ask(
         max_connections=max_connections,
     )
     if as_json:
-        print(
-            json.dumps(
-                {
-                    "results": [result.to_dict() for result in results],
-                    "effects": [effect.to_dict() for effect in effects(results)],
-                }
-            )
-        )
-        return
+        _print_json(results)
+    else:
+        _print_results(results)
+
+
+def _names(texts: list[str]) -> list[str]:
+    """Of an option that may be given again, with several names each time."""
+    return [name for text in texts for name in text.split(",")]
+
+
+def _print_json(results: list[Any]) -> None:
+    from deskcheck.ask.effects import effects
+
+    found = {
+        "results": [result.to_dict() for result in results],
+        "effects": [effect.to_dict() for effect in effects(results)],
+    }
+    print(json.dumps(found))
+
+
+def _print_results(results: list[Any]) -> None:
+    """Tables of programs, then of each question about notebooks; what was not asked; where it all is."""
     console = console_out()
     of_programs = [result for result in results if not result.state]
     if of_programs:
@@ -154,11 +166,15 @@ def ask(
 
 def _print_notebook_scores(console: Console, results: list[Any]) -> None:
     """The metrics of a question about notebooks by model and view of the state, then what the views do."""
-    from deskcheck.ask.effects import effects
-
     question = results[0].question
     metrics = list(dict.fromkeys(name for result in results for name in result.metrics))
     results = sorted(results, key=lambda result: [r.model for r in results].index(result.model))
+    _print_metrics(console, question, metrics, results)
+    _print_state_effects(console, question, results)
+    _print_not_run(console, question, results)
+
+
+def _print_metrics(console: Console, question: str, metrics: list[str], results: list[Any]) -> None:
     table = Table(show_edge=False, pad_edge=False, title=question, title_justify="left", title_style="bold")
     table.add_column("model", overflow="fold")
     table.add_column("state", no_wrap=True)
@@ -171,6 +187,12 @@ def _print_notebook_scores(console: Console, results: list[Any]) -> None:
     unreadable = [f"{r.unreadable} {r.model} {r.state}" for r in results if r.unreadable]
     if unreadable:
         console.print(f"{question}: answers that cannot be read, and count as wrong: {', '.join(unreadable)}")
+
+
+def _print_state_effects(console: Console, question: str, results: list[Any]) -> None:
+    """What showing the state does, by model, view and metric; where it does nothing, in one line."""
+    from deskcheck.ask.effects import effects
+
     found = effects(results)
     changed = [e for e in found if e.better or e.worse]
     alike = dict.fromkeys((e.model, e.state) for e in found)
@@ -200,6 +222,10 @@ def _print_notebook_scores(console: Console, results: list[Any]) -> None:
     if alike:
         said = ", ".join(f"{model} {state}" for model, state in alike)
         console.print(f"{question}: with the state every sample scores as with none: {said}")
+
+
+def _print_not_run(console: Console, question: str, results: list[Any]) -> None:
+    """Why answers are not marked by running, where they are not."""
     why_not = Counter(
         row.ran
         for row in {row.id: row for r in results for row in r.samples}.values()

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deskcheck.cli.output import Json, print_list, progress_bar, say
+from deskcheck.cli.output import Json, counts_text, print_list, progress_bar, say
 from deskcheck.recording.errors import InputError
 
 
@@ -112,10 +112,9 @@ def print_job(summary: Any) -> None:
 
 
 def totals_text(totals: Any) -> str:
-    ends = ", ".join(f"{n} {outcome}" for outcome, n in sorted(totals.by_outcome.items()))
     return (
         f"{totals.programs} programs in {totals.shards} shards, {totals.events} events, "
-        f"{totals.size_bytes / 1e6:.1f} MB: {ends or 'none yet'}"
+        f"{totals.size_bytes / 1e6:.1f} MB: {counts_text(totals.by_outcome) or 'none yet'}"
     )
 
 

@@ -1,7 +1,7 @@
 """What commands share: messages on standard error, tables on standard output, a bar while something lasts."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -43,6 +43,16 @@ def progress_bar(quiet: bool) -> Iterator[Any]:
         yield advance
 
 
+@contextmanager
+def says_when_interrupted(text: str) -> Iterator[None]:
+    """Where an interrupt ends what is inside, a message before it goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        messages.print(text)
+        raise
+
+
 def console_out() -> Console:
     return Console(width=None if sys.stdout.isatty() else 130, highlight=False)
 
@@ -58,6 +68,10 @@ def write_file(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
         raise InputError(f"{file}: cannot be written: {error.strerror}.") from error
+
+
+def counts_text(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {what}" for what, n in sorted(found.items()))
 
 
 def print_list(what: str, found: dict[str, str]) -> None:

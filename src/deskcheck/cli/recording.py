@@ -24,7 +24,15 @@ from deskcheck.cli.jobs import (
     print_job,
     totals_text,
 )
-from deskcheck.cli.output import Json, messages, print_list, progress_bar, say, show_trace
+from deskcheck.cli.output import (
+    Json,
+    counts_text,
+    print_list,
+    progress_bar,
+    say,
+    says_when_interrupted,
+    show_trace,
+)
 from deskcheck.recording.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.tracer.limits import Level, TraceLimits
@@ -153,105 +161,152 @@ def record(
     as_json: Json = False,
 ) -> None:
     """Run programs in a sandbox and keep every line with the state of its variables."""
-    from deskcheck.sandbox.determinism import Determinism
-    from deskcheck.sandbox.limits import Limits
-    from deskcheck.sandbox.recorder import dumps, record_all
-
-    if inputs_by is not None and not any(_LOOKS_FOR_INPUTS.match(source) for source in sources):
-        raise InputError(f"--inputs-by {inputs_by}: goes with a source inputs:FILE.py.")
+    _refuse_inputs_by(inputs_by, sources)
     shards_of = asked_shards(shards, on, ray_address, replace_shards)
-    if shards_of is not None and any(_are_notebooks(s) or s.startswith("pytest:") for s in sources):
-        raise InputError("--shards, --on, --ray-address, --replace: not for notebooks and pytest.")
+    if shards_of is not None:
+        _refuse_shards(sources)
     if any(_are_notebooks(source) for source in sources):
-        from deskcheck.notebook.replayer import ReplayLimits
-
-        _record_notebooks(
-            sources,
-            out,
-            {
-                "limits": ReplayLimits(cell_s=cell_s, notebook_s=notebook_s),
-                "confinement": sandbox,
-                "order": cell_order,
-                "runs": runs if repeat else 1,
-                "workers": workers,
-            },
-            as_json=as_json,
-        )
+        options: dict[str, Any] = {
+            "confinement": sandbox,
+            "order": cell_order,
+            "runs": runs if repeat else 1,
+            "workers": workers,
+        }
+        _record_notebooks(sources, out, options, cell_s=cell_s, notebook_s=notebook_s, as_json=as_json)
         return
     asked = _sources(sources)
-    asked_limits: dict[str, Any] = {
-        "only": tuple(only or ()),
-        "call_depth": call_depth,
-        "repetitions": max_repetitions,
-    }
-    options: dict[str, Any] = {
+    options = {
         "workers": workers,
         "repeat": repeat,
         "runs": runs,
-        "fixed": Determinism(
-            clock=None if clock is None else clock.replace(tzinfo=UTC).timestamp(),
-            tick_s=tick_s,
-            random_seed=random_seed,
-            turns=turns or None,
+        "fixed": _fixed(clock, tick_s, random_seed, turns),
+        "limits": _limits(cpu_s),
+        "trace_limits": TraceLimits(
+            events=max_events or 1_000_000,
+            only=tuple(only or ()),
+            call_depth=call_depth,
+            repetitions=max_repetitions,
         ),
-        "limits": Limits(cpu_s=cpu_s, wall_s=max(60.0, 3 * cpu_s)),
-        "trace_limits": TraceLimits(**asked_limits, events=max_events or 1_000_000),
         "level": level,
         "confinement": sandbox,
         "environment": environment,
     }
-    if any(source.startswith("pytest:") for source, _ in asked):
-        if options.pop("environment") is not None:
-            raise InputError(
-                f"--environment {environment}: tests run with an interpreter that is named by its path: "
-                "use --python. (Where each environment has it: deskcheck environments list.)"
-            )
+    if any(_is_suite(source) for source, _ in asked):
         options |= {"calls": calls, "per_function": per_function, "wall_s": suite_s}
         _record_suite(
             sources, out, options, max_events, packages=package or [], python=python, as_json=as_json
         )
-        return
-    if shards_of is not None and out is None:
-        raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
-    if out is None:
+    elif shards_of is not None:
+        _record_in_shards(_programs(asked, inputs_by), out, options, shards_of, as_json=as_json)
+    elif out is not None:
+        _record_in_folder(_programs(asked, inputs_by), out, options, as_json=as_json)
+    else:
         _record_and_show(asked, options, as_json=as_json)
-        return
 
-    def programs() -> Iterator[Any]:
-        with nullcontext() if inputs_by is None else _proposer(inputs_by) as propose:
-            for source, arguments in asked:
-                yield from _programs(source, arguments, propose)
 
-    if shards_of is not None:
-        _record_in_shards(programs(), out, options, shards_of, as_json=as_json)
-        return
-    with progress_bar(as_json) as advance:
-        try:
-            summary = record_all(
-                programs(), out, progress=lambda program, ending: advance(program.id), **options
+# -- what goes together ----------------------------------------------------------------------------
+
+
+_LOOKS_FOR_INPUTS = re.compile(r"inputs[,:]")
+
+
+def _refuse_inputs_by(model: str | None, sources: list[str]) -> None:
+    if model is not None and not any(_LOOKS_FOR_INPUTS.match(source) for source in sources):
+        raise InputError(f"--inputs-by {model}: goes with a source inputs:FILE.py.")
+
+
+def _refuse_shards(sources: list[str]) -> None:
+    if any(_are_notebooks(source) or _is_suite(source) for source in sources):
+        raise InputError("--shards, --on, --ray-address, --replace: not for notebooks and pytest.")
+
+
+def _are_notebooks(source: str) -> bool:
+    return source.endswith(".ipynb") or source.startswith(("notebooks:", "history:", "june:"))
+
+
+def _is_suite(source: str) -> bool:
+    return source.startswith("pytest:")
+
+
+def _sources(texts: list[str]) -> list[tuple[str, str | None]]:
+    """Sources with their argument lists: an argument list follows the call it belongs to."""
+    asked: list[tuple[str, str | None]] = []
+    for text in texts:
+        if text.lstrip().startswith("(") and asked and "::" in asked[-1][0] and asked[-1][1] is None:
+            asked[-1] = (asked[-1][0], text)
+        else:
+            asked.append((text, None))
+    return asked
+
+
+def _fixed(clock: datetime | None, tick_s: float, random_seed: int | None, turns: bool) -> Any:
+    from deskcheck.sandbox.determinism import Determinism
+
+    return Determinism(
+        clock=None if clock is None else clock.replace(tzinfo=UTC).timestamp(),
+        tick_s=tick_s,
+        random_seed=random_seed,
+        turns=turns or None,
+    )
+
+
+def _limits(cpu_s: float) -> Any:
+    from deskcheck.sandbox.limits import Limits
+
+    return Limits(cpu_s=cpu_s, wall_s=max(60.0, 3 * cpu_s))
+
+
+# -- programs --------------------------------------------------------------------------------------
+
+
+def _programs(asked: list[tuple[str, str | None]], inputs_by: str | None = None) -> Iterator[Any]:
+    """Those of all sources. inputs_by: the model that is asked for inputs too."""
+    from deskcheck import corpus
+
+    with nullcontext() if inputs_by is None else _proposer(inputs_by) as propose:
+        for source, arguments in asked:
+            yield from corpus.programs(
+                source, arguments, note=lambda text: say(f"note: {text}"), propose=propose
             )
-        except KeyboardInterrupt:
-            messages.print(f"interrupted: what was finished is in {out}; the same command goes on from there")
-            raise
+
+
+def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
+    from deskcheck.ask.proposals import proposer
+
+    return proposer(model)
+
+
+def _record_in_folder(programs: Iterator[Any], out: Path, options: dict[str, Any], *, as_json: bool) -> None:
+    from deskcheck.sandbox.recorder import dumps, record_all
+
+    stopped = f"interrupted: what was finished is in {out}; the same command goes on from there"
+    with progress_bar(as_json) as advance, says_when_interrupted(stopped):
+        summary = record_all(programs, out, progress=lambda program, ending: advance(program.id), **options)
     if as_json:
         print(dumps(summary))
     else:
-        ends = ", ".join(f"{n} {outcome}" for outcome, n in sorted(summary.by_outcome.items()))
-        print(f"recorded {summary.recorded} programs in {out}" + (f": {ends}" if ends else ""))
-        if summary.skipped:
-            print(f"{summary.skipped} were there already")
-        print_list("not repeatable", summary.not_repeatable)
-        print_list("our own failures", summary.problems)
+        _print_programs(summary, out)
     if summary.problems:
         raise typer.Exit(2)
 
 
+def _print_programs(summary: Any, out: Path) -> None:
+    ends = counts_text(summary.by_outcome)
+    print(f"recorded {summary.recorded} programs in {out}" + (f": {ends}" if ends else ""))
+    if summary.skipped:
+        print(f"{summary.skipped} were there already")
+    print_list("not repeatable", summary.not_repeatable)
+    print_list("our own failures", summary.problems)
+
+
 def _record_in_shards(
-    programs: Iterator[Any], out: Path, options: dict[str, Any], asked: AskedShards, *, as_json: bool
+    programs: Iterator[Any], out: Path | None, options: dict[str, Any], asked: AskedShards, *, as_json: bool
 ) -> None:
     from deskcheck.sandbox.recorder import RecordSettings
     from deskcheck.scale import record_job
 
+    if out is None:
+        raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
     runner = asked.runner(options.pop("workers"))
     with job_progress(out, as_json) as tell:
         summary = record_job(
@@ -272,8 +327,25 @@ def _record_in_shards(
         raise typer.Exit(2)
 
 
-def _are_notebooks(source: str) -> bool:
-    return source.endswith(".ipynb") or source.startswith(("notebooks:", "history:", "june:"))
+def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any], *, as_json: bool) -> None:
+    from deskcheck.recording.file import Recordings
+    from deskcheck.sandbox.recorder import dumps, record_all
+
+    if len(asked) != 1 or "::" not in asked[0][0] or re.match(r"(inputs|mutations)[,:]", asked[0][0]):
+        raise InputError(
+            "recordings of more than one call need a folder: add --out FOLDER. "
+            "(One call, FILE.py::FUNCTION '(ARGUMENTS)', is shown without it.)"
+        )
+    with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder:
+        summary = record_all(_programs(asked), folder, **options)
+        summary.files = []
+        if as_json:
+            print(dumps(summary))
+            return
+        show_trace(next(iter(Recordings(folder))))
+
+
+# -- notebooks -------------------------------------------------------------------------------------
 
 
 def _record_notebooks(
@@ -281,43 +353,48 @@ def _record_notebooks(
     out: Path | None,
     options: dict[str, Any],
     *,
+    cell_s: float,
+    notebook_s: float,
     as_json: bool,
 ) -> None:
     from deskcheck.notebook.capture import StateLimits
     from deskcheck.notebook.record import record_notebooks
+    from deskcheck.notebook.replayer import ReplayLimits
 
     others = [source for source in sources if not _are_notebooks(source)]
     if others:
         raise InputError(f"{others[0]}: is no notebook, and those are recorded by themselves.")
     if out is None:
         raise InputError(f"{sources[0]}: recordings of notebooks need a folder: add --out FOLDER.")
-    with progress_bar(as_json) as advance:
-        try:
-            summary = record_notebooks(
-                sources,
-                out,
-                state=StateLimits(),
-                progress=lambda name: advance(name),
-                **options,
-            )
-        except KeyboardInterrupt:
-            messages.print(f"interrupted: what was recorded is in {out}; the same command goes on from there")
-            raise
+    stopped = f"interrupted: what was recorded is in {out}; the same command goes on from there"
+    with progress_bar(as_json) as advance, says_when_interrupted(stopped):
+        summary = record_notebooks(
+            sources,
+            out,
+            limits=ReplayLimits(cell_s=cell_s, notebook_s=notebook_s),
+            state=StateLimits(),
+            progress=lambda name: advance(name),
+            **options,
+        )
     if as_json:
         print(json.dumps(summary.to_dict()))
     else:
-        ends, cells = (
-            ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
-            for counts in (summary.by_ending, summary.cells)
-        )
-        print(f"recorded {summary.recorded} notebooks in {out}: {ends or 'none'}; cells: {cells or 'none'}")
-        if summary.skipped:
-            print(f"{summary.skipped} were there already")
-        print_list("not repeatable", summary.not_repeatable)
-        print_list("notebooks that could not be run", summary.problems)
-        print_list("noted", summary.notes)
+        _print_notebooks(summary, out)
     if summary.problems:
         raise typer.Exit(1)
+
+
+def _print_notebooks(summary: Any, out: Path) -> None:
+    ends, cells = counts_text(summary.by_ending), counts_text(summary.cells)
+    print(f"recorded {summary.recorded} notebooks in {out}: {ends or 'none'}; cells: {cells or 'none'}")
+    if summary.skipped:
+        print(f"{summary.skipped} were there already")
+    print_list("not repeatable", summary.not_repeatable)
+    print_list("notebooks that could not be run", summary.problems)
+    print_list("noted", summary.notes)
+
+
+# -- tests of a project ----------------------------------------------------------------------------
 
 
 def _record_suite(
@@ -330,8 +407,9 @@ def _record_suite(
     python: str | None,
     as_json: bool,
 ) -> None:
-    from deskcheck.corpus.suite import LIMITS, find_suite, record_suite
+    from deskcheck.corpus.suite import find_suite, record_suite
 
+    _refuse_environment(options["environment"])
     if len(sources) != 1:
         raise InputError(
             f"{sources[0]}: the tests of a project are recorded by themselves: name one pytest:PATH."
@@ -339,35 +417,51 @@ def _record_suite(
     if out is None:
         raise InputError(f"{sources[0]}: recordings of a project's calls need a folder: add --out FOLDER.")
     suite = find_suite(sources[0], packages=packages, python=python)
-    if options.pop("level") is not Level.LINE:
-        raise InputError(f"{sources[0]}: calls in tests are recorded at line level: leave --level out.")
-    if options.pop("fixed").said or options.pop("runs") != 2:
-        raise InputError(
-            f"{sources[0]}: the tests run as their owner runs them: "
-            "leave out --clock, --random-seed, --turns and --runs."
-        )
-    del options["confinement"]  # the tests run as their owner runs them
-    asked: TraceLimits = options["trace_limits"]
-    options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events, **asked.leaving_out)
-    with progress_bar(as_json) as advance:
-        try:
-            summary = record_suite(
-                suite, out, progress=lambda what, done, of: advance(what, done, of), **options
-            )
-        except KeyboardInterrupt:
-            messages.print(f"interrupted: what was recorded is in {out}")
-            raise
+    options = _suite_options(sources[0], options, max_events)
+    stopped = f"interrupted: what was recorded is in {out}"
+    with progress_bar(as_json) as advance, says_when_interrupted(stopped):
+        summary = record_suite(suite, out, progress=lambda what, done, of: advance(what, done, of), **options)
     if as_json:
         print(json.dumps(summary.to_dict()))
-        return
-    ends = ", ".join(f"{n} {outcome}" for outcome, n in sorted(summary.by_outcome.items()))
-    tests = ", ".join(f"{n} {outcome}" for outcome, n in sorted(summary.tests.items()))
+    else:
+        _print_suite(summary, out)
+
+
+def _refuse_environment(name: str | None) -> None:
+    if name is not None:
+        raise InputError(
+            f"--environment {name}: tests run with an interpreter that is named by its path: "
+            "use --python. (Where each environment has it: deskcheck environments list.)"
+        )
+
+
+def _suite_options(source: str, given: dict[str, Any], max_events: int | None) -> dict[str, Any]:
+    """Those that go with tests, which run as their owner runs them; events are bounded as tests' are."""
+    from deskcheck.corpus.suite import LIMITS
+
+    if given["level"] is not Level.LINE:
+        raise InputError(f"{source}: calls in tests are recorded at line level: leave --level out.")
+    if given["fixed"].said or given["runs"] != 2:
+        raise InputError(
+            f"{source}: the tests run as their owner runs them: "
+            "leave out --clock, --random-seed, --turns and --runs."
+        )
+    of_programs = ("level", "fixed", "runs", "confinement", "environment")
+    options = {name: value for name, value in given.items() if name not in of_programs}
+    asked: TraceLimits = given["trace_limits"]
+    options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events, **asked.leaving_out)
+    return options
+
+
+def _print_suite(summary: Any, out: Path) -> None:
+    ends = counts_text(summary.by_outcome)
     print(
         f"recorded {summary.recorded} calls of {summary.functions} functions in {out}"
         + (f": {ends}" if ends else "")
     )
     if summary.skipped:
         print(f"{summary.skipped} were there already")
+    tests = counts_text(summary.tests)
     print(f"the tests {summary.ended}: {tests}; what they wrote is in {summary.output}")
     print(f"{summary.literal} with literal arguments, {summary.alone} do the same without their test")
     print_list("not repeatable", summary.not_repeatable)
@@ -377,50 +471,7 @@ def _record_suite(
             print(f"{what} left out: " + ", ".join(f"{n} {why}" for why, n in left_out.items()))
 
 
-def _sources(texts: list[str]) -> list[tuple[str, str | None]]:
-    """Sources with their argument lists: an argument list follows the call it belongs to."""
-    asked: list[tuple[str, str | None]] = []
-    for text in texts:
-        if text.lstrip().startswith("(") and asked and "::" in asked[-1][0] and asked[-1][1] is None:
-            asked[-1] = (asked[-1][0], text)
-        else:
-            asked.append((text, None))
-    return asked
-
-
-def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
-    from deskcheck.ask.proposals import proposer
-
-    return proposer(model)
-
-
-_LOOKS_FOR_INPUTS = re.compile(r"inputs[,:]")
-
-
-def _programs(
-    source: str, arguments: str | None, propose: Callable[[str], str] | None = None
-) -> Iterator[Any]:
-    from deskcheck import corpus
-
-    yield from corpus.programs(source, arguments, note=lambda text: say(f"note: {text}"), propose=propose)
-
-
-def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any], *, as_json: bool) -> None:
-    from deskcheck.recording.file import Recordings
-    from deskcheck.sandbox.recorder import dumps, record_all
-
-    if len(asked) != 1 or "::" not in asked[0][0] or re.match(r"(inputs|mutations)[,:]", asked[0][0]):
-        raise InputError(
-            "recordings of more than one call need a folder: add --out FOLDER. "
-            "(One call, FILE.py::FUNCTION '(ARGUMENTS)', is shown without it.)"
-        )
-    with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder:
-        summary = record_all(_programs(*asked[0]), folder, **options)
-        summary.files = []
-        if as_json:
-            print(dumps(summary))
-            return
-        show_trace(next(iter(Recordings(folder))))
+# -- checking --------------------------------------------------------------------------------------
 
 
 def check(

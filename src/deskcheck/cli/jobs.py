@@ -15,7 +15,7 @@ from deskcheck.recording.errors import InputError
 
 
 class Where(StrEnum):
-    """Where the shards of a job are recorded."""
+    """Where the shards of a job are made."""
 
     LOCAL = "local"
     RAY = "ray"
@@ -44,7 +44,8 @@ RayAddress = Annotated[
 ReplaceShards = Annotated[
     bool,
     typer.Option(
-        "--replace", help="Shards of other programs or settings in the folder go when the new are whole."
+        "--replace",
+        help="Shards of other programs, notebooks or settings in the folder go when the new are whole.",
     ),
 ]
 
@@ -68,9 +69,9 @@ class AskedShards:
 
 
 def asked_shards(
-    shards: int | None, on: Where | None, ray_address: str | None, replace: bool
+    shards: int | None, on: Where | None, ray_address: str | None, replace: bool, *, size: int | None = None
 ) -> AskedShards | None:
-    """None where none of the options was given."""
+    """None where none of the options was given. size: of a shard where nobody says."""
     if shards is None and on is None and ray_address is None and not replace:
         return None
     if ray_address is not None and on is Where.LOCAL:
@@ -78,7 +79,7 @@ def asked_shards(
     from deskcheck.scale.plan import SIZE
 
     on_ray = on is Where.RAY or ray_address is not None
-    return AskedShards(shards or SIZE, (ray_address,) if on_ray else None, replace)
+    return AskedShards(shards or size or SIZE, (ray_address,) if on_ray else None, replace)
 
 
 @contextmanager
@@ -111,9 +112,14 @@ def print_job(summary: Any) -> None:
     print_list("our own failures", summary.totals.problems)
 
 
-def totals_text(totals: Any) -> str:
+WORDS = {"notebooks": ("notebooks", "cells")}
+"""Kind of a job -> what its items are called, and what is counted of them."""
+
+
+def totals_text(totals: Any, kind: str = "record") -> str:
+    items, parts = WORDS.get(kind, ("programs", "events"))
     return (
-        f"{totals.programs} programs in {totals.shards} shards, {totals.events} events, "
+        f"{totals.programs} {items} in {totals.shards} shards, {totals.events} {parts}, "
         f"{totals.size_bytes / 1e6:.1f} MB: {counts_text(totals.by_outcome) or 'none yet'}"
     )
 
@@ -172,12 +178,13 @@ def status(
         print(json.dumps(told))
     else:
         so_far = "" if found.planned else " so far"
-        planned = f"{found.programs} programs in {found.shards} shards are planned{so_far}"
-        print(f"{folder}: {planned}; whole are {totals_text(found.totals)}")
+        items, _ = WORDS.get(found.kind, ("programs", "events"))
+        planned = f"{found.programs} {items} in {found.shards} shards are planned{so_far}"
+        print(f"{folder}: {planned}; whole are {totals_text(found.totals, found.kind)}")
         if found.inside:
             print(f"{found.inside} more are finished in shards that are not")
         if found.driver is not None:
-            rate = "" if found.rate is None else f": {found.rate:.3g} programs/s"
+            rate = "" if found.rate is None else f": {found.rate:.3g} {items}/s"
             left = "" if found.left_s is None else f", {duration(found.left_s)} left"
             print(f"driven by {found.driver}{rate}{left}")
         elif not found.whole:

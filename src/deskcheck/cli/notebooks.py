@@ -2,11 +2,13 @@
 
 import json
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from deskcheck.cli.jobs import On, RayAddress, ReplaceShards, asked_shards, job_progress, print_job
 from deskcheck.cli.output import console_out, progress_bar, say, write_file
 from deskcheck.recording.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
@@ -42,7 +44,10 @@ def check_notebooks(
     ] = 2,
     out: Annotated[
         Path | None,
-        typer.Option(help="Keep the runs here as trajectories; the same command goes on from there."),
+        typer.Option(
+            help="Keep the runs here as trajectories, or with --shards what was found; the same command "
+            "goes on from there."
+        ),
     ] = None,
     details: Annotated[
         bool | None,
@@ -61,12 +66,25 @@ def check_notebooks(
     sandbox: Annotated[
         Confinement, typer.Option(help="How closely notebooks are confined ('trusted': your own).")
     ] = Confinement.STRICT,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            "--shards",
+            min=1,
+            metavar="N",
+            help="For many notebooks: as a job in shards of about N, each whole or absent (docs/scale.md).",
+        ),
+    ] = None,
+    on: On = None,
+    ray_address: RayAddress = None,
+    replace_shards: ReplaceShards = False,
 ) -> None:
     """Run notebooks again and compare with the outputs stored in them.
 
     Exit status: 0 all reproduce, 1 some do not, 2 a wrong call or an error of ours."""
-    from deskcheck.notebook.check import CellStatus, NotebookStatus
+    from deskcheck.notebook.check import CellStatus, CheckSettings, NotebookStatus
     from deskcheck.notebook.check import check_notebooks as run_check
+    from deskcheck.notebook.job import SIZE, check_in_shards
     from deskcheck.notebook.replayer import ReplayLimits
     from deskcheck.view import notebooks_page, notebooks_table
 
@@ -79,23 +97,42 @@ def check_notebooks(
     for file in (json_file, html_file):
         if file is not None and str(file) != "-" and not file.parent.is_dir():
             raise InputError(f"{file}: there is no folder {file.parent}.")
-    with progress_bar(quiet=False) as advance:
-        try:
-            report = run_check(
+    asked = asked_shards(shards, on, ray_address, replace_shards, size=SIZE)
+    if asked is not None and out is None:
+        raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
+    settings = CheckSettings(
+        limits=ReplayLimits(cell_s=cell_s, notebook_s=notebook_s),
+        confinement=sandbox,
+        order=cell_order,
+        runs=runs,
+        normalisers=_normalisers(without or []),
+    )
+    done = None
+    if asked is not None and out is not None:
+        with job_progress(out, quiet=False) as tell:
+            report, done = check_in_shards(
                 paths,
-                out=out,
-                limits=ReplayLimits(cell_s=cell_s, notebook_s=notebook_s),
-                confinement=sandbox,
-                order=cell_order,
-                runs=runs,
-                normalisers=_normalisers(without or []),
-                workers=workers,
-                progress=lambda name: advance(name),
+                out,
+                settings,
+                runner=asked.runner(workers),
+                size=asked.size,
+                replace=asked.replace,
+                progress=tell,
             )
-        except KeyboardInterrupt:
-            if out is not None:
-                say(f"interrupted: the runs are in {out}; the same command goes on from there")
-            raise
+    else:
+        with progress_bar(quiet=False) as advance:
+            try:
+                report = run_check(
+                    paths,
+                    out=out,
+                    **{each.name: getattr(settings, each.name) for each in fields(settings)},
+                    workers=workers,
+                    progress=lambda name: advance(name),
+                )
+            except KeyboardInterrupt:
+                if out is not None:
+                    say(f"interrupted: the runs are in {out}; the same command goes on from there")
+                raise
     if html_file is not None:
         write_file(html_file, notebooks_page(report))
     if json_file is not None and str(json_file) != "-":
@@ -105,6 +142,10 @@ def check_notebooks(
     else:
         shown = details if details is not None else len(report.notebooks) == 1
         console_out().print(notebooks_table(report, details=shown))
+        if done is not None:
+            print_job(done)
+    if done is not None and done.totals.problems:
+        raise typer.Exit(2)
     if failing & report.statuses():
         raise typer.Exit(1)
 
@@ -116,4 +157,4 @@ def _normalisers(without: list[str]) -> Any:
     unknown = [name for name in without if name not in (*names, "all")]
     if unknown:
         raise InputError(f"--without {unknown[0]!r}: the normalisers are {', '.join(names)}; or all.")
-    return [each for each in NORMALISERS if each.name not in without and "all" not in without]
+    return tuple(each for each in NORMALISERS if each.name not in without and "all" not in without)

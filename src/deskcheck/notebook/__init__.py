@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = [
     "Agreement",
     "Cell",
+    "CheckSettings",
     "Difference",
     "Execution",
     "Output",
@@ -22,6 +23,7 @@ __all__ = [
     "Variable",
     "View",
     "agreement",
+    "check_in_shards",
     "check_notebooks",
     "read_history",
     "read_june",
@@ -40,11 +42,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from deskcheck.notebook.capture import StateLimits, register
-    from deskcheck.notebook.check import check_notebooks
+    from deskcheck.notebook.check import CheckSettings, check_notebooks
     from deskcheck.notebook.compare import Agreement, Difference, Trial, agreement
     from deskcheck.notebook.file import read_trajectory, trajectories, write_trajectory
     from deskcheck.notebook.git import read_history
     from deskcheck.notebook.ipynb import read_notebook
+    from deskcheck.notebook.job import check_in_shards
     from deskcheck.notebook.june import read_june
     from deskcheck.notebook.record import record_notebooks
     from deskcheck.notebook.replayer import ReplayLimits, replay
@@ -56,11 +59,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     **dict.fromkeys(("StateLimits", "register"), "capture"),
-    "check_notebooks": "check",
+    **dict.fromkeys(("CheckSettings", "check_notebooks"), "check"),
     **dict.fromkeys(("Agreement", "Difference", "Trial", "agreement"), "compare"),
     **dict.fromkeys(("read_trajectory", "trajectories", "write_trajectory"), "file"),
     "read_history": "git",
     "read_notebook": "ipynb",
+    "check_in_shards": "job",
     "read_june": "june",
     "record_notebooks": "record",
     **dict.fromkeys(("ReplayLimits", "replay"), "replayer"),

@@ -9,6 +9,7 @@ Not covered: other kernels than Python's, widgets, what needs a network (there i
 
 import ast
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -16,7 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,8 @@ class NotebookStatus(StrEnum):
     """The file is no notebook, or a damaged one."""
     NO_KERNEL = "no_kernel"
     """It is not for Python."""
+    HARNESS_ERROR = "harness_error"
+    """It ended the process that ran it, three times: only of a job (`deskcheck.notebook.job`)."""
     TIMED_OUT = "timed_out"
     """A cell was stopped at a limit, or all together took too long."""
     FAILED = "failed"
@@ -112,6 +115,17 @@ class CellReport:
         diff = [f"{line.side} {line.text}" for line in self.diff]
         return {**row, "status": self.status.value, "normalisers": [*self.normalisers], "diff": diff}
 
+    @classmethod
+    def _restored(cls, row: dict[str, Any]) -> "CellReport":
+        changed = {"diff": tuple(_diff_row(line) for line in row["diff"])}
+        lists = {"status": CellStatus(row["status"]), "normalisers": tuple(row["normalisers"])}
+        return cls(**row | lists | changed)
+
+
+def _diff_row(row: dict[str, Any]) -> DiffRow:
+    changed = row["changed"]
+    return DiffRow(**row | {"changed": None if changed is None else tuple(changed)})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotebookReport:
@@ -134,6 +148,30 @@ class NotebookReport:
     def failure(self) -> CellReport | None:
         """The first cell that failed."""
         return next((cell for cell in self.cells if cell.status is CellStatus.FAILED), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For readers; `saved` is for `restored`."""
+        return {
+            "path": self.path,
+            "status": self.status.value,
+            "detail": self.detail,
+            "notes": [*self.notes],
+            "runs": self.runs,
+            "seconds": round(self.seconds, 3),
+            "counts": {status.value: count for status, count in self.counts.items()},
+            "cells": [cell.to_dict() for cell in self.cells],
+        }
+
+    def saved(self) -> str:
+        """All of it as ASCII."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def restored(cls, text: str) -> "NotebookReport":
+        """What was `saved`."""
+        row = json.loads(text)
+        lists = {"cells": tuple(map(CellReport._restored, row["cells"])), "notes": tuple(row["notes"])}
+        return cls(**row | lists | {"status": NotebookStatus(row["status"])})
 
 
 @dataclass(slots=True)
@@ -186,19 +224,6 @@ class Report:
         return {*(status.value for status in self.by_status), *(status.value for status in self.cells)}
 
     def to_dict(self) -> dict[str, Any]:
-        notebooks = [
-            {
-                "path": n.path,
-                "status": n.status.value,
-                "detail": n.detail,
-                "notes": [*n.notes],
-                "runs": n.runs,
-                "seconds": round(n.seconds, 3),
-                "counts": {status.value: count for status, count in n.counts.items()},
-                "cells": [cell.to_dict() for cell in n.cells],
-            }
-            for n in self.notebooks
-        ]
         return {
             "normalisers": [*self.normalisers],
             "runs": self.runs,
@@ -211,8 +236,23 @@ class Report:
                 for category, first, cells in self.failures
             ],
             "missing_modules": dict(self.missing_modules),
-            "notebooks": notebooks,
+            "notebooks": [notebook.to_dict() for notebook in self.notebooks],
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSettings:
+    """How a notebook is checked: `check_notebooks` says what each of these is."""
+
+    limits: ReplayLimits = field(default_factory=ReplayLimits)
+    confinement: Confinement = Confinement.STRICT
+    order: str = "top"
+    runs: int = 2
+    normalisers: tuple[Normaliser, ...] = NORMALISERS
+
+    def __post_init__(self) -> None:
+        if self.runs < 1:
+            raise ValueError(f"runs={self.runs} must be at least one")
 
 
 def check_notebooks(
@@ -234,45 +274,35 @@ def check_notebooks(
     and from which the same call goes on; without it they are gone at the end.
 
     Raises:
-        InputError: there is no such file or folder, or no notebook in it.
+        InputError: there is no such file or folder, or no notebook in it; `out` is the folder of a job.
         RecordingError: `out` holds the run of another version of a notebook, or cannot be written to.
         MissingExtra: ipykernel or jupyter_client is not installed.
         SandboxError: the level of confinement cannot be had here.
         ValueError: less than one run.
     """
-    if runs < 1:
-        raise ValueError(f"runs={runs} must be at least one")
-    files: dict[Path, tuple[Path, Path]] = {}
-    for path in paths:
-        for each, folder in _files(Path(path)):
-            files.setdefault(each.resolve(), (each, folder))
+    settings = CheckSettings(
+        limits=limits or ReplayLimits(),
+        confinement=confinement,
+        order=order,
+        runs=runs,
+        normalisers=tuple(normalisers),
+    )
+    if out is not None:
+        _refuse_a_job(Path(out))
+    files = files_of(paths)
     stopping = threading.Event()
-    report = Report(tuple(each.name for each in normalisers), runs)
+    report = new_report(settings)
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
         place = Path(scratch if out is None else out)
 
         def one(path: Path, folder: Path) -> NotebookReport:
-            try:
-                stored = read_notebook(path, order=order)
-            except InputError as error:
-                return NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
-            compare = _Comparison(stored, normalisers)
-            fresh = replay(
-                stored,
-                place / (_name(path) + SUFFIX),
-                limits=limits,
-                confinement=confinement,
-                folder=folder,
-                runs=runs,
-                again=compare.differs,
-                interrupted=stopping.is_set,
-            )
-            report.environment = report.environment or fresh.environment
-            return compare.report(fresh)
+            found, environment = check_one(path, folder, place, settings, interrupted=stopping.is_set)
+            report.environment = report.environment or environment
+            return found
 
         with ThreadPoolExecutor(workers) as pool:
             try:
-                jobs = [(path, pool.submit(one, path, folder)) for path, folder in files.values()]
+                jobs = [(path, pool.submit(one, path, folder)) for path, folder in files]
                 for path, job in jobs:
                     report.notebooks.append(job.result())
                     progress(path.stem)
@@ -281,6 +311,49 @@ def check_notebooks(
                 pool.shutdown(cancel_futures=True)
                 raise
     return report
+
+
+def _refuse_a_job(out: Path) -> None:
+    from deskcheck.scale.place import Place  # with all that jobs bring
+
+    if Place(out).job.exists():
+        raise InputError(
+            f"{out}: is the folder of a job: go on with its own command (--shards), or choose another folder."
+        )
+
+
+def new_report(settings: CheckSettings) -> Report:
+    """Of no notebooks yet."""
+    return Report(tuple(each.name for each in settings.normalisers), settings.runs)
+
+
+def check_one(
+    path: Path,
+    folder: Path,
+    kept: Path,
+    settings: CheckSettings,
+    *,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> tuple[NotebookReport, Environment | None]:
+    """What becomes of one notebook, and where it ran; None where it did not. folder: that it runs in a copy
+    of. kept: the folder of its runs' trajectories, from which another call goes on."""
+    try:
+        stored = read_notebook(path, order=settings.order)
+    except InputError as error:
+        unreadable = NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
+        return unreadable, None
+    compare = _Comparison(stored, settings.normalisers)
+    fresh = replay(
+        stored,
+        kept / (_name(path) + SUFFIX),
+        limits=settings.limits,
+        confinement=settings.confinement,
+        folder=folder,
+        runs=settings.runs,
+        again=compare.differs,
+        interrupted=interrupted,
+    )
+    return compare.report(fresh), fresh.environment
 
 
 def compare_with_stored(
@@ -292,6 +365,18 @@ def compare_with_stored(
         RecordingError: the run is of another version of the notebook.
     """
     return _Comparison(stored, normalisers).report(fresh)
+
+
+def files_of(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[Path, Path]]:
+    """Notebooks, as they are named and in order, each once and with the folder that it runs in a copy of.
+
+    Raises InputError: there is no such file or folder, or no notebook in it.
+    """
+    files: dict[Path, tuple[Path, Path]] = {}
+    for path in paths:
+        for each, folder in _files(Path(path)):
+            files.setdefault(each.resolve(), (each, folder))
+    return [*files.values()]
 
 
 def _files(path: Path) -> Iterator[tuple[Path, Path]]:

@@ -205,12 +205,12 @@ class Recorder:
 def _finish(path: Path) -> None:
     """Make the Parquet file, in a process of its own: pyarrow imports pandas for it, which is not to be
     brought into the user's kernel and cannot be imported at its end."""
-    from deskcheck.notebook.replayer import _packages
+    from deskcheck.notebook.replayer import packages
     from deskcheck.recording.program import Environment
 
     seed = os.environ.get("PYTHONHASHSEED", "")
     environment = Environment.here(
-        tracer="none", hash_seed=int(seed) if seed.isdigit() else None, packages=_packages()
+        tracer="none", hash_seed=int(seed) if seed.isdigit() else None, packages=packages(fresh=False)
     )
     ran = subprocess.run(
         # -P: nothing in the user's folder is taken for a library. A new session: who ends the kernel and its

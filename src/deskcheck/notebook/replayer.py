@@ -6,6 +6,8 @@ shows, and the following cells run in the new kernel, without the variables of t
 
 import functools
 import os
+import site
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -162,7 +164,7 @@ class _Replay:
         return self.stopped
 
     def run(self, hash_seed: int) -> Trajectory:
-        environment = Environment.here(tracer="none", hash_seed=hash_seed, packages=_packages())
+        environment = Environment.here(tracer="none", hash_seed=hash_seed, packages=packages())
         order = tuple(cell.id for cell in self.trajectory.cells)
         skipped = {cell.id for cell in self.trajectory.cells if "skip-execution" in cell.tags}
         done = self._resume(order) if self.writer.resumed else 0
@@ -266,6 +268,10 @@ def _inside(trajectory: Trajectory, folder: str | os.PathLike[str] | None) -> st
 
 
 @functools.cache
-def _packages() -> dict[str, str]:
-    """Every distribution that the kernel can import, with its version."""
-    return dict(sorted({d.metadata["Name"]: d.version for d in metadata.distributions()}.items()))
+def packages(*, fresh: bool = True) -> dict[str, str]:
+    """Every distribution that a kernel can import, with its version. A kernel is a fresh interpreter: what is
+    on the path of this process alone (PYTHONPATH, Ray's own libraries) it has not. fresh=False: that this
+    process can import."""
+    sites = {*site.getsitepackages()}  # and no home folder with more of them
+    path = [each for each in sys.path if not fresh or each in sites]
+    return dict(sorted({d.metadata["Name"]: d.version for d in metadata.distributions(path=path)}.items()))

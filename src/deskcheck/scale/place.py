@@ -14,11 +14,15 @@ When a job is whole `.job` is gone.
 
 import os
 import re
+import shutil
+import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from deskcheck.recording.file import _disk, _FolderLock, _sync
+from deskcheck.recording.errors import RecordingError
+from deskcheck.recording.file import _LOCK_NAME, _disk, _FolderLock, _sync
 
+_BUSY_S = 30.0
 _FILE = re.compile(r"([a-z]+)-(\d{5,15}|[0-9a-f]{32})\.parquet")
 
 
@@ -71,3 +75,24 @@ def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
     if sync:
         _sync(part)
     os.replace(part, path)
+
+
+def lock_scratch(scratch: Path) -> _FolderLock:
+    """The right to write into some of a shard. Waits for a worker of a driver that is gone: it ends soon."""
+    end = time.monotonic() + _BUSY_S
+    while True:
+        try:
+            return _FolderLock(scratch)
+        except RecordingError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+def empty(scratch: Path) -> None:
+    """Delete all that lies in a folder but its lock."""
+    for path in scratch.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != _LOCK_NAME:
+            path.unlink()

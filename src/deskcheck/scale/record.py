@@ -18,13 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deskcheck import __version__
-from deskcheck.recording.errors import InputError, RecordingError
+from deskcheck.recording.errors import InputError
 from deskcheck.recording.file import (
     EVENTS_SCHEMA,
     FORMAT,
     RECORDINGS_SCHEMA,
     Writer,
-    _FolderLock,
     _ShardFile,
     _sync,
 )
@@ -35,14 +34,13 @@ from deskcheck.sandbox.environments import find
 from deskcheck.sandbox.recorder import Recorder, RecordSettings
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
-from deskcheck.scale.place import Place
+from deskcheck.scale.place import Place, empty, lock_scratch
 from deskcheck.scale.plan import SIZE, Item, Job, digest, read_items
 from deskcheck.scale.work import file_facts
 from deskcheck.tracer import tracer_class
 
 TABLES = ("recordings", "events")
 _FIELDS = tuple(field.name for field in fields(Program))
-_BUSY_S = 30.0
 _ALL = 1 << 60
 """More than there are: one shard takes everything."""
 _NAMED = 100
@@ -142,9 +140,9 @@ def _make(task: dict[str, Any]) -> Line | None:
     programs = [Program.from_dict(row) for row in read_items(place.plan(task["shard"]), first, stop)]
     with place.doing("record a shard"):
         scratch.mkdir(parents=True, exist_ok=True)
-        lock = _lock(scratch)
+        lock = lock_scratch(scratch)
         if task["fresh"] or not _pair(scratch):
-            _empty(scratch)
+            empty(scratch)
         lock.release()
     with Writer(scratch, shard_recordings=_ALL, shard_events=_ALL) as writer:
         try:
@@ -216,26 +214,6 @@ def close_recorders() -> None:
 def _pair(scratch: Path) -> bool:
     """Whether a shard in it, if there is one, has both its files. Else half was put in its place."""
     return len([*scratch.glob("*-00000.parquet")]) != 1
-
-
-def _lock(scratch: Path) -> _FolderLock:
-    """Wait for a worker of a driver that is gone: it ends soon."""
-    end = time.monotonic() + _BUSY_S
-    while True:
-        try:
-            return _FolderLock(scratch)
-        except RecordingError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.1)
-
-
-def _empty(scratch: Path) -> None:
-    for path in scratch.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        elif path.name != ".lock":
-            path.unlink()
 
 
 def _join(task: dict[str, Any]) -> Line:

@@ -20,10 +20,12 @@ STYLES = {
     "not_run": "dim",
     "unreadable": "red",
     "no_kernel": "red",
+    "harness_error": "red",
 }
 WORDS = {
     "no_stored_output": "nothing stored",
     "no_kernel": "no kernel",
+    "harness_error": "our error",
     "not_repeatable": "not repeatable",
     "timed_out": "timed out",
     "not_run": "not run",

@@ -33,6 +33,7 @@ _COLOURS = {
     "not_run": "#9aa5b1",
     "unreadable": "#a3305f",
     "no_kernel": "#4a6285",
+    "harness_error": "#5a1f8f",
 }
 _LIGHT = ("normalised", "different", "not_run")
 """Of these colours white does not stand out."""
@@ -53,6 +54,7 @@ _MEANING = {
     "not_run": "not come to, or its tag says so",
     "unreadable": "no notebook, or a damaged file",
     "no_kernel": "not for Python",
+    "harness_error": "ended the process that ran it, each time",
 }
 _SOURCE_LINES = 30
 

@@ -188,6 +188,7 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["view", "nowhere"], "nowhere"),
         (["check", "nowhere"], "nowhere"),
         (["record", "--bogus"], "No such option"),
+        (["record", "good.py::double", "(1)", "--clock", "1960-01-01"], "lies before 1970-01-01"),
         (["record", "pytest:.", "--out", "o", "--environment", "x"], "use --python"),
         (["environments", "build", "unpinned.txt"], "'numpy>=1' is not pinned"),
     ],

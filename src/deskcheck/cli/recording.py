@@ -242,6 +242,8 @@ def _sources(texts: list[str]) -> list[tuple[str, str | None]]:
 def _fixed(clock: datetime | None, tick_s: float, random_seed: int | None, turns: bool) -> Any:
     from deskcheck.sandbox.determinism import Determinism
 
+    if clock is not None and clock.year < 1970:
+        raise InputError(f"--clock {clock:%Y-%m-%d}: lies before 1970-01-01, where clocks begin.")
     return Determinism(
         clock=None if clock is None else clock.replace(tzinfo=UTC).timestamp(),
         tick_s=tick_s,

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.notebook.diff import DiffRow, diff
-from deskcheck.notebook.file import SUFFIX
+from deskcheck.notebook.file import SUFFIX, storable
 from deskcheck.notebook.ipynb import read_notebook
 from deskcheck.notebook.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.record import notebook_files
@@ -437,7 +437,7 @@ class _Comparison:
             if cell.type != "code" or not cell.source.strip():
                 continue
             ran = again.get(cell.id)
-            if ran is not None and ran.source != cell.source:
+            if ran is not None and ran.source != storable(cell.source):
                 raise RecordingError(
                     f"{self.stored.path}: was run before with another source of cell {number}. "
                     "Delete that run, or choose another folder with --out."

@@ -195,12 +195,13 @@ def _batches(steps: Iterable[Step]) -> Iterator[list[dict[str, Any]]]:
         yield rows
 
 
+def storable(text: str) -> str:
+    """A text as the file has it: with question marks for lone surrogates, which UTF-8 has not."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _storable(row: dict[str, Any]) -> dict[str, Any]:
-    """Lone surrogates, which UTF-8 has not, as question marks: a cell's source can hold them."""
-    return {
-        name: value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
-        for name, value in row.items()
-    }
+    return {name: storable(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _head_row(head: Trajectory) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from deskcheck.notebook.check import (
     files_of,
     new_report,
 )
+from deskcheck.notebook.file import storable
 from deskcheck.notebook.normalise import NORMALISERS
 from deskcheck.notebook.replayer import ReplayLimits, packages
 from deskcheck.recording.errors import InputError
@@ -246,7 +247,7 @@ def _row(path: Path, folder: Path, sha256: str | None, scratch: Path, task: dict
     row = {"path": found.path, "status": found.status.value, "detail": found.detail}
     return {
         # UTF-8 has no lone surrogates; the report has them as they are.
-        **{name: text.encode("utf-8", "replace").decode() for name, text in row.items()},
+        **{name: storable(text) for name, text in row.items()},
         "cells": len(found.cells),
         "runs": found.runs,
         "seconds": found.seconds,

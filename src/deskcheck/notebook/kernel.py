@@ -266,6 +266,12 @@ class Kernel:
         within_s: wall time that is left, if that is less than `limits.cell_s`. After a status `died` or
         `out_of_memory`, and after a cell that did not let itself be stopped, the kernel is gone.
         """
+        try:
+            source.encode("utf-8")
+        except UnicodeEncodeError as error:  # no message can hold it, and no compiler would take it
+            now = time.time()
+            told = Output(type="error", name=type(error).__name__, text=str(error), value=str(error))
+            return Ran(status=Status.ERROR, started=now, ended=now, outputs=(told,))
         limits = limits or CellLimits()
         allowed = limits.cell_s if within_s is None else min(limits.cell_s, within_s)
         client = self._client

@@ -64,7 +64,8 @@ SIMPLE = [
 PLAIN = [line for line in SIMPLE if "# comprehension" not in line]
 """For the module itself: on 3.12 its comprehensions see None in a variable once a trace function has read
 f_locals there."""
-CALLS = ["{x} = helper({y})", "ys = list(counted(3, {y}))", "{x} = next(counted(2, {y}))"]
+RESUMING = ("ys = list(counted(3, {y}))", "{x} = next(counted(2, {y}))")
+"""What the helper may call: by its own name it would recurse to the limit."""
 names = st.sampled_from("abc")
 
 
@@ -92,7 +93,7 @@ def statements(draw: st.DrawFn, depth: int, calls: tuple[str, ...], *, loop: boo
     if shape in ("simple", "leave") or (depth == 0 and shape not in ("call", "closure")):
         return [draw(st.sampled_from(SIMPLE))]
     if shape == "call":
-        return [draw(st.sampled_from([*CALLS, *calls])).format(x=x, y=y)]
+        return [draw(st.sampled_from(calls)).format(x=x, y=y)]
     if shape == "closure":
         return [
             "def inner(d=[]):",
@@ -127,7 +128,7 @@ def statements(draw: st.DrawFn, depth: int, calls: tuple[str, ...], *, loop: boo
             "    b = 7",
             *draw(st.sampled_from([[], ["else:", "    c = 1"]])),
         ]
-    return ["try:", *body, "finally:", *indented(draw(blocks(0, ())))]
+    return ["try:", *body, "finally:", *indented(draw(blocks(0, calls)))]
 
 
 @st.composite
@@ -138,21 +139,22 @@ def programs(draw: st.DrawFn) -> str:
         "def shift(n):",
         "    return n + 1",
         "def helper(n):",
-        *indented([*HEADER, *draw(blocks(0, ())), "return a"]),
+        *indented([*HEADER, *draw(blocks(0, RESUMING)), "return a"]),
     ]
     handler = draw(st.sampled_from([[], ["try:"], ["try:"]]))
     body = ["a = yield n", "n += 1 if a is None else a"]
     if handler:
         body = ["try:", *indented(body), "finally:", "    c = n"]
     lines += ["def counted(times, n):", *indented(["for i in range(times):", *indented(body), "return n"])]
-    calls: tuple[str, ...] = ()
-    for k in range(draw(st.integers(1, 3))):
+    calls: tuple[str, ...] = ("{x} = helper({y})", *RESUMING)
+    functions = range(draw(st.integers(1, 3)))
+    for k in functions:
         lines += [
             f"def f{k}(n, *rest, key=None):",
             *indented([*HEADER, *draw(blocks(2, calls)), "return a, xs"]),
         ]
         calls = (*calls, f"{{x}} = f{k}({{y}})[0]", f"xs = f{k}({{y}}, {{x}}, key=s)[1][:4]")
-    for k in range(len(calls) // 2):
+    for k in functions:
         lines += ["try:", f"    result = f{k}({draw(st.integers(0, 4))})"]
         lines += ["except Exception as error:", "    print(type(error).__name__)", "print(result := 0)"]
     lines += ["n = 1", *HEADER, draw(st.sampled_from(PLAIN)), draw(st.sampled_from(PLAIN))]

@@ -99,3 +99,21 @@ def test_nobody_is_shut_out(page: Page, html: str, scheme: str, width: int) -> N
         assert page.fits()
     finally:
         page.resize_back()
+
+
+def test_long_names_fit(page: Page) -> None:
+    """Folders, paths, categories and messages without a space are broken where the window ends."""
+    name = "n" * 300
+    cell = CellReport(
+        id="a", number=1, source=name, status=CellStatus.FAILED, category=name, message=name, missing=name
+    )
+    report = NotebookReport(
+        path=f"/{name}/{name}", status=NotebookStatus.FAILED, detail=name, cells=(cell,), notes=(name,)
+    )
+    page.resize("light", 420)
+    try:
+        page.show(notebooks_page(Report(("address",), 2, [report])), "h1")
+        page.js("for (const d of document.querySelectorAll('details')) d.open = true")
+        assert page.fits()
+    finally:
+        page.resize_back()

@@ -93,13 +93,13 @@ details.nb > summary { display: flex; gap: .75rem; align-items: center; padding:
   cursor: pointer; list-style: none; }
 details.nb > summary::-webkit-details-marker { display: none; }
 details.nb[open] > summary { border-bottom: 1px solid var(--line); background: var(--wash); }
-.path { overflow-wrap: anywhere; flex: 1; } .counts { color: var(--soft); font-size: .85rem;
+h2, p, td:first-child, .path, .why { overflow-wrap: anywhere; }
+.path { flex: 1; } .counts { color: var(--soft); font-size: .85rem;
   text-align: right; }
 .inside { padding: .4rem .8rem .8rem; }
 .cell { border-top: 1px solid var(--line); padding: .45rem 0; } .cell:first-child { border: 0; }
 .cell > .head { display: flex; gap: .75rem; align-items: baseline; } .where { color: var(--soft);
   width: 7.5rem; flex: none; }
-.why { overflow-wrap: anywhere; }
 pre { margin: .4rem 0 0; padding: .5rem .7rem; background: var(--wash); border-radius: .3rem;
   overflow-x: auto;
   font: 12.5px/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }

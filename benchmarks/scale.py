@@ -1,8 +1,8 @@
 """What jobs in shards cost beside the bare recorder, and how far they go: `benchmarks/scale.py --help`.
 
-Everything is measured in one run, in turn: the recorder into a folder, the local pool, Ray. Memory is that of
-the driver and of the largest process under it. What needs more nodes than there are is simulated:
-`Assumptions` says from what.
+Everything is measured in one run, in turn: the recorder into a folder, the local pool, Ray; with small calls,
+or with the programs of sources. Memory is that of the driver and of the largest process under it. What needs
+more nodes than there are is simulated: `Assumptions` says from what.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,16 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks._measure import peak_rss
+from deskcheck import corpus
 from deskcheck.recording.program import Mode, Program
+from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.recorder import RecordSettings, record_all
-from deskcheck.scale import JobSummary, LocalPool, record_job
+from deskcheck.scale import LocalPool, record_job
 from deskcheck.scale.job import Answer
+from deskcheck.tracer.limits import TraceLimits
 from tests.scale.same import digests
+from tests.tracer.agree import published
 
 
 def programs(count: int) -> Iterator[Program]:
@@ -44,23 +50,85 @@ def programs(count: int) -> Iterator[Program]:
 
 
 SETTINGS = RecordSettings(repeat=False)
+BOUNDED = RecordSettings(
+    repeat=False,
+    limits=Limits(cpu_s=1, wall_s=20),
+    trace_limits=TraceLimits(events=20_000),
+    fixed=Determinism(clock=1e9, random_seed=0),
+)
+"""Of programs that others wrote: some run for minutes, and some draw numbers."""
 
 
-def job(count: int, folder: Path, where: str, workers: int) -> JobSummary:
-    if where == "ray":
-        from deskcheck.scale.ray import RayCluster
+def kept(path: Path) -> Iterator[Program]:
+    """Programs of a file that `keep` wrote."""
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            yield Program.from_dict(json.loads(line))
 
-        return record_job(programs(count), folder, runner=RayCluster(at_once=workers), settings=SETTINGS)
-    return record_job(programs(count), folder, runner=LocalPool(workers), settings=SETTINGS)
+
+def keep(sources: list[str], count: int, path: Path) -> int:
+    """Write the programs of sources, one after another, no more than `count`, each id once; how many there
+    are. What a source is slow to make is so made once for all ways to record."""
+    seen: set[str] = set()
+    with open(path, "w", encoding="ascii") as file:
+        for source in sources:
+            before = len(seen)
+            for program in published("p3") if source == "p3" else corpus.programs(source):
+                if len(seen) == count:
+                    break
+                if program.id not in seen:
+                    seen.add(program.id)
+                    row = {name: getattr(program, name) for name in Program.__dataclass_fields__}
+                    file.write(json.dumps(row) + "\n")
+            print(json.dumps({"source": source, "programs": len(seen) - before}), flush=True)
+    return len(seen)
 
 
-def measure(what: str, count: int, folder: Path, workers: int) -> dict[str, Any]:
+def job(given: Iterator[Program], folder: Path, where: str, workers: int, settings: RecordSettings) -> None:
+    if where == "local":
+        record_job(given, folder, runner=LocalPool(workers), settings=settings)
+        return
+    from deskcheck.scale.ray import RayCluster
+
+    with two_or_more(workers) if where == "nodes" else nullcontext():
+        record_job(given, folder, runner=RayCluster(at_once=workers), settings=settings)
+
+
+@contextmanager
+def two_or_more(nodes: int) -> Iterator[None]:
+    """A Ray cluster of so many nodes on this machine, on loopback alone, each with one processor."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    # What is called 127.0.0.1 Ray takes for the machine's address.
+    node = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.2"}
+    cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    try:
+        for _ in range(nodes - 1):
+            cluster.add_node(**node)
+        ray.init(address=cluster.address, _node_ip_address="127.0.0.2", log_to_driver=False)
+        yield
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def measure(what: str, count: int, folder: Path, workers: int, given: Path | None) -> dict[str, Any]:
     """One way to record, in this process."""
     began = time.monotonic()
+    items, settings = (programs(count), SETTINGS) if given is None else (kept(given), BOUNDED)
     if what == "recorder":
-        record_all(programs(count), folder, workers=workers, repeat=SETTINGS.repeat)
+        record_all(
+            items,
+            folder,
+            workers=workers,
+            repeat=settings.repeat,
+            limits=settings.limits,
+            trace_limits=settings.trace_limits,
+            fixed=settings.fixed,
+        )
     else:
-        job(count, folder, what, workers)
+        job(items, folder, what, workers, settings)
     took = time.monotonic() - began
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     own = resource.getrusage(resource.RUSAGE_SELF)
@@ -76,9 +144,13 @@ def measure(what: str, count: int, folder: Path, workers: int) -> dict[str, Any]
     }
 
 
-def in_its_own(what: str, count: int, folder: Path, workers: int) -> dict[str, Any]:
+def in_its_own(
+    what: str, count: int, folder: Path, workers: int, given: Path | None = None
+) -> dict[str, Any]:
     """`measure` in a process of its own, so that memory is told apart."""
     asked = ["--one", what, str(count), str(folder), str(workers)]
+    if given is not None:
+        asked += ["--given", str(given)]
     done = subprocess.run([sys.executable, __file__, *asked], stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -214,7 +286,15 @@ def main() -> None:
     parser.add_argument("--few", type=int, default=0, help="of the smaller job for memory; 0: leave it out")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--without-ray", action="store_true")
+    parser.add_argument(
+        "--ways", default="recorder,local,ray", help="of these, and nodes: a Ray cluster of a node a worker"
+    )
+    parser.add_argument(
+        "--sources",
+        nargs="+",
+        metavar="SOURCE",
+        help="programs of these (p3: its puzzles), up to --programs",
+    )
     parser.add_argument("--driver", type=int, metavar="COUNT", help="the driver alone, of a job of so many")
     parser.add_argument("--simulate", action="store_true", help="the simulation alone")
     parser.add_argument("--shard-s", type=float, default=Assumptions.shard_s)
@@ -225,10 +305,11 @@ def main() -> None:
     parser.add_argument(
         "--one", nargs=4, metavar=("WHAT", "COUNT", "FOLDER", "WORKERS"), help=argparse.SUPPRESS
     )
+    parser.add_argument("--given", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
         what, count, folder, workers = args.one
-        print(json.dumps(measure(what, int(count), Path(folder), int(workers))))
+        print(json.dumps(measure(what, int(count), Path(folder), int(workers), args.given)))
         return
     if args.driver:
         for row in driver_alone(args.driver):
@@ -249,29 +330,42 @@ def main() -> None:
                 print(json.dumps(simulate(nodes, given)))
         return
     print(json.dumps({"machine": platform.platform(), "processors": os.cpu_count(), "load": os.getloadavg()}))
-    ways = ["recorder", "local"] + ([] if args.without_ray else ["ray"])
+    ways = args.ways.split(",")
     found: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
     with tempfile.TemporaryDirectory(prefix="deskcheck-bench-") as scratch:
-        root = Path(scratch)
+        root, kept_in, count = Path(scratch), None, args.programs
+        if args.sources:
+            kept_in = root / "programs.jsonl"
+            count = keep(args.sources, count, kept_in)
         for number in range(args.rounds):
             for way in ways if number % 2 == 0 else ways[::-1]:
                 folder = root / way
                 shutil.rmtree(folder, ignore_errors=True)
-                found[way].append(in_its_own(way, args.programs, folder, args.workers))
+                found[way].append(in_its_own(way, count, folder, args.workers, kept_in))
                 print(json.dumps(found[way][-1]), flush=True)
-        rows = {way: digests(root / way) for way in ways}
-        print(
-            json.dumps(
-                {"equal rows": all(rows[way] == rows["recorder"] for way in ways), "rows": len(rows["local"])}
-            )
-        )
-        print(json.dumps({"again": in_its_own("local", args.programs, root / "local", args.workers)}))
+        print(json.dumps(compared({way: digests(root / way) for way in ways})), flush=True)
+        if "local" in ways:
+            print(json.dumps({"again": in_its_own("local", count, root / "local", args.workers, kept_in)}))
         if args.few:
             print(json.dumps({"few": in_its_own("local", args.few, root / "few", args.workers)}))
     medians = {way: statistics.median(run["per_s"] for run in runs) for way, runs in found.items()}
-    print(json.dumps({"per_s": medians, "local / recorder": medians["local"] / medians["recorder"]}))
-    if "ray" in medians:
-        print(json.dumps({"ray / local": medians["ray"] / medians["local"]}))
+    first = ways[0]
+    ratios = {f"{way} / {first}": medians[way] / medians[first] for way in ways[1:]}
+    print(json.dumps({"per_s": medians, **ratios}))
+
+
+def compared(rows: dict[str, dict[str, str]]) -> dict[str, Any]:
+    """Whether all ways gave the same rows, and which programs' differ, some of them."""
+    (first, expected), *others = rows.items()
+    differ = {}
+    for way, found in others:
+        names = sorted(expected.keys() | found.keys())
+        differ[f"{way}, {first}"] = [name for name in names if expected.get(name) != found.get(name)]
+    return {
+        "rows": len(expected),
+        "differ": {ways: len(names) for ways, names in differ.items()},
+        "some": {ways: names[:20] for ways, names in differ.items()},
+    }
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
@@ -9,6 +10,15 @@ from deskcheck.sandbox.recorder import RecordSettings
 
 OPEN = RecordSettings(repeat=False, confinement=Confinement.TRUSTED, limits=Limits(cpu_s=5, wall_s=20))
 """Programs that can reach the process that records them."""
+
+HOSTILE = {
+    "segfault": ("import ctypes\nctypes.string_at(0)", Outcome.KILLED),
+    "memory": ("held = bytearray(1 << 40)", Outcome.OUT_OF_MEMORY),
+    "loop": ("while True:\n    pass", Outcome.TIMED_OUT),
+    "output": ("while True:\n    print('x' * 1000)", Outcome.OUTPUT_LIMIT),
+    "forks": ("import os\nwhile True:\n    os.fork()", None),
+}
+"""Ways to fail, and how each ends. Which bound a fork bomb meets first is the kernel's affair."""
 
 KILL_THE_WORKER = """
 import os, signal
@@ -38,3 +48,8 @@ def killer(name: str, number: int) -> Program:
     return Program(
         id=name, code=KILL_THE_WORKER, mode=Mode.CALL, entry="f", arguments=f"({number},)", source="t"
     )
+
+
+def hostile(kind: str, name: str) -> Program:
+    """A program of a kind in `HOSTILE`."""
+    return Program(id=name, code=HOSTILE[kind][0], source="t")

@@ -1,12 +1,13 @@
 """Kills jobs at random moments until they are whole and compares with one that nothing happened to, row for row:
 
-    python -m tests.scale.kills --rounds 30 --programs 200 worker driver sigterm disk
+    python -m tests.scale.kills --rounds 30 --programs 200 worker driver sigterm disk node
 
 The suite does the same with few rounds; this is to be run by hand. `disk`: the folder is on a disk of its own that
-fills up (a tmpfs, where one can be mounted, as root; else the size of files is bounded).
+fills up (a tmpfs, where one can be mounted, as root; else the size of files is bounded). `node` needs the extra [scale].
 """
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -104,11 +105,25 @@ def status_of(folder: Path) -> str:
     return f"with {found.totals.programs} of {found.programs} whole"
 
 
+def lose_node(choose: random.Random, folder: Path, programs: int) -> str:
+    """One of two nodes of a Ray cluster goes away without a word, and another comes."""
+    after = choose.uniform(0.0, 5.0)
+    command = [sys.executable, "-m", "tests.scale.on_ray", str(folder), str(programs), "--lose", str(after)]
+    path = os.pathsep.join(filter(None, ["", *sys.path]))
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    return f"lost after {after:.1f} of {told['wall_s']:.1f} s, given out again: {told['tried_again']}"
+
+
 KINDS: dict[str, Callable[[random.Random, Path, int], str]] = {
     "worker": kill_worker,
     "driver": kill_driver,
     "sigterm": terminate,
     "disk": fill_disk,
+    "node": lose_node,
 }
 
 

@@ -1,10 +1,11 @@
-"""A job on a Ray cluster of two nodes on this machine, in a process of its own: `python -m tests.scale.on_ray FOLDER COUNT
-[lose]`. With `lose`, a node goes away without a word while the job runs and another comes. Prints the summary as JSON."""
+"""A job on a Ray cluster of two nodes on this machine, in a process of its own: `python -m tests.scale.on_ray FOLDER COUNT`.
+With `--lose`, a node goes away without a word when the first shard is whole, or so many seconds after the job began, and
+another comes; with `--killer` one of the programs kills its worker. Prints the summary as JSON."""
 
+import argparse
 import json
 import os
 import signal
-import sys
 import threading
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ from deskcheck.scale import record_job
 from tests.scale.jobs import OPEN, killer, sums
 
 
-def main(folder: Path, count: int, lose: bool) -> None:
+def main(folder: Path, count: int, *, lose: bool, after_s: float | None, kill: bool) -> None:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     import ray
     from ray.cluster_utils import Cluster
@@ -29,7 +30,9 @@ def main(folder: Path, count: int, lose: bool) -> None:
         runner = RayCluster()
 
         def change_nodes() -> None:
-            while not any(folder.glob("recordings-*.parquet")):
+            if after_s is not None:
+                time.sleep(after_s)
+            while after_s is None and not any(folder.glob("recordings-*.parquet")):
                 time.sleep(0.05)
             cluster.remove_node(second, allow_graceful=False)
             cluster.add_node(**node)
@@ -37,7 +40,9 @@ def main(folder: Path, count: int, lose: bool) -> None:
         thread = threading.Thread(target=change_nodes, daemon=True)
         if lose:
             thread.start()
-        programs = [*sums(count), killer("is killed", signal.SIGKILL), *sums(5, count)]
+        programs = [*sums(count)]
+        if kill:
+            programs += [killer("is killed", signal.SIGKILL), *sums(5, count)]
         summary = record_job(programs, folder, runner=runner, settings=OPEN, size=10)
         if lose:
             thread.join(60)
@@ -48,4 +53,16 @@ def main(folder: Path, count: int, lose: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), "lose" in sys.argv[3:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--lose", nargs="?", type=float, const=-1.0, metavar="SECONDS")
+    parser.add_argument("--killer", action="store_true")
+    given = parser.parse_args()
+    main(
+        given.folder,
+        given.count,
+        lose=given.lose is not None,
+        after_s=None if given.lose is None or given.lose < 0 else given.lose,
+        kill=given.killer,
+    )

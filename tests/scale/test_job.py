@@ -24,7 +24,7 @@ from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.recorder import RecordSettings, record_all
 from deskcheck.scale import JobSummary, LocalPool, record_job, status
 from deskcheck.scale.status import changed, failures
-from tests.scale.jobs import OPEN, killer, sums
+from tests.scale.jobs import HOSTILE, OPEN, hostile, killer, sums
 from tests.scale.same import digests, order
 
 JOB = """
@@ -144,20 +144,13 @@ def test_what_kills_its_worker_stands_alone(tmp_path: Path) -> None:
 
 def test_every_way_to_fail_is_named(tmp_path: Path) -> None:
     """Programs that crash, fill the memory, loop, fork without end and write without end are rows with their kind."""
-    ways = {
-        "segfault": ("import ctypes\nctypes.string_at(0)", Outcome.KILLED),
-        "memory": ("held = bytearray(1 << 40)", Outcome.OUT_OF_MEMORY),
-        "loop": ("while True:\n    pass", Outcome.TIMED_OUT),
-        "output": ("while True:\n    print('x' * 1000)", Outcome.OUTPUT_LIMIT),
-        "forks": ("import os\nwhile True:\n    os.fork()", None),
-    }
-    bad = [Program(id=name, code=code, source="t") for name, (code, _) in ways.items()]
+    bad = [hostile(kind, kind) for kind in HOSTILE]
     settings = RecordSettings(repeat=False, limits=Limits(cpu_s=1, wall_s=10))
     summary = job([*sums(12), *bad, *sums(4, 12)], tmp_path / "runs", settings)
     found = {r.id: r.outcome for r in Recordings(tmp_path / "runs")}
     assert len(found) == 21
-    for name, (_, outcome) in ways.items():
-        if outcome is None:  # which bound a fork bomb meets first is the kernel's affair
+    for name, (_, outcome) in HOSTILE.items():
+        if outcome is None:
             assert found[name] is not Outcome.RETURNED
         else:
             assert found[name] is outcome, name

@@ -43,11 +43,11 @@ def on_ray(folder: Path, count: int, *more: str) -> dict[str, Any]:
 
 @ON_RAY
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [(), ("lose",)], ids=["two nodes", "a node is lost"])
+@pytest.mark.parametrize("more", [(), ("--lose",)], ids=["two nodes", "a node is lost"])
 def test_ray_and_the_pool_record_the_same(tmp_path: Path, more: tuple[str, ...]) -> None:
     """Two nodes, a program that kills its worker, and once a node that goes away while another comes: the rows are
     those of the local pool, in the same order, and the killer stands alone."""
-    summary = on_ray(tmp_path / "ray", 45, *more)
+    summary = on_ray(tmp_path / "ray", 45, "--killer", *more)
     assert summary["programs"] == 51
     assert summary["tried_again"]
     programs = [*sums(45), killer("is killed", signal.SIGKILL), *sums(5, 45)]

@@ -7,6 +7,7 @@ more nodes than there are is simulated: `Assumptions` says from what.
 
 import argparse
 import heapq
+import itertools
 import json
 import os
 import platform
@@ -59,10 +60,12 @@ BOUNDED = RecordSettings(
 """Of programs that others wrote: some run for minutes, and some draw numbers."""
 
 
-def kept(path: Path) -> Iterator[Program]:
-    """Programs of a file that `keep` wrote."""
+def kept(path: Path, count: int) -> Iterator[Program]:
+    """Programs of a file that `keep` wrote, spread over it: the share of each source is the same."""
     with open(path, encoding="ascii") as file:
-        for line in file:
+        every = max(1, sum(1 for _ in file) // count)
+        file.seek(0)
+        for line in itertools.islice(file, 0, every * count, every):
             yield Program.from_dict(json.loads(line))
 
 
@@ -116,7 +119,7 @@ def two_or_more(nodes: int) -> Iterator[None]:
 def measure(what: str, count: int, folder: Path, workers: int, given: Path | None) -> dict[str, Any]:
     """One way to record, in this process."""
     began = time.monotonic()
-    items, settings = (programs(count), SETTINGS) if given is None else (kept(given), BOUNDED)
+    items, settings = (programs(count), SETTINGS) if given is None else (kept(given, count), BOUNDED)
     if what == "recorder":
         record_all(
             items,
@@ -347,7 +350,7 @@ def main() -> None:
         if "local" in ways:
             print(json.dumps({"again": in_its_own("local", count, root / "local", args.workers, kept_in)}))
         if args.few:
-            print(json.dumps({"few": in_its_own("local", args.few, root / "few", args.workers)}))
+            print(json.dumps({"few": in_its_own("local", args.few, root / "few", args.workers, kept_in)}))
     medians = {way: statistics.median(run["per_s"] for run in runs) for way, runs in found.items()}
     first = ways[0]
     ratios = {f"{way} / {first}": medians[way] / medians[first] for way in ways[1:]}

@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -107,6 +109,38 @@ class TestRuns:
             in_shards(folder, tmp_path / "out", size=1, settings=CheckSettings(runs=1))
         with pytest.raises(InputError, match=r"is the folder of a job.*--shards"):
             check_notebooks([folder], out=tmp_path / "out")
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+    def test_the_driver_is_killed(self, tmp_path: Path, number: int) -> None:
+        """What is whole stays and is not run again; started again the report is that of a job that nothing happened
+        to."""
+        folder = tmp_path / "in"
+        folder.mkdir()
+        for n in range(6):
+            save(
+                folder / f"{n}.ipynb",
+                cell("import time; time.sleep(0.2)"),
+                cell(f"print({n})", printed("3\n")),
+            )
+        undisturbed, _ = in_shards(folder, tmp_path / "undisturbed", size=1)
+        out = tmp_path / "out"
+        command = [sys.executable, "-m", "deskcheck.cli", "notebooks", "check", str(folder)]
+        command += ["--shards", "1", "--workers", "1", "--out", str(out)]
+        with subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as driver:
+            while not any(out.glob("notebooks-*.parquet")) and driver.poll() is None:
+                time.sleep(0.01)
+            driver.send_signal(number)
+        assert driver.returncode == (-number if number == signal.SIGKILL else 128 + number)
+        whole = {path: path.stat().st_mtime_ns for path in out.glob("notebooks-*.parquet")}
+        report, done = in_shards(folder, out, size=1)
+        assert timeless(report) == timeless(undisturbed)
+        assert report.by_status == {NotebookStatus.SAME: 1, NotebookStatus.DIFFERENT: 5}
+        assert 0 < done.skipped < 6
+        assert {path: path.stat().st_mtime_ns for path in whole} == whole
+        assert not (out / ".job").exists()
 
     @pytest.mark.slow
     def test_a_notebook_that_ends_its_worker_stands_alone(self, tmp_path: Path) -> None:

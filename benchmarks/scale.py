@@ -2,16 +2,15 @@
 
 Everything is measured in one run, in turn: the recorder into a folder, the local pool, Ray; with small calls,
 or with the programs of sources. Memory is that of the driver and of the largest process under it. What needs
-more nodes than there are is simulated: `Assumptions` says from what.
+more nodes than there are is simulated (`_simulation`). What is printed are JSON texts, a line each; with
+--publish and files that hold such lines a page gets the tables of them, and nothing is measured.
 """
 
 import argparse
-import heapq
 import itertools
 import json
 import os
 import platform
-import random
 import resource
 import shutil
 import statistics
@@ -21,13 +20,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks._measure import peak_rss
+from benchmarks._page import machine, published
+from benchmarks._scale_page import BEGIN, END, page
+from benchmarks._simulation import Assumptions, simulate
 from deskcheck import corpus
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox.determinism import Determinism
@@ -37,7 +40,7 @@ from deskcheck.scale import LocalPool, record_job
 from deskcheck.scale.job import Answer
 from deskcheck.tracer.limits import TraceLimits
 from tests.scale.same import digests
-from tests.tracer.agree import published
+from tests.tracer import agree
 
 
 def programs(count: int) -> Iterator[Program]:
@@ -76,7 +79,7 @@ def keep(sources: list[str], count: int, path: Path) -> int:
     with open(path, "w", encoding="ascii") as file:
         for source in sources:
             before = len(seen)
-            for program in published("p3") if source == "p3" else corpus.programs(source):
+            for program in agree.published("p3") if source == "p3" else corpus.programs(source):
                 if len(seen) == count:
                     break
                 if program.id not in seen:
@@ -201,88 +204,6 @@ def driver_alone(count: int) -> Iterator[dict[str, Any]]:
             }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Assumptions:
-    """Of the simulation. shard_s: mean time of a shard, spread: standard deviation of the logarithm of one
-    (a long tail of stragglers). plan_s: that the driver spends on planning a shard; before_s: on planning
-    before it gives anything out. driver_s: on giving out and taking back a shard, one after another.
-    lost_an_hour: share of nodes lost in an hour; what was in work there is begun again. back_s: until another
-    takes its place. noticed_s: until the driver knows.
-    """
-
-    programs: int = 10_000_000
-    size: int = 500
-    processors: int = 32
-    shard_s: float = 30.0
-    spread: float = 0.5
-    plan_s: float = 0.01
-    before_s: float = 1.0
-    driver_s: float = 0.01
-    lost_an_hour: float = 0.01
-    noticed_s: float = 30.0
-    back_s: float = 300.0
-
-
-def simulate(nodes: int, given: Assumptions, seed: int = 0) -> dict[str, float]:
-    """A job on `nodes` nodes, event by event: how long it takes, and its efficiency, which is the time that
-    the shards need on that many processors if nothing is ever idle, divided by the time that it took."""
-    choose = random.Random(seed)
-    mu = -(given.spread**2) / 2
-    todo = [
-        given.shard_s * choose.lognormvariate(mu, given.spread) for _ in range(given.programs // given.size)
-    ]
-    needed = sum(todo)
-    lives = [_life(choose, given, 0.0) for _ in range(nodes)]
-    free = [(0.0, node) for node in range(nodes) for _ in range(given.processors)]
-    heapq.heapify(free)
-    again: list[tuple[float, float]] = []
-    planned = min(len(todo), int(given.before_s / given.plan_s)) if given.plan_s else len(todo)
-    driver, ended = planned * given.plan_s, 0.0
-    unplanned = len(todo) - planned
-    lost = 0
-    while todo or again:
-        at, node = heapq.heappop(free)
-        if at > lives[node][1]:  # it was lost meanwhile; its successor takes the place
-            lives[node] = _life(choose, given, max(at, lives[node][1] + given.back_s))
-        start = max(at, lives[node][0])
-        if start > at:
-            heapq.heappush(free, (start, node))
-            continue
-        if again and (again[0][0] <= at or not todo):
-            known, takes = heapq.heappop(again)
-            start = max(at, known)
-        else:
-            # The driver plans while nobody waits for it, and at once where nothing is planned.
-            spare = min(unplanned, int(max(0.0, start - driver) / given.plan_s)) if unplanned else 0
-            if len(todo) <= unplanned - spare:
-                spare += 1
-            unplanned -= spare
-            driver += spare * given.plan_s
-            takes = todo.pop()
-        driver = max(driver, start) + given.driver_s
-        end = driver + takes
-        if end > lives[node][1]:
-            lost += 1
-            heapq.heappush(again, (lives[node][1] + given.noticed_s, takes))
-            heapq.heappush(free, (lives[node][1] + given.back_s, node))
-        else:
-            heapq.heappush(free, (end, node))
-            ended = max(ended, end)
-    return {
-        "nodes": nodes,
-        "hours": ended / 3600,
-        "shards_lost": lost,
-        "efficiency": needed / (nodes * given.processors) / ended,
-    }
-
-
-def _life(choose: random.Random, given: Assumptions, born: float) -> tuple[float, float]:
-    """From when to when a node is there."""
-    if not given.lost_an_hour:
-        return born, float("inf")
-    return born, born + choose.expovariate(given.lost_an_hour / 3600)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=2000, help="of the comparison")
@@ -309,11 +230,22 @@ def main() -> None:
         "--one", nargs=4, metavar=("WHAT", "COUNT", "FOLDER", "WORKERS"), help=argparse.SUPPRESS
     )
     parser.add_argument("--given", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--publish", type=Path, metavar="PAGE", help="write what the files of --from hold there"
+    )
+    parser.add_argument("--from", dest="results", nargs="+", type=Path, metavar="FILE", default=[])
     args = parser.parse_args()
+    if args.publish:
+        text = page([path.read_text(encoding="utf-8") for path in args.results])
+        args.publish.write_text(published(text, args.publish, BEGIN, END), encoding="utf-8")
+        return
     if args.one:
         what, count, folder, workers = args.one
         print(json.dumps(measure(what, int(count), Path(folder), int(workers), args.given)))
         return
+    about: dict[str, Any] = {"command": " ".join(["python", *map(shown, sys.argv)]), "machine": machine()}
+    about |= {"python": platform.python_version(), "date": f"{date.today()}", "load": os.getloadavg()}
+    print(json.dumps(about), flush=True)
     if args.driver:
         for row in driver_alone(args.driver):
             print(json.dumps(row))
@@ -332,7 +264,6 @@ def main() -> None:
             for nodes in (1, 10, 100, 1000):
                 print(json.dumps(simulate(nodes, given)))
         return
-    print(json.dumps({"machine": platform.platform(), "processors": os.cpu_count(), "load": os.getloadavg()}))
     ways = args.ways.split(",")
     found: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
     with tempfile.TemporaryDirectory(prefix="deskcheck-bench-") as scratch:
@@ -355,6 +286,12 @@ def main() -> None:
     first = ways[0]
     ratios = {f"{way} / {first}": medians[way] / medians[first] for way in ways[1:]}
     print(json.dumps({"per_s": medians, **ratios}))
+
+
+def shown(word: str) -> str:
+    """A word of the command, without the folders of this machine."""
+    kind, colon, path = word.rpartition(":")
+    return f"{kind}{colon}{Path(path).name if '/' in path and kind else path}"
 
 
 def compared(rows: dict[str, dict[str, str]]) -> dict[str, Any]:

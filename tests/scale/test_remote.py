@@ -202,6 +202,12 @@ def test_half_a_plan(job: Path, remote: Remote, tmp_path: Path) -> None:
     before = remote.read("job.json")
     assert push(here, remote.uri).shards == 0
     assert remote.read("job.json") == before
+    missing = (remote.lines() - {path.stem.partition("-")[2] for path in here.glob("recordings-*")}).pop()
+    for unfinished in (f"plan/{missing}.jsonl", f"work/{missing}.0-3/.spool/0.json", "plan/other.jsonl"):
+        path = here / ".job" / unfinished
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert status(here).inside == 1
     assert pull(remote.uri, here).whole
     assert (digests(here), names(here)) == (digests(job), names(job))
 
@@ -244,7 +250,7 @@ def test_pushed_while_it_runs(remote: Remote, job: Path, tmp_path: Path) -> None
 
 def test_stopped_at_any_moment_it_goes_on(job: Path, remote: Remote, tmp_path: Path) -> None:
     """Push and pull are ended in the middle, by -9 and by Ctrl-C: every line there is of files that are there, what has
-    its name here is whole, and the same command goes on. After Ctrl-C nothing is copied twice."""
+    its name here is whole, and the same command goes on."""
     choose = random.Random(7)
     there: set[str] = set()
     for number in (signal.SIGKILL, signal.SIGINT):
@@ -273,6 +279,28 @@ def test_stopped_at_any_moment_it_goes_on(job: Path, remote: Remote, tmp_path: P
     assert changed(back) == []
     done = pull(remote.uri, back)
     assert (done.there, done.whole) == (some, True)
+    assert (digests(back), names(back)) == (digests(job), names(job))
+
+
+def test_interrupted_nothing_is_copied_twice(job: Path, remote: Remote, tmp_path: Path) -> None:
+    """Ctrl-C after three shards, both ways: those count, and the same command copies the others."""
+
+    def stop(done: int, of: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        push(job, remote.uri, progress=stop)
+    assert len(remote.lines()) == 3
+    done = push(job, remote.uri)
+    assert (done.there, done.shards) == (3, shards(job) - 3)
+    assert remote.read("manifest.jsonl") == (job / "manifest.jsonl").read_bytes()
+    back = tmp_path / "back"
+    with pytest.raises(KeyboardInterrupt):
+        pull(remote.uri, back, progress=stop)
+    assert (shards(back), status(back).totals.shards) == (3, 3)
+    done = pull(remote.uri, back)
+    assert (done.there, done.shards) == (3, shards(job) - 3)
     assert (digests(back), names(back)) == (digests(job), names(job))
 
 

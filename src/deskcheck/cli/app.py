@@ -18,12 +18,14 @@ from deskcheck.cli.jobs import compact, status
 from deskcheck.cli.names import doctor, list_names
 from deskcheck.cli.notebooks import notebooks
 from deskcheck.cli.recording import check, record
+from deskcheck.cli.remote import Commands, pull, push
 from deskcheck.cli.teaching import lessons, step, teach
 from deskcheck.cli.viewing import show, view
 from deskcheck.recording.errors import DeskcheckError
 
 app = typer.Typer(
     name="deskcheck",
+    cls=Commands,
     help="Records what Python programs really do, asks language models about it, and marks the answers.",
     no_args_is_help=True,
     add_completion=False,
@@ -47,7 +49,8 @@ def _options(
     pass
 
 
-for _command in (record, status, compact, check, dedup, view, show, ask, report, lessons, teach, step):
+_JOBS = (record, status, compact, push, pull)
+for _command in (*_JOBS, check, dedup, view, show, ask, report, lessons, teach, step):
     app.command()(_command)
 app.add_typer(notebooks, name="notebooks")
 app.add_typer(environments, name="environments")

@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from deskcheck.scale.place import Place, write_whole
+from deskcheck.scale.place import Place, is_file, write_whole
 
 Line = dict[str, Any]
 """``shard``, ``programs``, ``events``, ``outcomes``, ``not_repeatable``, ``problems``, ``bytes``, ``sha256``,
@@ -17,27 +17,44 @@ def read_manifest(place: Place, *, believed: bool = False) -> dict[str, Line]:
     """The lines by shard. One that was cut off by a kill, or, unless they are `believed`, whose files are
     gone or of another size, is not there: that shard is looked at again. One of a shard that is part of a
     larger one is not there, either."""
-    lines: dict[str, Line] = {}
+    found = {
+        line["shard"]: line
+        for line in parse_lines(manifest_text(place))
+        if (believed and "of" not in line) or _there(place, line)
+    }
+    return outermost(found)
+
+
+def manifest_text(place: Place) -> str:
+    """As it is; nothing where there is none."""
     if not place.manifest.exists():
-        return lines
+        return ""
     with place.doing("read the manifest"):
-        texts = place.manifest.read_text(encoding="ascii", errors="replace").splitlines()
-    for text in texts:
+        return place.manifest.read_text(encoding="ascii", errors="replace")
+
+
+def parse_lines(text: str) -> Iterator[Line]:
+    """The lines that are one: not what was cut off, nor what would name files outside of the folder."""
+    for one in text.splitlines():
         try:
-            line = json.loads(text)
-            if (believed and "of" not in line) or _there(place, line):
-                lines[line["shard"]] = line
-        except (ValueError, KeyError, TypeError):
+            line = json.loads(one)
+            names = [f"{table}-{line['shard']}.parquet" for table in line["bytes"]]
+            parts = [(part, count) for part, count in line.get("of", [(line["shard"], 0)])]
+            if parts and all(map(is_file, names)) and line["bytes"].keys() == line["sha256"].keys():
+                Totals().add(line)
+                yield line
+        except (ValueError, KeyError, TypeError, AttributeError):
             continue
+
+
+def outermost(lines: dict[str, Line]) -> dict[str, Line]:
+    """Without those of shards that are part of larger ones."""
     parts = parts_of(lines)
-    inside = [
-        name
+    return {
+        name: line
         for name, line in lines.items()
-        if name in parts or ("of" in line and parts[line["of"][0][0]] != name)
-    ]
-    for name in inside:
-        del lines[name]
-    return lines
+        if name not in parts and ("of" not in line or parts[line["of"][0][0]] == name)
+    }
 
 
 def parts_of(lines: dict[str, Line]) -> dict[str, str]:
@@ -57,12 +74,16 @@ def _there(place: Place, line: Line) -> bool:
 def write_manifest(place: Place, lines: Iterable[Line]) -> None:
     """Write it anew."""
     with place.doing("write the manifest"):
-        write_whole(place.manifest, "".join(json.dumps(line) + "\n" for line in lines))
+        write_whole(place.manifest, lines_text(lines))
+
+
+def lines_text(lines: Iterable[Line]) -> str:
+    return "".join(json.dumps(line) + "\n" for line in lines)
 
 
 def add_line(place: Place, line: Line) -> None:
     with place.doing("write the manifest"), open(place.manifest, "a", encoding="ascii") as file:
-        file.write(json.dumps(line) + "\n")
+        file.write(lines_text([line]))
 
 
 @dataclass(slots=True)

@@ -68,6 +68,11 @@ class Place:
         return _FolderLock(self.folder)
 
 
+def is_file(name: str) -> bool:
+    """Whether a file of a shard may have this name."""
+    return _FILE.fullmatch(name) is not None
+
+
 def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
     """Write a text file that is whole or absent; with `sync`, after a power failure too."""
     part = path.with_name(f"{path.name}.part")

@@ -251,7 +251,7 @@ class Planning:
         before = replace(self._before, started=time.time())
         with self.place.doing("write the plan"):
             if not before.whole:
-                write_whole(self.place.planned, "".join(map(_planned_line, before.shards)))
+                write_planned(self.place, before.shards)
             write_plan(self.place, before)
         self._note([*self._ready][len(before.shards) :])
 
@@ -319,20 +319,29 @@ def read_plan(place: Place) -> Plan:
     """The plan of a folder, as far as it is made. Raises RecordingError where there is none."""
     try:
         told = json.loads(place.job.read_bytes())
-        kind, whole = told.get("kind", "record"), told.get("whole", True)
-        shards = told["shards"] if whole else _planned(place)
-        named = tuple(Shard(name, count) for name, count in shards)
-        return Plan(kind, told["settings"], named, told["started"], whole)
+        return as_plan(told, None if told.get("whole", True) else _planned(place))
     except (FileNotFoundError, NotADirectoryError):
         raise RecordingError(
             f"{place.folder}: no job was begun here: `deskcheck record ... --shards N --out FOLDER` "
             "begins one.",
             str(place.folder),
         ) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordingError(
             f"{place.job}: damaged: {error}. Start the job again: it is written anew.", str(place.job)
         ) from error
+
+
+def as_plan(told: dict[str, Any], shards: list[list[Any]] | None = None) -> Plan:
+    """What a job.json says. shards: those of a plan that is not whole. What it lacks is a ValueError,
+    KeyError, TypeError or AttributeError."""
+    named = tuple(Shard(name, count) for name, count in (told["shards"] if shards is None else shards))
+    return Plan(told.get("kind", "record"), told["settings"], named, told["started"], told.get("whole", True))
+
+
+def write_planned(place: Place, shards: Iterable[Shard]) -> None:
+    """Write down the shards of a plan that is not whole yet."""
+    write_whole(place.planned, "".join(map(_planned_line, shards)))
 
 
 def _planned_line(shard: Shard) -> str:

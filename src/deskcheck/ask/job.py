@@ -44,7 +44,7 @@ from deskcheck.recording.file import _sync
 from deskcheck.sandbox import Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
-from deskcheck.scale.place import Place
+from deskcheck.scale.place import Place, empty, lock_scratch
 from deskcheck.scale.plan import digest, read_items
 from deskcheck.scale.work import file_facts, unwatch, watch
 
@@ -198,7 +198,7 @@ def _decided_by(told: dict[str, Any]) -> str:
 def _items(questions: Questions, files: Sequence[Path]) -> Iterator[Item]:
     """Each line of the answers: where it is, where its question is, and digests of both lines, which decide
     its mark. A line without a known question says of itself where it stands, so that this decides, too."""
-    attempts = array("L", bytes(array("L").itemsize * len(questions)))
+    attempts = array("I", bytes(array("I").itemsize * len(questions)))
     none = True
     for file, path in enumerate(files):
         for line in lines_of(path):
@@ -242,20 +242,22 @@ def _make(task: dict[str, Any]) -> Line | None:
     items = read_items(place.plan(task["shard"]), task["first"], task["stop"])
     scratch = place.scratch(task["shard"], task["first"], task["stop"])
     with place.doing("make a shard"):
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir(parents=True)
+        scratch.mkdir(parents=True, exist_ok=True)
+        lock = lock_scratch(scratch)
+        empty(scratch)
     made = _made(scratch)
     try:
         with _Marker(task) as marker:
             _write(made, (marker.row(*item) for item in items), place)
+        with place.doing("put a shard in its place"):
+            _sync(made)
+            if not task["whole"]:
+                return None
+            os.replace(made, place.file(TABLE, task["shard"]))
+            _sync(place.folder)
     finally:
         unwatch()
-    with place.doing("put a shard in its place"):
-        _sync(made)
-        if not task["whole"]:
-            return None
-        os.replace(made, place.file(TABLE, task["shard"]))
-        _sync(place.folder)
+        lock.release()
     shutil.rmtree(scratch, ignore_errors=True)
     return _describe(task)
 
@@ -362,9 +364,12 @@ class _Marker:
         return run
 
     def _line(self, path: str, offset: int, known: str) -> bytes:
-        if path not in self._files:
-            self._files[path] = self._stack.enter_context(open(path, "rb"))  # noqa: SIM115 (the stack does)
-        raw = read_line(self._files[path], offset)
+        try:
+            if path not in self._files:
+                self._files[path] = self._stack.enter_context(open(path, "rb"))  # noqa: SIM115 (the stack does)
+            raw = read_line(self._files[path], offset)
+        except OSError as error:
+            raise InputError(f"{os.uname().nodename}: {path}: cannot be read: {error.strerror}.") from error
         if digest_of(raw).hex() != known:
             raise InputError(f"{path}: was changed while the job ran. Start it again.")
         return raw

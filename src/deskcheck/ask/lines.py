@@ -14,7 +14,7 @@ import os
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -32,7 +32,7 @@ from deskcheck.ask.notebooks import (
 from deskcheck.ask.questions import QUESTIONS
 from deskcheck.ask.run import check_questions, of_each
 from deskcheck.ask.sample import Sample
-from deskcheck.recording import InputError
+from deskcheck.recording import InputError, Recording
 from deskcheck.scale.seen import key_of
 
 LINE_BYTES = 1 << 26
@@ -42,7 +42,7 @@ _DIGEST = 16
 
 def write_questions(
     path: str | os.PathLike[str],
-    folders: Sequence[Folder],
+    recordings: Folder | Iterable[Folder] | Iterable[Recording],
     questions: Sequence[str],
     *,
     seed: int = 0,
@@ -53,11 +53,15 @@ def write_questions(
     """Write the questions that `run.ask` would put, whole or not at all. Return how many there are of each
     kind, and by kind what was excluded. One recording is held at a time; of notebooks all samples.
 
+    recordings: as for `run.ask`. notebooks: with one view of the state.
+
     Raises:
         InputError: an unknown question; more than one view of the state, whose questions would have the same
             ids; nothing can be asked; the file cannot be written.
         RecordingError: a folder cannot be read.
     """
+    if isinstance(recordings, (str, os.PathLike)):
+        recordings = [recordings]
     check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
     options = notebooks or NotebookOptions()
     of_notebooks = [name for name in questions if name in NOTEBOOK_QUESTIONS]
@@ -72,7 +76,7 @@ def write_questions(
         of_programs = [name for name in questions if name in QUESTIONS]
         if of_programs:
             for _, found in of_each(
-                recordings_of(folders),
+                recordings_of(recordings),
                 of_programs,
                 seed=seed,
                 per_recording=per_recording,
@@ -81,7 +85,9 @@ def write_questions(
                 yield from itertools.chain(*found.values())
         if of_notebooks:
             asked = notebook_samples(
-                trajectory_files([Path(folder) for folder in folders]),
+                trajectory_files(
+                    [Path(folder) for folder in recordings if not isinstance(folder, Recording)]
+                ),
                 of_notebooks,
                 options,
                 seed=seed,
@@ -103,7 +109,7 @@ def write_questions(
                     )
         if not written:
             why = "; ".join(f"{n} {reason}" for reasons in excluded.values() for reason, n in reasons.items())
-            raise InputError(f"{folders[0]}: there is nothing to ask: {why or 'it is empty'}.")
+            raise InputError(f"there is nothing to ask: {why or 'no recordings'}.")
         os.replace(made, path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}.") from error

@@ -50,8 +50,8 @@ from deskcheck.scale.work import file_facts, unwatch, watch
 
 FORMAT = 1
 """Version of the columns of a shard."""
-SIZE = 5000
-"""Answers of a shard: by value a second of work, by running half a minute."""
+SIZE = 2000
+"""Answers of a shard: by value a fifth of a second of work, by running ten seconds."""
 TABLE = "marks"
 MEASURED = tuple(dict.fromkeys(name for names in METRICS.values() for name in names))
 _SCHEMA = pa.schema(

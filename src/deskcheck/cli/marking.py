@@ -83,7 +83,7 @@ def mark(
     out: Annotated[Path, typer.Option("--out", help="Folder for the marks.")],
     shards: Annotated[
         int | None,
-        typer.Option("--shards", min=1, metavar="N", help="Answers of a shard, about (5000; docs/scale.md)."),
+        typer.Option("--shards", min=1, metavar="N", help="Answers of a shard, about (2000; docs/scale.md)."),
     ] = None,
     on: On = None,
     ray_address: RayAddress = None,

@@ -287,6 +287,54 @@ def test_ask_marks_the_oracle_right(folder: Path) -> None:
         assert sum(result["excluded"].values()) == 1
 
 
+def test_answers_given_elsewhere_are_marked(folder: Path) -> None:
+    """`questions` writes what `ask` would put and says what it leaves out; `mark` prints the scores of the answers, again
+    without marking anything; an id that no question has gives status 1; `status` reads the folder."""
+    deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
+    wrote = deskcheck(
+        "questions", "runs", "-q", "output,state", "-q", "input", "--out", "q.jsonl", cwd=folder
+    )
+    assert (wrote.returncode, wrote.stderr) == (0, "")
+    assert "q.jsonl: 4 questions: 2 input, 2 output" in wrote.stdout
+    assert "not asked for output: 1 ended otherwise: raised" in wrote.stdout
+    told = json.loads(
+        deskcheck(
+            "questions", "runs", "-q", "output", "--out", "o.jsonl", "--limit", 1, "--json", cwd=folder
+        ).stdout
+    )
+    assert told == {"questions": {"output": 1}, "excluded": {"output": {"ended otherwise: raised": 1}}}
+    asked = [json.loads(line) for line in (folder / "q.jsonl").read_text().splitlines()]
+    assert all("def f(a, b)" in row["prompt"] for row in asked)
+
+    answers = [{"id": row["id"], "completion": f"[ANSWER]{row['answer']}[/ANSWER]"} for row in asked]
+    answers.append({"id": asked[0]["id"], "completion": "4?"})
+    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    command = ("mark", "q.jsonl", "a.jsonl", "--out", "marks", "--workers", 1, "--sandbox", "standard")
+    first = deskcheck(*command, cwd=folder)
+    assert (first.returncode, first.stderr) == (0, "")
+    assert [line.split("│")[0].strip() for line in first.stdout.splitlines()[2:4]] == ["input", "output"]
+    again = json.loads(deskcheck(*command, "--json", cwd=folder).stdout)
+    assert [(s["question"], s["n"], s["unreadable"]) for s in again["scores"]] == [
+        ("input", 2, 0),
+        ("output", 3, 1),
+    ]
+    assert (again["job"]["recorded"], again["job"]["skipped"]) == (0, 5)
+    shown = deskcheck("status", "marks", "--verify", cwd=folder)
+    assert "whole are 5 answers in 1 shards, 4 right" in shown.stdout
+
+    (folder / "b.jsonl").write_text('{"id": "none", "completion": ""}\n')
+    odd = deskcheck("mark", "q.jsonl", "b.jsonl", "--out", "odd", cwd=folder)
+    assert odd.returncode == 1
+    assert "b.jsonl line 1: there is no question with the id 'none'" in odd.stdout
+    for arguments, said in (
+        (("mark", "b.jsonl", "a.jsonl", "--out", "x"), "is no question that `deskcheck questions` wrote"),
+        (("mark", "q.jsonl", "b.jsonl", "--out", "runs"), "Choose another folder"),
+    ):
+        refused = deskcheck(*arguments, cwd=folder)
+        assert refused.returncode == 2
+        assert said in refused.stderr, refused.stderr
+
+
 def test_without_the_extra_ask_names_it(folder: Path) -> None:
     """Where Inspect AI is not installed, ask says which extra to install."""
     deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)

@@ -75,7 +75,7 @@ def test_copies_within_clusters_do_not_narrow() -> None:
 
 def test_cluster_variance_by_hand() -> None:
     """Two clusters (1, 1, 0) and (0, 0, 1): deviations sum to 0.5 and -0.5; 0.5 / 36 * 2/1 * 5/6."""
-    variance = statistics._variance_of_mean([1, 1, 0, 0, 0, 1], list("aaabbb"))
+    variance = statistics._variance_of_mean([3, 3], [2, 1])
     assert variance == pytest.approx(0.5 / 36 * 2 * 5 / 6)
 
 

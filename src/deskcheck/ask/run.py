@@ -175,30 +175,58 @@ def questions_of(
     Raises:
         InputError: an unknown question; or two recordings have one id, so that samples would too.
     """
-    _check_questions(questions, QUESTIONS)
+    check_questions(questions, QUESTIONS)
     asked: dict[str, tuple[list[Sample], Counter[str]]] = {name: ([], Counter()) for name in questions}
-    seen: set[str] = set()
+    excluded = {name: reasons for name, (_, reasons) in asked.items()}
+    for recording, found in of_each(
+        recordings, questions, seed=seed, per_recording=per_recording, excluded=excluded
+    ):
+        course: Course | str | None = None
+        for name, samples in found.items():
+            if samples and courses is not None:
+                if course is None:
+                    course = course_of(recording)
+                if why_not := next((why for method in methods if (why := unfit(course, method))), None):
+                    excluded[name][why_not] += 1
+                    continue
+                if isinstance(course, Course):
+                    courses[recording.id] = course
+            asked[name][0].extend(samples)
+    return asked
+
+
+def of_each(
+    recordings: Iterable[Recording],
+    questions: Sequence[str],
+    *,
+    seed: int = 0,
+    per_recording: int | None = None,
+    excluded: Mapping[str, Counter[str]],
+) -> Iterator[tuple[Recording, dict[str, list[Sample]]]]:
+    """Each recording with its samples by question; one recording is held at a time.
+
+    Raises InputError where two have one id, so that samples would too.
+    """
+    from deskcheck.scale.seen import Seen, key_of
+
+    seen = Seen()
     for recording in recordings:
-        if recording.id in seen:
+        if not seen.add(key_of(recording.id)):
             raise InputError(
                 f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
                 "record them into one folder, which refuses an id that it has."
             )
-        seen.add(recording.id)
-        course: Course | str | None = None
-        for name, (samples, excluded) in asked.items():
-            ask_one = QUESTIONS[name]
-            found = list(ask_one(recording, seed=seed, per_recording=per_recording, excluded=excluded))
-            if found and courses is not None:
-                if course is None:
-                    course = course_of(recording)
-                if why_not := next((why for method in methods if (why := unfit(course, method))), None):
-                    excluded[why_not] += 1
-                    continue
-                if isinstance(course, Course):
-                    courses[recording.id] = course
-            samples.extend(found)
-    return asked
+        yield (
+            recording,
+            {
+                name: list(
+                    QUESTIONS[name](
+                        recording, seed=seed, per_recording=per_recording, excluded=excluded[name]
+                    )
+                )
+                for name in questions
+            },
+        )
 
 
 def ask(
@@ -243,7 +271,7 @@ def ask(
     if isinstance(recordings, (str, os.PathLike)):
         recordings = [recordings]
     sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
-    _check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
+    check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
     check_methods(methods, questions)
     prepared = prepare(models, model_args)
     asked: _Asked = {}
@@ -301,7 +329,7 @@ def ask_suite(
     display: Literal["none", "plain", "rich", "full", "log"] = "none",
 ) -> list[Result]:
     """As `ask`, for published sets (names in `SUITES`): of a file, or fetched."""
-    _check_questions(suites, SUITES)
+    check_questions(suites, SUITES)
     prepared = prepare(models, model_args)
     asked: _Asked = {
         (name, ""): (list(SUITES[name].samples(path))[:limit], Counter[str]()) for name in suites
@@ -323,7 +351,7 @@ _Asked = dict[tuple[str, str], tuple[list[Sample], Counter[str]]]
 """(question or suite, view of the state or nothing) -> samples and what was excluded."""
 
 
-def _check_questions(names: Sequence[str], known: Iterable[str]) -> None:
+def check_questions(names: Sequence[str], known: Iterable[str]) -> None:
     if not names:
         raise InputError(f"nothing to ask: name at least one of {', '.join(known)}.")
     for name in names:
@@ -672,14 +700,12 @@ def _write_table(
             for name in names
         ]
     )
-    table = pa.Table.from_pylist(
-        [{name: _utf8(getattr(row, name)) for name in names} for row in rows], schema
-    )
+    table = pa.Table.from_pylist([{name: utf8(getattr(row, name)) for name in names} for row in rows], schema)
     made = path.with_name(f".{path.name}")
     pq.write_table(table, made, compression="zstd")
     os.replace(made, path)
 
 
-def _utf8(value: Any) -> Any:
+def utf8(value: Any) -> Any:
     """Text that a model or a program wrote may hold lone surrogates, which no file of text can."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -43,9 +43,19 @@ def mean_interval(scores: Sequence[float], clusters: Sequence[str], *, confidenc
         raise ValueError(f"{n} scores but {len(clusters)} clusters: give one cluster per score")
     if not all(0 <= score <= 1 for score in scores):
         raise ValueError("a score lies outside 0 to 1")
-    mean = math.fsum(scores) / n
-    groups = len(set(clusters))
-    size = _effective_size(scores, clusters, mean * (1 - mean))
+    return interval_of(*_in_clusters(scores, clusters), confidence=confidence)
+
+
+def interval_of(counts: Sequence[int], totals: Sequence[float], *, confidence: float = 0.95) -> Interval:
+    """`mean_interval` from how many scores each cluster has, at least one, and what they add up to.
+
+    Raises ValueError where there is no cluster.
+    """
+    n, groups = sum(counts), len(counts)
+    if n == 0:
+        raise ValueError("no scores: the mean of nothing does not exist")
+    mean = min(1.0, math.fsum(totals) / n)
+    size = _effective_size(counts, totals, mean * (1 - mean))
     # With one cluster the size is one observation, which Student's t cannot describe.
     z = _quantile(confidence, groups - 1 if 1 < groups < n else None)
     spread = z * math.sqrt(mean * (1 - mean) / size + z * z / (4 * size * size))
@@ -58,32 +68,36 @@ def mean_interval(scores: Sequence[float], clusters: Sequence[str], *, confidenc
     )
 
 
-def _effective_size(values: Sequence[float], clusters: Sequence[str], variance: float) -> float:
+def _in_clusters(values: Sequence[float], clusters: Sequence[str]) -> tuple[list[int], list[float]]:
+    """Of each cluster, how many values it has and their sum."""
+    found: dict[str, list[float]] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        found.setdefault(cluster, []).append(value)
+    return [len(some) for some in found.values()], [math.fsum(some) for some in found.values()]
+
+
+def _effective_size(counts: Sequence[int], totals: Sequence[float], variance: float) -> float:
     """How many independent values of this variance would give the mean the variance that it has."""
-    n, groups = len(values), len(set(clusters))
+    n, groups = sum(counts), len(counts)
     if groups == n:
         return float(n)
     if groups == 1:
         return 1.0
-    robust = _variance_of_mean(values, clusters)
+    robust = _variance_of_mean(counts, totals)
     if variance <= 0 or robust <= variance * 1e-12:
         return float(groups)
     return min(float(n), max(1.0, variance / robust))
 
 
-def _variance_of_mean(values: Sequence[float], clusters: Sequence[str]) -> float:
+def _variance_of_mean(counts: Sequence[int], totals: Sequence[float]) -> float:
     """Cluster-robust variance of a mean: sum over clusters of (sum of deviations)^2, over n^2.
 
     Miller 2024, equation 4, times G/(G-1) (n-1)/n: unbiased enough for few clusters, and for singletons
     the plain p(1-p)/n.
     """
-    n = len(values)
-    mean = math.fsum(values) / n
-    sums: dict[str, list[float]] = {}
-    for value, cluster in zip(values, clusters, strict=True):
-        sums.setdefault(cluster, []).append(value - mean)
-    groups = len(sums)
-    total = math.fsum(math.fsum(deviations) ** 2 for deviations in sums.values())
+    n, groups = sum(counts), len(counts)
+    mean = math.fsum(totals) / n
+    total = math.fsum((in_one - count * mean) ** 2 for count, in_one in zip(counts, totals, strict=True))
     return total / n**2 * groups / (groups - 1) * (n - 1) / n
 
 
@@ -117,7 +131,7 @@ def paired_difference(
     n, groups = len(ids), len(set(groups_of))
     mean = math.fsum(differences) / n
     square = math.fsum(d * d for d in differences) / n
-    size = _effective_size(differences, groups_of, square - mean * mean)
+    size = _effective_size(*_in_clusters(differences, groups_of), square - mean * mean)
     z = _quantile(confidence, groups - 1 if 1 < groups < n else None)
     middle = mean * size / (size + 2)
     variance = ((square * size + 1) / (size + 2) - middle * middle) / (size + 2)

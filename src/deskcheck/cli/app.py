@@ -15,6 +15,7 @@ from deskcheck.cli.duplicates import dedup
 from deskcheck.cli.environments import environments
 from deskcheck.cli.exporting import export
 from deskcheck.cli.jobs import compact, status
+from deskcheck.cli.marking import mark, questions
 from deskcheck.cli.names import doctor, list_names
 from deskcheck.cli.notebooks import notebooks
 from deskcheck.cli.recording import check, record
@@ -49,8 +50,10 @@ def _options(
     pass
 
 
-_JOBS = (record, status, compact, push, pull)
-for _command in (*_JOBS, check, dedup, view, show, ask, report, lessons, teach, step):
+for _command in (
+    *(record, status, compact, push, pull, check, dedup, view, show),
+    *(ask, report, questions, mark, lessons, teach, step),
+):
     app.command()(_command)
 app.add_typer(notebooks, name="notebooks")
 app.add_typer(environments, name="environments")

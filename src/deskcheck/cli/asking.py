@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,17 +16,37 @@ from deskcheck.cli.pages import has_browser, kept_page, write_text
 from deskcheck.cli.steps import of_methods, print_steps, with_interval
 from deskcheck.recording.errors import InputError
 
+Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of recordings.")]
+Kinds = Annotated[
+    list[str],
+    typer.Option(
+        "--question",
+        "-q",
+        help="output, input, next_line, state, path; about notebooks: cell_output, next_cell.",
+    ),
+]
+HistoryTokens = Annotated[
+    int, typer.Option("--history-tokens", min=0, help="Notebooks: estimated tokens for the cells before.")
+]
+StateTokens = Annotated[
+    int, typer.Option("--state-tokens", min=0, help="Notebooks: estimated tokens for the variables.")
+]
+Unchecked = Annotated[
+    bool,
+    typer.Option(
+        "--unchecked", help="Notebooks: ask for outputs too of which it is not known whether they repeat."
+    ),
+]
+PerRecording = Annotated[
+    int | None, typer.Option("--per-recording", min=1, help="Samples of each kind from one recording.")
+]
+Limit = Annotated[int | None, typer.Option(min=1, help="Samples of each kind in all.")]
+Seed = Annotated[int, typer.Option(help="Which samples are drawn.")]
+
 
 def ask(
-    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of recordings.")],
-    question: Annotated[
-        list[str],
-        typer.Option(
-            "--question",
-            "-q",
-            help="output, input, next_line, state, path; about notebooks: cell_output, next_cell.",
-        ),
-    ],
+    folders: Folders,
+    question: Kinds,
     model: Annotated[
         list[str],
         typer.Option(
@@ -43,18 +64,9 @@ def ask(
             "none among them the effect of the others is told.",
         ),
     ] = None,
-    history_tokens: Annotated[
-        int, typer.Option("--history-tokens", min=0, help="Notebooks: estimated tokens for the cells before.")
-    ] = 4000,
-    state_tokens: Annotated[
-        int, typer.Option("--state-tokens", min=0, help="Notebooks: estimated tokens for the variables.")
-    ] = 2000,
-    unchecked: Annotated[
-        bool,
-        typer.Option(
-            "--unchecked", help="Notebooks: ask for outputs too of which it is not known whether they repeat."
-        ),
-    ] = False,
+    history_tokens: HistoryTokens = 4000,
+    state_tokens: StateTokens = 2000,
+    unchecked: Unchecked = False,
     run_cells: Annotated[
         bool,
         typer.Option(
@@ -91,11 +103,9 @@ def ask(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the answers and logs.")] = None,
-    per_recording: Annotated[
-        int | None, typer.Option("--per-recording", min=1, help="Samples of each kind from one recording.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Samples of each kind in all.")] = None,
-    seed: Annotated[int, typer.Option(help="Which samples are drawn.")] = 0,
+    per_recording: PerRecording = None,
+    limit: Limit = None,
+    seed: Seed = 0,
     max_connections: Annotated[int | None, typer.Option("--max-connections", min=1)] = None,
     as_json: Json = False,
 ) -> None:
@@ -105,20 +115,20 @@ def ask(
 
     results = ask_models(
         list(folders),
-        _names(question),
-        _names(model),
+        names(question),
+        names(model),
         out=out,
         seed=seed,
         per_recording=per_recording,
         limit=limit,
         notebooks=NotebookOptions(
-            state=tuple(_names(state or ["none"])),
+            state=tuple(names(state or ["none"])),
             history_tokens=history_tokens,
             state_tokens=state_tokens,
             unchecked=unchecked,
             run_cells=run_cells,
         ),
-        methods=_names(method or ["direct"]),
+        methods=names(method or ["direct"]),
         explain=explain,
         max_steps=max_steps,
         max_tokens=max_tokens,
@@ -132,7 +142,7 @@ def ask(
         _print_results(results)
 
 
-def _names(texts: list[str]) -> list[str]:
+def names(texts: list[str]) -> list[str]:
     """Of an option that may be given again, with several names each time."""
     return [name for text in texts for name in text.split(",")]
 
@@ -156,12 +166,17 @@ def _print_results(results: list[Any]) -> None:
         _print_methods(console, of_programs)
     for name in dict.fromkeys(result.question for result in results if result.state):
         _print_notebook_scores(console, [r for r in results if r.question == name])
-    for name, excluded in {r.question: r.excluded for r in results}.items():
-        if excluded:
-            why = ", ".join(f"{n} {reason}" for reason, n in excluded.items())
-            console.print(f"not asked for {name}: {why}")
+    print_excluded(console, {r.question: r.excluded for r in results})
     for place in sorted({r.folder for r in results}):
         console.print(f"answers and logs: {place}")
+
+
+def print_excluded(console: Console, excluded: Mapping[str, Mapping[str, int]]) -> None:
+    """By question, how many recordings are not asked about, and why."""
+    for name, reasons in excluded.items():
+        if reasons:
+            why = ", ".join(f"{n} {reason}" for reason, n in reasons.items())
+            console.print(f"not asked for {name}: {why}")
 
 
 def _print_notebook_scores(console: Console, results: list[Any]) -> None:

@@ -126,7 +126,7 @@ def run_job(
         with place.doing("write here"):
             place.folder.mkdir(parents=True, exist_ok=True)
             lock = place.lock()
-        with _terminable():
+        with terminable():
             planning = Planning(job, place, size=size, replace=replace)
             driver = _Driver(job, place, planning, runner)
             driver.run(progress)
@@ -145,7 +145,7 @@ def run_job(
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def terminable() -> Iterator[None]:
     """SIGTERM, which batch schedulers send, ends the block as an interrupt would."""
     if threading.current_thread() is not threading.main_thread():
         yield

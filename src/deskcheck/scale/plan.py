@@ -19,7 +19,7 @@ from deskcheck.recording.errors import InputError, RecordingError
 from deskcheck.recording.file import COMPACTING_NAME
 from deskcheck.scale.manifest import Line, parts_of, read_manifest
 from deskcheck.scale.place import Place, write_whole
-from deskcheck.scale.seen import Seen
+from deskcheck.scale.seen import Seen, key_of
 
 SIZE = 500
 """Items of a shard: of programs to record ten seconds to a minute of work, so that a lost one costs little
@@ -114,9 +114,7 @@ def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:
     group: list[Item] = []
     seen = Seen()
     for item in items:
-        number = int.from_bytes(
-            hashlib.blake2b(item.id.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
-        )
+        number = key_of(item.id)
         if not seen.add(number):
             raise InputError(f"two programs have the id {item.id!r}; give each its own")
         group.append(item)

@@ -1,13 +1,11 @@
 """Recording as a job: what decides a recording, and the work, which records programs of one shard."""
 
 import atexit
-import faulthandler
 import json
 import os
 import platform
 import shutil
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import fields
@@ -36,7 +34,7 @@ from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch
 from deskcheck.scale.plan import SIZE, Item, Job, digest, read_items
-from deskcheck.scale.work import file_facts
+from deskcheck.scale.work import file_facts, unwatch, watch
 from deskcheck.tracer import tracer_class
 
 TABLES = ("recordings", "events")
@@ -150,7 +148,7 @@ def _make(task: dict[str, Any]) -> Line | None:
                 if program.id not in writer.done:
                     _record_one(program, writer, settings, task)
         finally:
-            _unwatch()
+            unwatch()
     with place.doing("put a shard in its place"):
         _sync(scratch)
         if not task["whole"]:
@@ -168,26 +166,8 @@ def _record_one(program: Program, writer: Writer, settings: RecordSettings, task
             ending = Ending(outcome=Outcome.HARNESS_ERROR, detail=task["blame"])
             spool.finish(ending, _recorder(settings).environment(program, {}))
         return
-    _watch(task["patience_s"])
+    watch(task["patience_s"])
     _recorder(settings).record(program, writer)
-
-
-_watched: list[float] = []
-"""When the watchdog was last set."""
-
-
-def _watch(patience_s: float) -> None:
-    """Have this process ended if a program takes longer, or up to a quarter more. Setting the watchdog
-    anew for every program would take milliseconds of each: it waits for a thread."""
-    now = time.monotonic()
-    if not _watched or now - _watched[0] > patience_s / 4:
-        faulthandler.dump_traceback_later(1.25 * patience_s, exit=True, file=2)
-        _watched[:] = [now]
-
-
-def _unwatch() -> None:
-    faulthandler.cancel_dump_traceback_later()
-    _watched.clear()
 
 
 _recorders: dict[str, Recorder] = {}

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from deskcheck.recording.errors import DeskcheckError, InputError, RecordingError
 from deskcheck.recording.file import COMPACTING_NAME, _sync
-from deskcheck.scale.job import _terminable
+from deskcheck.scale.job import terminable
 from deskcheck.scale.manifest import (
     Line,
     add_line,
@@ -85,7 +85,7 @@ def push(folder: str | Path, uri: str, *, verify: bool = False, progress: Tell =
         RecordingError: no job is here; files of it are not what its manifest says (all others are copied
             first, and nothing of those shards is); the store refuses, or does not answer.
     """
-    with _terminable():
+    with terminable():
         return _Push(Place(folder), Store(uri)).run(verify, progress)
 
 
@@ -101,7 +101,7 @@ def pull(uri: str, folder: str | Path, *, verify: bool = False, progress: Tell =
         RecordingError: no job is there; a job runs here; files there are not what the manifest there says
             (all others are copied first); the store refuses, or does not answer.
     """
-    with _terminable():
+    with terminable():
         return _Pull(Store(uri), Place(folder)).run(verify, progress)
 
 

@@ -7,11 +7,13 @@ which is an error of ours and is tried again; and a death, of which this process
 """
 
 import errno
+import faulthandler
 import hashlib
 import importlib
 import json
 import os
 import sys
+import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -45,6 +47,24 @@ def run_task(task: dict[str, Any]) -> dict[str, Any]:
 
 def _last_line() -> str:
     return traceback.format_exc().strip().splitlines()[-1][:500]
+
+
+_watched: list[float] = []
+"""When the watchdog was last set."""
+
+
+def watch(patience_s: float) -> None:
+    """Have this process ended if an item takes longer, or up to a quarter more. Setting the watchdog
+    anew for every item would take milliseconds of each: it waits for a thread."""
+    now = time.monotonic()
+    if not _watched or now - _watched[0] > patience_s / 4:
+        faulthandler.dump_traceback_later(1.25 * patience_s, exit=True, file=2)
+        _watched[:] = [now]
+
+
+def unwatch() -> None:
+    faulthandler.cancel_dump_traceback_later()
+    _watched.clear()
 
 
 def file_facts(paths: dict[str, Path]) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,503 @@
+"""Marking as a job in shards, of answers that models gave elsewhere (`lines`): no model is asked.
+
+A line of the files of answers is an item of the job and gives one row, whatever stands in it. Marks are
+those of `deskcheck ask` for the same completions, but for one thing: where our own sandbox failed, the answer
+has no score. Not: next cells marked by running (`running`), answers read from predicted runs (`solvers`).
+"""
+
+import json
+import os
+import platform
+import shutil
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from deskcheck import __version__
+from deskcheck.ask import _sandbox
+from deskcheck.ask.lines import (
+    Given,
+    Questions,
+    answer_in_line,
+    digest_of,
+    lines_of,
+    read_line,
+    sample_in,
+)
+from deskcheck.ask.marking import METRICS, Run, mark
+from deskcheck.ask.run import utf8
+from deskcheck.ask.sample import Sample
+from deskcheck.ask.statistics import Interval, interval_of
+from deskcheck.recording import Ending, InputError, Outcome, Program
+from deskcheck.recording.file import _sync
+from deskcheck.sandbox import Confinement
+from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
+from deskcheck.scale.manifest import Line
+from deskcheck.scale.place import Place, empty, lock_scratch
+from deskcheck.scale.plan import digest, read_items
+from deskcheck.scale.work import file_facts, unwatch, watch
+
+FORMAT = 1
+"""Version of the columns of a shard."""
+SIZE = 2000
+"""Answers of a shard: by value a fifth of a second of work, by running ten seconds."""
+TABLE = "marks"
+MEASURED = tuple(dict.fromkeys(name for names in METRICS.values() for name in names))
+_SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string()),
+        pa.field("attempt", pa.int64()),
+        pa.field("question", pa.string()),
+        pa.field("program", pa.string()),
+        pa.field("cluster", pa.string()),
+        pa.field("model", pa.string()),
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("score", pa.float64()),
+        pa.field("answer", pa.string()),
+        pa.field("reason", pa.string(), nullable=False),
+        *(pa.field(name, pa.float64()) for name in MEASURED),
+        pa.field("extra", pa.string()),
+    ],
+    metadata={"deskcheck.marks": str(FORMAT)},
+)
+_ROWS, _CHARS = 2000, 8_000_000
+"""What is held of rows before they are written."""
+_NAMED = 100
+_PATIENCE_S = 120.0
+"""An answer is given up by the sandbox long before."""
+
+
+class Status(StrEnum):
+    """What became of a line of answers. Only what was marked has a score."""
+
+    MARKED = "marked"
+    NO_COMPLETION = "no_completion"
+    UNKNOWN_QUESTION = "unknown_question"
+    DAMAGED = "damaged"
+    HARNESS_ERROR = "harness_error"
+    """Our machinery failed, three times."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The answers of one model to one kind of question; model: None where the lines name none. score: share
+    that is right, with its 95 % interval clustered by program, as in `run.Result`. programs: how many
+    different ones. unreadable: answers among n that could not be read; they count as wrong."""
+
+    question: str
+    model: str | None
+    n: int
+    programs: int
+    score: float
+    low: float
+    high: float
+    unreadable: int
+    metrics: Mapping[str, Interval] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, JSON-able."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class Marks:
+    """What marking came to. statuses: lines by `Status`. not_used: the first lines that hold no answer to
+    be marked, with the reason."""
+
+    scores: list[Score] = field(default_factory=list)
+    statuses: Counter[str] = field(default_factory=Counter)
+    not_used: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, JSON-able."""
+        return {
+            "scores": [score.to_dict() for score in self.scores],
+            "statuses": dict(self.statuses),
+            "not_used": self.not_used,
+        }
+
+
+def mark_in_shards(
+    questions: str | os.PathLike[str],
+    answers: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    runner: Runner,
+    size: int = SIZE,
+    replace: bool = False,
+    confinement: Confinement = Confinement.STRICT,
+    progress: Callable[[Progress], None] = lambda progress: None,
+) -> tuple[Marks, JobSummary]:
+    """Mark answers to a file of questions, in shards of about `size` answers, wherever `runner` does it: what
+    the folder does not have yet, as `run_job` does. A row for each line, in their order.
+
+    An answer that ends the process that marks it three times has the status ``harness_error``.
+
+    Raises:
+        InputError: a file cannot be read or is changed meanwhile; the questions are damaged, or two have one
+            id; there is no answer; the folder holds other marks, and not `replace`.
+        RecordingError: another job has the folder, or the disk refuses.
+        SandboxError: a machine does not give what running answers needs.
+    """
+    known = Questions(Path(questions))
+    files = [Path(path) for path in answers]
+    told = {"confinement": Confinement(confinement).value, "limits": asdict(_sandbox.LIMITS)}
+    key = _decided_by(told)
+    found = Marks()
+
+    def finish(place: Place, lines: Sequence[Line]) -> None:
+        _tell([place.file(TABLE, line["shard"]) for line in lines], found)
+
+    job = Job(
+        kind="mark",
+        work=__name__,
+        items=_items(known, files),
+        key=key,
+        settings=told,
+        task={
+            "settings": told,
+            "decided_by": key,
+            "questions": str(known.path.resolve()),
+            "answers": [[str(path), str(path.resolve())] for path in files],
+        },
+        tables=(TABLE,),
+        commit=TABLE,
+        finish=finish,
+    )
+    done = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
+    return found, done
+
+
+def _decided_by(told: dict[str, Any]) -> str:
+    """Digest of what, beside questions and answers, decides marks."""
+    return digest(
+        json.dumps(
+            {
+                "settings": told,
+                "python": platform.python_version(),
+                "implementation": sys.implementation.name,
+                "deskcheck": __version__,
+                "format": FORMAT,
+            },
+            sort_keys=True,
+        )
+    )
+
+
+def _items(questions: Questions, files: Sequence[Path]) -> Iterator[Item]:
+    """Each line of the answers: where it is, where its question is, and digests of both lines, which decide
+    its mark. A line without a known question says of itself where it stands, so that this decides, too."""
+    attempts = array("I", bytes(array("I").itemsize * len(questions)))
+    none = True
+    for file, path in enumerate(files):
+        for line in lines_of(path):
+            none = False
+            given = digest_of(line.raw).hex()
+            try:
+                place = questions.find(id_ := answer_in_line(line.raw).id)
+            except ValueError:
+                place, id_ = None, ""
+            where = [file, line.number, line.offset, given]
+            if place is None:
+                decides = json.dumps([str(path), line.number, given])
+                yield Item(f"{file}:{line.number}", json.dumps([*where, None, None, None]), decides)
+                continue
+            attempts[place] += 1
+            asked, attempt = questions.digest(place).hex(), attempts[place]
+            yield Item(
+                f"{id_}#{attempt}",
+                json.dumps([*where, questions.offsets[place], asked, attempt]),
+                f"{asked} {given} {attempt}",
+            )
+    if none:
+        raise InputError(f"{', '.join(map(str, files))}: there are no answers.")
+
+
+# -- the work ----------------------------------------------------------------------------------------
+
+
+def _make(task: dict[str, Any]) -> Line | None:
+    """Mark answers FIRST to STOP of a shard. If that is all of it, it is put in its place."""
+    node = os.uname().nodename
+    if _decided_by(task["settings"]) != task["decided_by"]:
+        raise InputError(
+            f"{node}: has another Python or deskcheck than the machine that planned the job. Install the "
+            "same on all of them."
+        )
+    place = Place(task["folder"])
+    for path in (place.job, Path(task["questions"]), *(Path(path) for _, path in task["answers"])):
+        if not path.exists():
+            raise InputError(f"{node}: does not see {path}: a job needs files that all machines share.")
+    items = read_items(place.plan(task["shard"]), task["first"], task["stop"])
+    scratch = place.scratch(task["shard"], task["first"], task["stop"])
+    with place.doing("make a shard"):
+        scratch.mkdir(parents=True, exist_ok=True)
+        lock = lock_scratch(scratch)
+        empty(scratch)
+    made = _made(scratch)
+    try:
+        with _Marker(task) as marker:
+            _write(made, (marker.row(*item) for item in items), place)
+        with place.doing("put a shard in its place"):
+            _sync(made)
+            if not task["whole"]:
+                return None
+            os.replace(made, place.file(TABLE, task["shard"]))
+            _sync(place.folder)
+    finally:
+        unwatch()
+        lock.release()
+    shutil.rmtree(scratch, ignore_errors=True)
+    return _describe(task)
+
+
+def _made(scratch: Path) -> Path:
+    return scratch / f"{TABLE}.parquet"
+
+
+def _write(path: Path, rows: Iterator[dict[str, Any]], place: Place) -> None:
+    with place.doing("write marks"), pq.ParquetWriter(path, _SCHEMA, compression="zstd") as writer:
+        some: list[dict[str, Any]] = []
+        chars = 0
+        for row in rows:
+            some.append(row)
+            chars += sum(len(row[name] or "") for name in ("id", "answer", "reason", "extra"))
+            if len(some) >= _ROWS or chars > _CHARS:
+                writer.write_table(pa.Table.from_pylist(some, schema=_SCHEMA))
+                some, chars = [], 0
+        if some:
+            writer.write_table(pa.Table.from_pylist(some, schema=_SCHEMA))
+
+
+class _SandboxFailed(Exception):
+    """Of the run of an answer; says nothing about the answer."""
+
+
+class _Marker:
+    """Makes rows. Files are opened, and a sandbox is started, when first needed."""
+
+    def __init__(self, task: dict[str, Any]) -> None:
+        self._questions: str = task["questions"]
+        self._answers: list[tuple[str, str]] = task["answers"]
+        self._blame: str | None = task["blame"]
+        self._stack = ExitStack()
+        sandbox = _sandbox.for_many(Confinement(task["settings"]["confinement"]))
+        self._sandbox = self._stack.enter_context(closing(sandbox))
+        self._files: dict[str, IO[bytes]] = {}
+        self._sample = lru_cache(maxsize=64)(self._read_sample)
+
+    def __enter__(self) -> "_Marker":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def row(
+        self,
+        file: int,
+        number: int,
+        offset: int,
+        known: str,
+        asked_offset: int | None,
+        asked_known: str | None,
+        attempt: int | None,
+    ) -> dict[str, Any]:
+        """The row of an answer: of line `number`, which begins at `offset` and has the digest `known`; and of
+        its question's line."""
+        name, path = self._answers[file]
+        raw = self._line(path, offset, known)
+        try:
+            given = answer_in_line(raw)
+        except ValueError as error:
+            return _row(status=Status.DAMAGED, reason=f"{name} line {number}: {error}")
+        row = _row(id=given.id, model=given.model, extra=given.extra)
+        if asked_offset is None:
+            reason = f"{name} line {number}: there is no question with the id {given.id!r}"
+            return row | _told(status=Status.UNKNOWN_QUESTION, reason=reason)
+        sample = self._sample(asked_offset, asked_known)
+        if sample.id != given.id:  # their hashes are equal
+            raise InputError(f"{name} line {number}: rename {given.id!r}: it is taken for {sample.id!r}.")
+        row |= _told(
+            attempt=attempt, question=sample.question, program=sample.program, cluster=sample.cluster
+        )
+        if given.completion is None:
+            reason = f"{name} line {number}: has no completion"
+            return row | _told(status=Status.NO_COMPLETION, reason=reason)
+        return row | self._marked(sample, given)
+
+    def _marked(self, sample: Sample, given: Given) -> dict[str, Any]:
+        assert given.completion is not None
+        if self._blame is not None:
+            return _told(status=Status.HARNESS_ERROR, reason=self._blame)
+        watch(_PATIENCE_S)
+        try:
+            found = mark(sample, given.completion, run=self._run)
+        except _SandboxFailed as error:
+            return _told(status=Status.HARNESS_ERROR, reason=f"the sandbox failed: {error}")
+        return _told(
+            status=Status.MARKED,
+            score=found.score,
+            answer=found.answer,
+            reason=found.reason,
+            **found.metrics,
+        )
+
+    @property
+    def _run(self) -> Run:
+        def run(program: Program) -> Ending:
+            ending = self._sandbox.run_one(program)
+            if ending.outcome is Outcome.HARNESS_ERROR:
+                raise _SandboxFailed(ending.detail)
+            return ending
+
+        return run
+
+    def _line(self, path: str, offset: int, known: str) -> bytes:
+        try:
+            if path not in self._files:
+                self._files[path] = self._stack.enter_context(open(path, "rb"))  # noqa: SIM115 (the stack does)
+            raw = read_line(self._files[path], offset)
+        except OSError as error:
+            raise InputError(f"{os.uname().nodename}: {path}: cannot be read: {error.strerror}.") from error
+        if digest_of(raw).hex() != known:
+            raise InputError(f"{path}: was changed while the job ran. Start it again.")
+        return raw
+
+    def _read_sample(self, offset: int, known: str) -> Sample:
+        return sample_in(self._line(self._questions, offset, known))
+
+
+def _row(**fields: Any) -> dict[str, Any]:
+    return dict.fromkeys(_SCHEMA.names) | {"reason": ""} | _told(**fields)
+
+
+def _told(**fields: Any) -> dict[str, Any]:
+    return {name: utf8(value) for name, value in fields.items()}
+
+
+def _join(task: dict[str, Any]) -> Line:
+    """Make a shard of its parts, given as ``[first, stop]`` in order."""
+    place = Place(task["folder"])
+    with place.doing("join the parts of a shard"):
+        joined = place.work / f"{task['shard']}.{TABLE}"
+        with pq.ParquetWriter(joined, _SCHEMA, compression="zstd") as writer:
+            for first, stop in task["parts"]:
+                with pq.ParquetFile(_made(place.scratch(task["shard"], first, stop))) as part:
+                    for group in range(part.num_row_groups):
+                        writer.write_table(part.read_row_group(group, use_threads=False))
+        _sync(joined)
+        os.replace(joined, place.file(TABLE, task["shard"]))
+        _sync(place.folder)
+    return _describe(task)
+
+
+def _describe(task: dict[str, Any]) -> Line:
+    path = Place(task["folder"]).file(TABLE, task["shard"])
+    table = pq.read_table(path, columns=["id", "attempt", "status", "score"], use_threads=False)
+    outcomes: Counter[str] = Counter()
+    problems: dict[str, str] = {}
+    for status, score in zip(*(table.column(name).to_pylist() for name in ("status", "score")), strict=True):
+        outcomes[("right" if score else "wrong") if status == Status.MARKED else status] += 1
+    if outcomes[Status.HARNESS_ERROR]:
+        ours = pq.read_table(
+            path, columns=["id", "attempt", "reason"], filters=[("status", "=", Status.HARNESS_ERROR.value)]
+        )
+        problems = {f"{row['id']}#{row['attempt']}": row["reason"] for row in ours.to_pylist()[:_NAMED]}
+    return {
+        "shard": task["shard"],
+        "programs": len(table),
+        "events": outcomes["right"],
+        "outcomes": {name: n for name, n in sorted(outcomes.items()) if n},
+        "not_repeatable": 0,
+        "problems": problems,
+        **file_facts({TABLE: path}),
+        "finished": round(path.stat().st_mtime, 3),
+    }
+
+
+TASKS = {"make": _make, "join": _join, "describe": _describe}
+
+
+# -- what it comes to --------------------------------------------------------------------------------
+
+_KEYS = ["question", "model", "cluster"]
+_SUMMED = ["n", "right", "unreadable", *(f"{kind}_{name}" for name in MEASURED for kind in ("n", "sum"))]
+_MERGE_ROWS = 200_000
+
+
+def _tell(paths: Sequence[Path], found: Marks) -> None:
+    """Add up shards, one at a time; what is held is a row for each question kind, model and cluster."""
+    sums: pa.Table | None = None
+    waiting: list[pa.Table] = []
+    for path in paths:
+        table = pq.read_table(path, columns=[*_KEYS, "status", "score", "answer", *MEASURED])
+        counted = Counter(table.column("status").to_pylist())
+        found.statuses.update(counted)
+        if len(found.not_used) < _NAMED and counted.keys() - {Status.MARKED, Status.HARNESS_ERROR}:
+            used = [Status.MARKED.value, Status.HARNESS_ERROR.value]
+            odd = pq.read_table(path, columns=["reason"], filters=[("status", "not in", used)])
+            found.not_used += odd.column("reason").to_pylist()[: _NAMED - len(found.not_used)]
+        waiting.append(_summed(_ones(table.filter(pc.equal(table["status"], Status.MARKED.value)))))
+        if sum(map(len, waiting)) > _MERGE_ROWS:
+            sums = _summed(pa.concat_tables([*([] if sums is None else [sums]), *waiting]))
+            waiting = []
+    if sums is not None or waiting:
+        _score(_summed(pa.concat_tables([*([] if sums is None else [sums]), *waiting])), found)
+
+
+def _ones(table: pa.Table) -> pa.Table:
+    """A row of sums for each mark."""
+    columns = {name: table[name] for name in _KEYS}
+    columns["n"] = pc.cast(pc.is_valid(table["score"]), pa.int64())
+    columns["right"] = table["score"]
+    columns["unreadable"] = pc.cast(pc.is_null(table["answer"]), pa.int64())
+    for name in MEASURED:
+        columns[f"n_{name}"] = pc.cast(pc.is_valid(table[name]), pa.int64())
+        columns[f"sum_{name}"] = pc.fill_null(table[name], 0.0)
+    return pa.table(columns)
+
+
+def _summed(table: pa.Table) -> pa.Table:
+    added = table.group_by(_KEYS, use_threads=False).aggregate([(name, "sum") for name in _SUMMED])
+    return pa.table(
+        {**{name: added[name] for name in _KEYS}, **{name: added[f"{name}_sum"] for name in _SUMMED}}
+    )
+
+
+def _score(sums: pa.Table, found: Marks) -> None:
+    names = sums.select(["question", "model"]).group_by(["question", "model"], use_threads=False)
+    for row in sorted(names.aggregate([]).to_pylist(), key=lambda row: (row["question"], row["model"] or "")):
+        of_model = (
+            pc.equal(sums["model"], row["model"]) if row["model"] is not None else pc.is_null(sums["model"])
+        )
+        mine = sums.filter(pc.and_(pc.equal(sums["question"], row["question"]), of_model))
+        score = interval_of(mine["n"].to_pylist(), mine["right"].to_pylist())
+        metrics = {}
+        for name in MEASURED:
+            there = mine.filter(pc.greater(mine[f"n_{name}"], 0))
+            if len(there):
+                metrics[name] = interval_of(there[f"n_{name}"].to_pylist(), there[f"sum_{name}"].to_pylist())
+        found.scores.append(
+            Score(
+                question=row["question"],
+                model=row["model"],
+                n=score.n,
+                programs=score.clusters,
+                score=score.value,
+                low=score.low,
+                high=score.high,
+                unreadable=pc.sum(mine["unreadable"]).as_py(),
+                metrics=metrics,
+            )
+        )

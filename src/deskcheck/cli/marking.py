@@ -1,0 +1,150 @@
+"""Commands for models that answer elsewhere: `questions` writes them down, `mark` marks the answers."""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from deskcheck.cli.asking import (
+    Folders,
+    HistoryTokens,
+    Kinds,
+    Limit,
+    PerRecording,
+    Seed,
+    StateTokens,
+    Unchecked,
+    names,
+    print_excluded,
+)
+from deskcheck.cli.jobs import On, RayAddress, ReplaceShards, asked_shards, job_progress, print_job
+from deskcheck.cli.output import Json, console_out, counts_text
+from deskcheck.cli.steps import with_interval
+from deskcheck.sandbox.confinement import Confinement
+
+
+def questions(
+    folders: Folders,
+    question: Kinds,
+    out: Annotated[Path, typer.Option("--out", help="File for the questions: JSON lines.")],
+    state: Annotated[
+        str, typer.Option("--state", help="Notebooks: what is shown of the kernel's variables, as for ask.")
+    ] = "none",
+    history_tokens: HistoryTokens = 4000,
+    state_tokens: StateTokens = 2000,
+    unchecked: Unchecked = False,
+    per_recording: PerRecording = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Write the questions that `ask` would put, for models that answer elsewhere; `mark` marks the answers.
+
+    A line for each: its id, the prompt, and what marking needs: the right answer, too."""
+    from deskcheck.ask.lines import write_questions
+    from deskcheck.ask.notebooks import NotebookOptions
+
+    written, excluded = write_questions(
+        out,
+        folders,
+        names(question),
+        seed=seed,
+        per_recording=per_recording,
+        limit=limit,
+        notebooks=NotebookOptions(
+            state=tuple(names([state])),
+            history_tokens=history_tokens,
+            state_tokens=state_tokens,
+            unchecked=unchecked,
+        ),
+    )
+    if as_json:
+        print(json.dumps({"questions": dict(written), "excluded": {k: dict(v) for k, v in excluded.items()}}))
+        return
+    print(f"{out}: {written.total()} questions: {counts_text(written)}")
+    print_excluded(console_out(), excluded)
+
+
+def mark(
+    questions_file: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS", help="What `deskcheck questions` wrote.")
+    ],
+    answers: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="ANSWERS...",
+            help='JSON lines: {"id": of the question, "completion": text}; "model" and other keys are kept.',
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the marks.")],
+    shards: Annotated[
+        int | None,
+        typer.Option("--shards", min=1, metavar="N", help="Answers of a shard, about (2000; docs/scale.md)."),
+    ] = None,
+    on: On = None,
+    ray_address: RayAddress = None,
+    replace_shards: ReplaceShards = False,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that mark here.")] = os.cpu_count() or 1,
+    sandbox: Annotated[
+        Confinement, typer.Option(help="How closely answers that are run are confined.")
+    ] = Confinement.STRICT,
+    as_json: Json = False,
+) -> None:
+    """Mark answers that models gave elsewhere, as `ask` does; answers to input questions are run.
+
+    Exit status: 0 all were marked, 1 some lines hold no answer that can be, 2 a wrong call or an error of
+    ours."""
+    from deskcheck.ask.job import SIZE, mark_in_shards
+
+    asked = asked_shards(shards or SIZE, on, ray_address, replace_shards)
+    assert asked is not None
+    with job_progress(out, as_json) as tell:
+        marks, done = mark_in_shards(
+            questions_file,
+            answers,
+            out,
+            runner=asked.runner(workers),
+            size=asked.size,
+            replace=asked.replace,
+            confinement=sandbox,
+            progress=tell,
+        )
+    if as_json:
+        print(json.dumps({**marks.to_dict(), "job": done.to_dict()}))
+    else:
+        _print_marks(marks)
+        print_job(done)
+        print(f"marks: {out}")
+    if done.totals.problems:
+        raise typer.Exit(2)
+    if marks.not_used:
+        raise typer.Exit(1)
+
+
+def _print_marks(marks: Any) -> None:
+    console = console_out()
+    measured = list(dict.fromkeys(name for score in marks.scores for name in score.metrics))
+    table = Table(show_edge=False, pad_edge=False)
+    for name in ("question", "model"):
+        table.add_column(name, overflow="fold")
+    for name in ("n", "programs", "score", "95 % interval", "unreadable", *measured):
+        table.add_column(name, justify="right", no_wrap=True)
+    for s in marks.scores:
+        table.add_row(
+            *(s.question, "-" if s.model is None else escape(s.model), str(s.n), str(s.programs)),
+            *(f"{s.score:.3f}", f"{s.low:.3f} to {s.high:.3f}", str(s.unreadable)),
+            *(with_interval(s.metrics.get(name), s.n) for name in measured),
+        )
+    if marks.scores:
+        console.print(table)
+    others = {name.replace("_", " "): n for name, n in marks.statuses.items() if name != "marked"}
+    if others:
+        print(f"not marked: {counts_text(others)}")
+    for text in marks.not_used[:10]:
+        console.print(f"  {text}", markup=False)
+    if len(marks.not_used) > 10:
+        print("  ... and more: the rows whose status is not marked")

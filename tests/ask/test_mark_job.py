@@ -1,0 +1,446 @@
+"""Answers that were given elsewhere: the marks of `ask`, in shards, whatever stands in the files."""
+
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from deskcheck.ask import QUESTIONS, NotebookOptions, Sample, ask, mark
+from deskcheck.ask import _sandbox as answers_run
+from deskcheck.ask import job as marking
+from deskcheck.ask.job import MEASURED, Marks, Status, mark_in_shards
+from deskcheck.ask.lines import LINE_BYTES, Questions, sample_in, write_questions
+from deskcheck.ask.run import Result, utf8
+from deskcheck.cli import app
+from deskcheck.recording import InputError, Mode, Program, Recording
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.scale import JobSummary, LocalPool, status
+from deskcheck.scale.place import Place
+from deskcheck.scale.plan import read_plan
+from tests.ask.test_notebooks import ANALYSIS, run
+from tests.scale.jobs import KILL_THE_WORKER
+
+Record = Callable[..., Recording]
+ROOT = Path(__file__).parents[2]
+CODE = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i * i\n    return total\n"
+OTHER = "def g(words):\n    return [word.upper() for word in words if word]\n"
+
+
+@pytest.fixture(scope="module")
+def recordings(record: Record) -> list[Recording]:
+    squares = [record(CODE, "f", f"({n},)", id=f"squares/{n}") for n in range(3, 6)]
+    return [*squares, record(OTHER, "g", "(['a', ''],)", id="upper"), record("print('a b')\n", id="prints")]
+
+
+@pytest.fixture(scope="module")
+def questions(recordings: list[Recording], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("asked") / "questions.jsonl"
+    write_questions(path, recordings, list(QUESTIONS))
+    return path
+
+
+def samples_of(path: Path) -> dict[str, Sample]:
+    found = [sample_in(line) for line in path.read_bytes().splitlines()]
+    return {sample.id: sample for sample in found}
+
+
+def said(answer: object) -> str:
+    return f"Let me see.\n[ANSWER]{answer}[/ANSWER]\n"
+
+
+def write(path: Path, rows: Iterable[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def marked(
+    questions: Path, answers: list[Path], out: Path, *, size: int = 3, workers: int = 1, **more: Any
+) -> tuple[list[dict[str, Any]], Marks, JobSummary]:
+    found, done = mark_in_shards(questions, answers, out, runner=LocalPool(workers), size=size, **more)
+    return rows_of(out), found, done
+
+
+def rows_of(out: Path) -> list[dict[str, Any]]:
+    """In the order of the plan, which is that of the lines."""
+    place = Place(out)
+    return [
+        row
+        for shard in read_plan(place).shards
+        for row in pq.read_table(place.file("marks", shard.name)).to_pylist()
+    ]
+
+
+def same_as_asked(results: list[Result], rows: list[dict[str, Any]], marks: Marks) -> None:
+    """Mark for mark, and score for score with its interval."""
+    of_ask = {(row.id, row.model): row for result in results for row in result.samples}
+    of_mark = {(row["id"], row["model"]): row for row in rows}
+    assert of_ask.keys() == of_mark.keys()
+    assert len(rows) == len(of_mark)
+    for key, theirs in of_ask.items():
+        for name in ("score", "answer", "reason", "question", "program", "cluster", *MEASURED):
+            assert of_mark[key][name] == utf8(getattr(theirs, name)), (key, name)
+        assert (of_mark[key]["status"], of_mark[key]["attempt"]) == ("marked", 1)
+    scores = {(score.question, score.model): score for score in marks.scores}
+    assert scores.keys() == {(r.question, r.model) for r in results}
+    for result in results:
+        score = scores[result.question, result.model]
+        for name in ("n", "programs", "unreadable"):
+            assert getattr(score, name) == getattr(result, name)
+        for name in ("score", "low", "high"):
+            assert getattr(score, name) == pytest.approx(getattr(result, name), abs=1e-12)
+        assert score.metrics.keys() == result.metrics.keys()
+        for name, interval in result.metrics.items():
+            assert asdict(score.metrics[name]) == pytest.approx(asdict(interval), abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.level("strict")
+def test_marks_are_those_of_ask(recordings: list[Recording], questions: Path, tmp_path: Path) -> None:
+    """Completions of the oracle, of one with faults and of a guess, out of the log of `ask`, are marked as it marked
+    them, answers to `input` by running; and so are the scores and their intervals."""
+    pytest.importorskip("inspect_ai", reason="would have proved that `mark` and `ask` mark alike")
+    models = [f"deskcheck/{name}" for name in ("oracle", "guess", "erring")]
+    results = ask(recordings, list(QUESTIONS), models, out=tmp_path / "run", model_args={"rate": 0.5})
+    asked = [row for result in results for row in result.samples]
+    given = [{"id": row.id, "completion": row.completion, "model": row.model} for row in reversed(asked)]
+    for model in models:
+        path = write(tmp_path / "a.jsonl", [row for row in given if row["model"] == model])
+        rows, marks, _ = marked(questions, [path], tmp_path / "marks" / model, size=50)
+        same_as_asked([result for result in results if result.model == model], rows, marks)
+        assert {row["score"] for row in rows} == ({1.0} if model == models[0] else {0.0, 1.0})
+
+
+@pytest.mark.slow
+def test_cells_are_marked_as_by_ask(tmp_path: Path) -> None:
+    """Questions about notebooks have all metrics of `ask`, in each view of the state; two views do not go into one
+    file."""
+    pytest.importorskip("inspect_ai", reason="would have proved that `mark` and `ask` mark alike")
+    run(tmp_path, "analysis", ANALYSIS)
+    kinds = ["cell_output", "next_cell"]
+    options = NotebookOptions(state=("used",))
+    results = ask(
+        [tmp_path], kinds, ["deskcheck/copy", "deskcheck/guess"], out=tmp_path / "run", notebooks=options
+    )
+    write_questions(tmp_path / "q.jsonl", tmp_path, kinds, notebooks=options)
+    for model in ("deskcheck/copy", "deskcheck/guess"):
+        mine = [result for result in results if result.model == model]
+        given = [
+            {"id": row.id, "completion": row.completion, "model": row.model}
+            for result in mine
+            for row in result.samples
+        ]
+        path = write(tmp_path / "a.jsonl", given)
+        rows, marks, _ = marked(tmp_path / "q.jsonl", [path], tmp_path / "marks" / model)
+        same_as_asked(mine, rows, marks)
+        assert {row["by_value"] is None for row in rows if row["question"] == "cell_output"} == {False}
+    with pytest.raises(InputError, match="write a file for each"):
+        write_questions(
+            tmp_path / "two.jsonl", tmp_path, kinds, notebooks=NotebookOptions(state=("none", "used"))
+        )
+    assert not (tmp_path / "two.jsonl").exists()
+
+
+HOSTILE = [
+    "",
+    "no answer",
+    "[ANSWER]" * 50_000,
+    said("x" * 3_000_000),
+    said("[" * 100_000),
+    said("-" * 19_000 + "77"),
+    said("(" * 90 + ")" * 90),
+    said("__import__('os')._exit(3)"),
+    said("__import__('os').kill(1, 9)"),
+    said("\udfff\ud800"),
+    said("\x00\x1b[2J\u2028"),
+    said("9" * 5000),
+    said("1e999999"),
+    said("(lambda: 0)()"),
+    said("{[]: 1}"),
+    said('"' * 1001),
+]
+
+
+def test_no_completion_is_too_hostile(questions: Path, tmp_path: Path) -> None:
+    """To every kind of question each is a row that is wrong, as `mark` has it; the row that comes after is right."""
+    first = {sample.question: sample for sample in samples_of(questions).values()}
+    given = [(sample, text) for sample in first.values() for text in [*HOSTILE, said(sample.answer)]]
+    path = write(tmp_path / "a.jsonl", [{"id": sample.id, "completion": text} for sample, text in given])
+    rows, marks, done = marked(questions, [path], tmp_path / "out", size=40, confinement=Confinement.TRUSTED)
+    assert marks.statuses == {"marked": len(given)}
+    assert not done.tried_again
+    with closing(answers_run.for_many(Confinement.TRUSTED)) as sandbox:
+        right = [mark(sample, text, run=sandbox.run_one) for sample, text in given]
+    for row, (sample, text), should in zip(rows, given, right, strict=True):
+        assert (row["id"], row["score"], row["reason"]) == (sample.id, should.score, utf8(should.reason))
+        assert row["answer"] == utf8(should.answer)
+        assert row["score"] == (text == said(sample.answer)), (sample.question, text[:50])
+
+
+def some(questions: Path, path: Path) -> Path:
+    """Several answers to some questions, right and wrong, of two models, not in the order of the questions."""
+    rows = []
+    for number, sample in enumerate(reversed([*samples_of(questions).values()])):
+        if sample.question != "input":
+            rows.append({"id": sample.id, "completion": said(sample.answer), "model": "a", "logprob": number})
+            rows.append({"id": sample.id, "completion": said("nothing"), "model": "b"})
+    return write(path, rows[::2] + rows[1::2])
+
+
+def test_in_shards_of_any_size(questions: Path, tmp_path: Path) -> None:
+    """The rows are the same, in the order of the lines, with attempts numbered and other keys kept. Again does
+    nothing; one shard less is made again, byte for byte; answers added at the end make what they change."""
+    path = some(questions, tmp_path / "a.jsonl")
+    rows, marks, done = marked(questions, [path], tmp_path / "many", size=2, workers=2)
+    assert done.totals.shards > 5
+    whole, marks_whole, _ = marked(questions, [path], tmp_path / "one", size=1000)
+    assert rows == whole
+    assert marks == marks_whole
+    given = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(row["id"], row["model"]) for row in rows] == [(row["id"], row["model"]) for row in given]
+    assert [row["attempt"] for row in rows] == [1 if row["model"] == "a" else 2 for row in rows]
+    assert [json.loads(row["extra"] or "{}").get("logprob") for row in rows] == [
+        row.get("logprob") for row in given
+    ]
+    assert {row["score"] for row in rows if row["model"] == "a"} == {1.0}
+    assert {row["score"] for row in rows if row["model"] == "b"} == {0.0}
+    assert [s.model for s in marks.scores if s.question == "path"] == ["a", "b"]
+    left = {file.name.partition("-")[0] for file in (tmp_path / "many").iterdir()}
+    assert left == {"marks", "job.json", "manifest.jsonl"}
+    told = status(tmp_path / "many")
+    assert (told.kind, told.whole) == ("mark", True)
+    assert told.totals.by_outcome == {"right": len(rows) // 2, "wrong": len(rows) // 2}
+
+    lost = sorted((tmp_path / "many").glob("marks-*"))[1]
+    before = lost.read_bytes()
+    count = pq.read_metadata(lost).num_rows
+    lost.unlink()
+    again, marks_again, done = marked(questions, [path], tmp_path / "many", size=2)
+    assert (done.recorded, done.skipped) == (count, len(rows) - count)
+    assert (again, marks_again, lost.read_bytes()) == (rows, marks, before)
+
+    more = write(tmp_path / "b.jsonl", given[:1])
+    with pytest.raises(InputError, match=r"holds 1 shards that this plan does not have.*--replace"):
+        marked(questions, [path, more], tmp_path / "one", size=1000)
+    longer, _, _ = marked(questions, [path, more], tmp_path / "one", size=1000, replace=True)
+    assert (longer[:-1], longer[-1]["attempt"]) == (rows, 3)
+
+
+def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
+    """Lines that hold no answer say so with file and line; none of them costs another line its mark, and none is in
+    the score. The command ends with status 1."""
+    sample = next(s for s in samples_of(questions).values() if s.question == "output")
+    right = json.dumps({"id": sample.id, "completion": said(sample.answer)}).encode()
+    lines = [
+        (right, "marked", ""),
+        (b'{"id": "x', "damaged", "line 2: is no JSON: "),
+        (b"[" * 200_000, "damaged", "line 3: is nested too deep"),
+        (b"[1]", "damaged", "line 4: is no JSON object"),
+        (b'{"id": 7, "completion": ""}', "damaged", 'line 5: has no "id" that is text'),
+        (
+            json.dumps({"id": sample.id, "completion": ["x"]}).encode(),
+            "damaged",
+            'line 6: its "completion" is no text',
+        ),
+        (b'{"id": "\xff"}', "damaged", "line 7: is not UTF-8"),
+        (b'{"n": ' + b"9" * 5000 + b"}", "damaged", "line 8: is no JSON: "),
+        (
+            b'{"id": "who?", "completion": "x"}',
+            "unknown_question",
+            "line 9: there is no question with the id 'who?'",
+        ),
+        (b'{"id": "\\ud800"}', "unknown_question", "line 10: there is no question with the id '\\ud800'"),
+        (
+            json.dumps({"id": sample.id, "completion": None}).encode(),
+            "no_completion",
+            "line 11: has no completion",
+        ),
+        (json.dumps({"id": sample.id}).encode(), "no_completion", "line 12: has no completion"),
+        (b'{"id": "' + b"x" * LINE_BYTES + b'"}', "damaged", "line 13: is longer than"),
+        (b" ", None, ""),
+        (right + b"\r", "marked", ""),
+        (right, "marked", ""),
+    ]
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(b"\n".join(line for line, _, _ in lines))
+    rows, marks, done = marked(questions, [path], tmp_path / "out", size=4)
+    expected = [(said_status, why) for _, said_status, why in lines if said_status is not None]
+    for row, (said_status, why) in zip(rows, expected, strict=True):
+        assert row["status"] == said_status
+        assert row["score"] == (1.0 if said_status == "marked" else None)
+        start = f"{path} {why}" if why else ""
+        assert row["reason"].startswith(start) if why else row["reason"] == ""
+    assert [row["attempt"] for row in rows if row["attempt"]] == [1, 2, 3, 4, 5]
+    assert [(s.n, s.score) for s in marks.scores] == [(3, 1.0)]
+    assert len(marks.not_used) == 12
+    assert done.totals.by_outcome == {"right": 3, "damaged": 8, "unknown_question": 2, "no_completion": 2}
+    command = ["mark", str(questions), str(path), "--out", str(tmp_path / "out"), "--shards", "4"]
+    ran = CliRunner().invoke(app, command)
+    assert ran.exit_code == 1, ran.output
+    assert "not marked: 8 damaged, 2 no completion, 2 unknown question" in ran.stdout
+    assert "and more" in ran.stdout
+
+
+def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
+    """With their place, before anything is marked."""
+    answers = write(tmp_path / "a.jsonl", [{"id": "x", "completion": "y"}])
+    first, second = questions.read_text().splitlines()[:2]
+    for text, said_why in (
+        (f"{first}\n\n{second}\n{first}\n", r"q\.jsonl: lines 1 and 4 both have the id 'squares/3:output'"),
+        (f"{first}\n{{}}\n", r"q\.jsonl line 2: is no question that `deskcheck questions` wrote: 'id'"),
+        (f"{first}\n{second[:-3]}\n", r"q\.jsonl line 2: is no JSON"),
+        ("\n", r"q\.jsonl: has no questions"),
+    ):
+        (tmp_path / "q.jsonl").write_text(text)
+        with pytest.raises(InputError, match=said_why):
+            marked(tmp_path / "q.jsonl", [answers], tmp_path / "out")
+    for paths, said_why in (
+        ([tmp_path / "no.jsonl"], r"no\.jsonl: there is no such file"),
+        ([tmp_path], "is no file"),
+        ([write(tmp_path / "empty.jsonl", [])], r"empty\.jsonl: there are no answers"),
+    ):
+        with pytest.raises(InputError, match=said_why):
+            marked(questions, paths, tmp_path / "out")
+    assert not list(tmp_path.glob("out/*.parquet"))
+    with pytest.raises(InputError, match=r"nothing to ask: 1 is no call"):
+        write_questions(tmp_path / "none.jsonl", [_printing()], ["input"])
+    with pytest.raises(InputError, match="cannot be written"):
+        write_questions(tmp_path / "no" / "q.jsonl", [_printing()], ["output"])
+    with pytest.raises(InputError, match="there is no question 'outputs'"):
+        write_questions(tmp_path / "none.jsonl", [_printing()], ["outputs"])
+    assert not list(tmp_path.glob("*none*"))
+
+
+def _printing() -> Recording:
+    from tests.ask.conftest import _record
+
+    return _record(Program(id="p", code="print(1)\n"))
+
+
+def test_files_that_change_meanwhile_are_refused(questions: Path, tmp_path: Path) -> None:
+    """A worker sees that the line is another than was planned."""
+    path = some(questions, tmp_path / "a.jsonl")
+
+    class Late(LocalPool):
+        def submit(self, number: int, task: dict[str, Any]) -> None:
+            path.write_text(path.read_text().replace("nothing", "another"))
+            super().submit(number, task)
+
+    with pytest.raises(InputError, match=r"a\.jsonl: was changed while the job ran"):
+        mark_in_shards(questions, [path], tmp_path / "out", runner=Late(1), size=1000)
+
+
+def deadly(code: str, name: str) -> dict[str, Any]:
+    """A question whose function ends something if it is called with 9."""
+    program = Program(id=name, code=code, mode=Mode.CALL, entry="f", arguments="(1,)")
+    data = {"form": "arguments", "strict": True, "program": program.to_dict(), "entry": "f", "sources": []}
+    sample = Sample(
+        id=f"{name}:input",
+        question="input",
+        program=name,
+        cluster=name,
+        parts={},
+        answer="f(1)",
+        data={**data, "expected": "1"},
+    )
+    return sample.to_dict()
+
+
+@pytest.mark.slow
+def test_what_kills_the_worker_stands_alone(questions: Path, tmp_path: Path) -> None:
+    """Unconfined, an answer whose run kills the process that marks it, and one whose run kills the sandbox's: each has
+    no score, says how it was and is named; all others are marked as without them. The command ends with status 2."""
+    lines = KILL_THE_WORKER.replace(
+        "def f(number):\n", "def f(number):\n    if number != 9:\n        return number\n"
+    )
+    of_sandbox = "import os\n\ndef f(n):\n    if n == 9:\n        os.kill(os.getppid(), 9)\n        os._exit(0)\n    return n\n"
+    both = [deadly(lines, "worker"), deadly(of_sandbox, "sandbox")]
+    asked = tmp_path / "q.jsonl"
+    asked.write_text(questions.read_text() + "".join(json.dumps(row) + "\n" for row in both))
+    others = [json.loads(line) for line in some(questions, tmp_path / "a.jsonl").read_text().splitlines()[:2]]
+    tried = [{"id": row["id"], "completion": said(f"f({n})")} for row in both for n in (1, 9, 2)]
+    path = write(tmp_path / "a.jsonl", others[:1] + tried + others[1:])
+    command = ["mark", str(asked), str(path), "--out", str(tmp_path / "out"), "--sandbox", "trusted"]
+    ran = CliRunner().invoke(app, [*command, "--workers", "1", "--shards", "20"])
+    assert ran.exit_code == 2, ran.output
+    rows = rows_of(tmp_path / "out")
+    tested = [(row["id"], row["status"], row["score"]) for row in rows[1:-1]]
+    assert tested == [
+        ("worker:input", "marked", 1.0),
+        ("worker:input", "harness_error", None),
+        ("worker:input", "marked", 0.0),
+        ("sandbox:input", "marked", 1.0),
+        ("sandbox:input", "harness_error", None),
+        ("sandbox:input", "marked", 0.0),
+    ]
+    assert "killed by SIGKILL (3 times)" in rows[2]["reason"]
+    assert "the sandbox failed: " in rows[5]["reason"]
+    assert "our own failures: 2" in ran.stdout
+    assert "worker:input#2: the process that had it ended 3 times" in ran.stdout
+    without, _, _ = marked(asked, [write(tmp_path / "b.jsonl", others)], tmp_path / "without")
+    assert rows[:1] + rows[-1:] == without
+    told = CliRunner().invoke(app, ["status", str(tmp_path / "out"), "--failures", "--verify"]).stdout
+    assert "8 answers in 1 shards are planned" in told
+    assert "harness_error: 2" in told
+    assert "every file is as the manifest says" in told
+
+
+def test_files_are_read_as_streams(questions: Path, tmp_path: Path) -> None:
+    """Of 2,000 questions the index holds less than 50 bytes of each; planning 10 MB of answers to them takes a small
+    part of that."""
+    sample = json.loads(questions.read_text().splitlines()[0])
+    asked = write(tmp_path / "q.jsonl", ({**sample, "id": f"q{n}"} for n in range(2000)))
+    path = write(
+        tmp_path / "a.jsonl",
+        ({"id": f"q{(n * 37) % 2000}", "completion": "x" * 2000} for n in range(5000)),
+    )
+    known = Questions(asked)
+    held = [known.offsets, known._keys, known._order]
+    size = sum(len(each) * each.itemsize for each in held) + len(known._digests)
+    assert size < 50 * len(known) == 100_000
+    assert known.find("q77") == 77
+    assert known.find("q") is None
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in marking._items(known, [path]))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 5000
+    assert peak < 500_000 < path.stat().st_size / 15
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    find_spec("ray") is None,
+    reason="needs the extra [scale]: would have proved that Ray marks as the pool does",
+)
+def test_on_ray(questions: Path, tmp_path: Path) -> None:
+    """`deskcheck mark --on ray` gives the rows that the pool gives, which finds nothing to do in its folder."""
+    path = some(questions, tmp_path / "a.jsonl")
+    rows, marks, _ = marked(questions, [path], tmp_path / "pool", size=8)
+    command = ["mark", questions, path, "--on", "ray", "--shards", 8, "--out", tmp_path / "ray", "--json"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "deskcheck.cli", *map(str, command)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])},
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    told = json.loads(ran.stdout)
+    assert (told["scores"], told["statuses"]) == (marks.to_dict()["scores"], {Status.MARKED: len(rows)})
+    assert rows_of(tmp_path / "ray") == rows
+    _, _, done = marked(questions, [path], tmp_path / "ray", size=8)
+    assert (done.recorded, done.skipped) == (0, len(rows))

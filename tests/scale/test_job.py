@@ -263,7 +263,7 @@ def test_one_folder_one_way(tmp_path: Path, undisturbed: Path) -> None:
 def test_what_cannot_be_recorded_is_refused(tmp_path: Path) -> None:
     """Two programs of one id, no program, what is not JSON: refused before anything runs, and nothing is left."""
     twins = [*sums(30), *sums(1, 7)]
-    with pytest.raises(InputError, match="two programs have the id 'sum7'"):
+    with pytest.raises(InputError, match="there are two with the id 'sum7'"):
         job(twins, tmp_path / "runs")
     with pytest.raises(InputError, match="no program"):
         job([], tmp_path / "runs")

@@ -158,7 +158,7 @@ def test_twins_that_are_found_late(tmp_path: Path) -> None:
         yield from slow_after(35, 36, folder)
         yield from sums(1, 3)
 
-    with pytest.raises(InputError, match="two programs have the id 'sum3'"):
+    with pytest.raises(InputError, match="there are two with the id 'sum3'"):
         job(programs(), folder)
     assert shards_there(folder) > 0
     assert not status(folder).whole

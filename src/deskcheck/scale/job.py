@@ -334,7 +334,7 @@ class _Driver:
         if line["programs"] != work.shard.programs:
             raise DeskcheckError(
                 f"{self.place.folder}: shard {work.shard.name} holds {line['programs']} of "
-                f"{work.shard.programs} programs. Move its files away and start again."
+                f"{work.shard.programs} that are planned. Move its files away and start again."
             )
         add_line(self.place, line)
         self.lines[work.shard.name] = line

@@ -116,7 +116,7 @@ def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:
     for item in items:
         number = key_of(item.id)
         if not seen.add(number):
-            raise InputError(f"two programs have the id {item.id!r}; give each its own")
+            raise InputError(f"there are two with the id {item.id!r}; give each its own")
         group.append(item)
         if len(group) >= 2 * size or (len(group) >= least and number % (size - least + 1) == 0):
             yield group
@@ -142,7 +142,7 @@ class Planning:
 
     def __init__(self, job: Job, place: Place, *, size: int = SIZE, replace: bool = False) -> None:
         if size < 1:
-            raise InputError(f"a shard of {size} programs: it must be at least one.")
+            raise InputError(f"a shard of {size}: it must be at least one.")
         self.job = job
         self.place = place
         self.whole = False
@@ -374,9 +374,9 @@ def _make_room(job: Job, place: Place, foreign: set[str], allowed: bool) -> None
         return
     if not allowed:
         raise InputError(
-            f"{place.folder}: holds {len(foreign)} shards that this plan does not have: their programs, "
-            "limits or versions are others. Choose another folder; or let them go when those in their place "
-            "are whole: --replace."
+            f"{place.folder}: holds {len(foreign)} shards that this plan does not have: what is in them, "
+            "settings or versions are others. Choose another folder; or let them go when those in their "
+            "place are whole: --replace."
         )
     with place.doing("move replaced shards"):
         place.replaced.mkdir(parents=True, exist_ok=True)

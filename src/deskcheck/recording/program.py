@@ -2,7 +2,7 @@
 
 import platform
 import sys
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -60,7 +60,7 @@ class Program:
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> "Program":
         """Inverse of `to_dict`; unknown keys are ignored, so that newer files stay readable."""
-        known = {f.name for f in fields(cls)}
+        known = cls.__dataclass_fields__  # what `fields` makes a list of, each time
         given = {key: value for key, value in row.items() if key in known}
         return cls(**{**given, "mode": Mode(given["mode"])})
 

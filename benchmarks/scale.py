@@ -86,7 +86,7 @@ def keep(sources: list[str], count: int, path: Path) -> int:
                     seen.add(program.id)
                     row = {name: getattr(program, name) for name in Program.__dataclass_fields__}
                     file.write(json.dumps(row) + "\n")
-            print(json.dumps({"source": source, "programs": len(seen) - before}), flush=True)
+            print(json.dumps({"source": shown(source), "programs": len(seen) - before}), flush=True)
     return len(seen)
 
 

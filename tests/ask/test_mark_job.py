@@ -421,6 +421,7 @@ def test_files_are_read_as_streams(questions: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("ray")  # one cluster at a time
 @pytest.mark.skipif(
     find_spec("ray") is None,
     reason="needs the extra [scale]: would have proved that Ray marks as the pool does",
@@ -430,9 +431,10 @@ def test_on_ray(questions: Path, tmp_path: Path) -> None:
     path = some(questions, tmp_path / "a.jsonl")
     rows, marks, _ = marked(questions, [path], tmp_path / "pool", size=8)
     command = ["mark", questions, path, "--on", "ray", "--shards", 8, "--out", tmp_path / "ray", "--json"]
+    python_path = os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])
     ran = subprocess.run(
         [sys.executable, "-m", "deskcheck.cli", *map(str, command)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])},
+        env={**os.environ, "PYTHONPATH": python_path, "RAY_ADDRESS": "local"},
         capture_output=True,
         text=True,
         timeout=500,

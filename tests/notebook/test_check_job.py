@@ -197,7 +197,7 @@ class TestRuns:
             ran = subprocess.run(
                 [sys.executable, "-m", "deskcheck.cli", *command],
                 cwd=tmp_path,
-                env={**os.environ, "PYTHONPATH": path},
+                env={**os.environ, "PYTHONPATH": path, "RAY_ADDRESS": "local"},
                 capture_output=True,
                 text=True,
                 timeout=500,

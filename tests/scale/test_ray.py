@@ -43,6 +43,7 @@ def on_ray(folder: Path, count: int, *more: str) -> dict[str, Any]:
 
 @ON_RAY
 @pytest.mark.slow
+@pytest.mark.xdist_group("ray")  # one cluster at a time
 @pytest.mark.parametrize("more", [(), ("--lose",)], ids=["two nodes", "a node is lost"])
 def test_ray_and_the_pool_record_the_same(tmp_path: Path, more: tuple[str, ...]) -> None:
     """Two nodes, a program that kills its worker, and once a node that goes away while another comes: the rows are

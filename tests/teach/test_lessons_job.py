@@ -262,6 +262,7 @@ def test_programs_are_grouped_and_stay_in_order(runs: list[Path]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("ray")  # one cluster at a time
 @pytest.mark.skipif(
     importlib.util.find_spec("ray") is None,
     reason="needs the extra [scale]: would have proved that Ray makes the lessons that the pool makes",
@@ -274,7 +275,7 @@ def test_on_ray(record: Recorded, tmp_path: Path) -> None:
         ran = subprocess.run(
             [sys.executable, "-m", "deskcheck.cli", "lessons", "runs", "--out", f"out{len(more)}", *more],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, "PYTHONPATH": path, "RAY_ADDRESS": "local"},
             capture_output=True,
             text=True,
             timeout=500,

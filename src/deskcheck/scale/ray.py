@@ -9,12 +9,13 @@ import socket
 import time
 from typing import Any
 
-from deskcheck.recording.errors import InputError, MissingExtra
+from deskcheck.recording.errors import DeskcheckError, InputError, MissingExtra
 from deskcheck.scale.job import Answer
 from deskcheck.scale.pool import answer_of
 
 _ASK_AGAIN_S = 5.0
 _ANSWER_S = 10.0
+_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
 _AHEAD = 1
 """Tasks given out beyond the processors there are, so that none waits for the driver."""
 
@@ -29,10 +30,11 @@ class RayCluster:
     """Runs tasks on the cluster at `address`, each on one of its processors.
 
     address: as of `ray.init`; without one, that in RAY_ADDRESS, the cluster that runs on this machine, or one
-    that is started for it. A program that is connected already is not connected again. at_once: tasks at
-    most, by default as many as the cluster has processors, whose number may change.
+    that is started for it, as with ``local``. A program that is connected already is not connected again.
+    at_once: tasks at most, by default as many as the cluster has processors, whose number may change.
 
-    Raises MissingExtra without Ray, InputError where there is no cluster at the address.
+    Raises MissingExtra without Ray, InputError where there is no cluster at the address, DeskcheckError where
+    none can be started.
     """
 
     def __init__(self, address: str | None = None, *, at_once: int | None = None) -> None:
@@ -55,7 +57,9 @@ class RayCluster:
         self._processors = 1
 
     def _connect(self, address: str | None) -> None:
-        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        if address == "local":
+            self._start()
+            return
         host, colon, port = (address or "").rpartition(":")
         if colon and port.isdecimal() and "/" not in host:
             try:  # Ray itself asks for minutes
@@ -63,12 +67,21 @@ class RayCluster:
             except OSError as error:
                 raise InputError(f"--ray-address {address}: no cluster answers there: {error}") from error
         try:
-            self._ray.init(address=address or "auto", **quiet)
+            self._ray.init(address=address or "auto", **_QUIET)
         except (ValueError, RuntimeError, ConnectionError) as error:
             if address is not None:
                 raise InputError(f"--ray-address {address}: no cluster answers there: {error}") from error
-            # Ours alone: nobody else need reach it.
-            self._ray.init(address="local", include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+            self._start()
+
+    def _start(self) -> None:
+        """A cluster of this machine that is ours alone: nobody else need reach it."""
+        try:
+            self._ray.init(address="local", include_dashboard=False, _node_ip_address="127.0.0.1", **_QUIET)
+        except Exception as error:  # Ray has no class of its own for it
+            raise DeskcheckError(
+                f"Ray could not be started on this machine: {' '.join(str(error).split())} Start the same "
+                "command again; or start Ray yourself (`ray start --head`), which says more."
+            ) from error
 
     @property
     def room(self) -> int:

@@ -243,7 +243,8 @@ def main() -> None:
         what, count, folder, workers = args.one
         print(json.dumps(measure(what, int(count), Path(folder), int(workers), args.given)))
         return
-    about: dict[str, Any] = {"command": " ".join(["python benchmarks/scale.py", *map(shown, sys.argv[1:])]), "machine": machine()}
+    command = " ".join(["python benchmarks/scale.py", *map(shown, sys.argv[1:])])
+    about: dict[str, Any] = {"command": command, "machine": machine()}
     about |= {"python": platform.python_version(), "date": f"{date.today()}", "load": os.getloadavg()}
     print(json.dumps(about), flush=True)
     if args.driver:

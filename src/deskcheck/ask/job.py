@@ -7,9 +7,7 @@ has no score. Not: next cells marked by running (`running`), answers read from p
 
 import json
 import os
-import platform
 import shutil
-import sys
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +22,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from deskcheck import __version__
 from deskcheck.ask import _sandbox
 from deskcheck.ask.lines import (
     Given,
@@ -45,7 +42,7 @@ from deskcheck.sandbox import Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch
-from deskcheck.scale.plan import digest, read_items
+from deskcheck.scale.plan import decided_by, read_items
 from deskcheck.scale.work import file_facts, unwatch, watch
 
 FORMAT = 1
@@ -153,7 +150,7 @@ def mark_in_shards(
     known = Questions(Path(questions))
     files = [Path(path) for path in answers]
     told = {"confinement": Confinement(confinement).value, "limits": asdict(_sandbox.LIMITS)}
-    key = _decided_by(told)
+    key = decided_by(settings=told, format=FORMAT)
     found = Marks()
 
     def finish(place: Place, lines: Sequence[Line]) -> None:
@@ -177,22 +174,6 @@ def mark_in_shards(
     )
     done = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
     return found, done
-
-
-def _decided_by(told: dict[str, Any]) -> str:
-    """Digest of what, beside questions and answers, decides marks."""
-    return digest(
-        json.dumps(
-            {
-                "settings": told,
-                "python": platform.python_version(),
-                "implementation": sys.implementation.name,
-                "deskcheck": __version__,
-                "format": FORMAT,
-            },
-            sort_keys=True,
-        )
-    )
 
 
 def _items(questions: Questions, files: Sequence[Path]) -> Iterator[Item]:
@@ -230,7 +211,7 @@ def _items(questions: Questions, files: Sequence[Path]) -> Iterator[Item]:
 def _make(task: dict[str, Any]) -> Line | None:
     """Mark answers FIRST to STOP of a shard. If that is all of it, it is put in its place."""
     node = os.uname().nodename
-    if _decided_by(task["settings"]) != task["decided_by"]:
+    if decided_by(settings=task["settings"], format=FORMAT) != task["decided_by"]:
         raise InputError(
             f"{node}: has another Python or deskcheck than the machine that planned the job. Install the "
             "same on all of them."

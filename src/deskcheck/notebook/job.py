@@ -9,9 +9,7 @@ import faulthandler
 import hashlib
 import json
 import os
-import platform
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -21,7 +19,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deskcheck import __version__
 from deskcheck.notebook.check import (
     CheckSettings,
     NotebookReport,
@@ -41,7 +38,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch
-from deskcheck.scale.plan import digest, read_items
+from deskcheck.scale.plan import decided_by, read_items
 from deskcheck.scale.work import file_facts
 
 FORMAT = 1
@@ -139,20 +136,8 @@ def _settings(told: dict[str, Any]) -> CheckSettings:
 
 
 def _decided_by(told: dict[str, Any]) -> str:
-    """Digest of what, beside the notebooks, decides what is found: settings, interpreter, versions."""
-    return digest(
-        json.dumps(
-            {
-                "settings": told,
-                "python": platform.python_version(),
-                "implementation": sys.implementation.name,
-                "packages": packages(),
-                "deskcheck": __version__,
-                "format": FORMAT,
-            },
-            sort_keys=True,
-        )
-    )
+    """Digest of what, beside the notebooks, decides what is found: settings and versions."""
+    return decided_by(settings=told, packages=packages(), format=FORMAT)
 
 
 def _items(files: Iterable[tuple[Path, Path]]) -> Iterator[Item]:

@@ -7,6 +7,8 @@ the items a little at a time, and holds shards back where an earlier plan of the
 import hashlib
 import json
 import os
+import platform
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -100,6 +102,22 @@ class Plan:
 
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def decided_by(**what: Any) -> str:
+    """Digest of what, beside the items, decides what comes of them (`Job.key`): what is named, JSON values;
+    the interpreter; and the version of deskcheck."""
+    return digest(
+        json.dumps(
+            {
+                **what,
+                "python": platform.python_version(),
+                "implementation": sys.implementation.name,
+                "deskcheck": __version__,
+            },
+            sort_keys=True,
+        )
+    )
 
 
 def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:

@@ -3,9 +3,7 @@
 import atexit
 import json
 import os
-import platform
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import fields
@@ -15,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deskcheck import __version__
 from deskcheck.recording.errors import InputError
 from deskcheck.recording.file import (
     EVENTS_SCHEMA,
@@ -33,7 +30,7 @@ from deskcheck.sandbox.recorder import Recorder, RecordSettings
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch
-from deskcheck.scale.plan import SIZE, Item, Job, digest, read_items
+from deskcheck.scale.plan import SIZE, Item, Job, decided_by, read_items
 from deskcheck.scale.work import file_facts, unwatch, watch
 from deskcheck.tracer import tracer_class
 
@@ -74,7 +71,7 @@ def record_job(
     if patience_s is None:
         # Wall time of a program does not count what it waits for a processor; some thirty runs explain.
         patience_s = max(600.0, 60 * settings.limits.wall_s)
-    key = decided_by(settings)
+    key = _decided_by(settings)
     job = Job(
         kind="record",
         work=__name__,
@@ -88,22 +85,14 @@ def record_job(
     return run_job(job, folder, runner=runner, size=size, replace=replace, progress=progress)
 
 
-def decided_by(settings: RecordSettings) -> str:
-    """Digest of what, beside the programs, decides recordings: settings, interpreter, tracer, versions."""
+def _decided_by(settings: RecordSettings) -> str:
+    """Digest of what, beside the programs, decides recordings: settings, tracer, versions."""
     environment = None if settings.environment is None else find(settings.environment)
-    return digest(
-        json.dumps(
-            {
-                "settings": settings.to_dict(),
-                "installed": None if environment is None else environment.installed_sha256,
-                "python": platform.python_version(),
-                "implementation": sys.implementation.name,
-                "tracer": tracer_class().name,
-                "deskcheck": __version__,
-                "format": FORMAT,
-            },
-            sort_keys=True,
-        )
+    return decided_by(
+        settings=settings.to_dict(),
+        installed=None if environment is None else environment.installed_sha256,
+        tracer=tracer_class().name,
+        format=FORMAT,
     )
 
 
@@ -122,7 +111,7 @@ def _make(task: dict[str, Any]) -> Line | None:
     failed, and how. What an earlier try had finished is not done again.
     """
     settings = RecordSettings.from_dict(task["settings"])
-    if decided_by(settings) != task["decided_by"]:
+    if _decided_by(settings) != task["decided_by"]:
         raise InputError(
             f"{os.uname().nodename}: has another Python, deskcheck or environment than the machine that "
             "planned the job. Install the same on all of them."

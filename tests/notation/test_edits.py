@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from deskcheck.notation import NOTATIONS
 from deskcheck.notation.edits import assigned, edit_text, edited, names_of
 
 LINE = "f 2: n=4, xs=[1, 2] | <list_iterator over=#1, next=1>"
@@ -66,7 +67,7 @@ def test_any_edit(before: str, edit: str) -> None:
     ("before", "after", "edit"),
     [
         (LINE, LINE.replace("f 2", "f 3"), "3"),
-        (LINE, LINE.replace("f 2", "f 3").replace("[1, 2]", "[1, 2, 5]"), "3: xs=[1, 2, 5]"),
+        (LINE, LINE.replace("f 2", "f 3").replace("[1, 2]", "[1, 2, 5]"), "3: xs[2]=5"),
         (LINE, LINE.replace("f 2", "f 1").replace("next=1", "next=2"), "1 | <list_iterator over=#1, next=2>"),
         (LINE, "f 4: n=4, xs=[1, 2]", "4 |"),
         (LINE, "f 4: xs=[1, 2], y='a, b'", "4: y='a, b', del n |"),
@@ -82,16 +83,36 @@ def test_any_edit(before: str, edit: str) -> None:
             "globals: def f, def g\nframe f 2: n=4, xs=#1=[1]\ncall g 4 from 2:8-12: ys=#1",
             "> call g 4 from 2:8-12: ys=#1\n@1 2: xs=#1=[1]",
         ),
-        (UNDER, UNDER.replace("[1]", "[1, 2]").replace("g 5", "g 6"), "6\n@1 2: xs=#1=[1, 2]"),
+        (UNDER, UNDER.replace("[1]", "[1, 2]").replace("g 5", "g 6"), "6\n@1 2: xs[1]=2"),
         (UNDER, "globals: def f, def g\nf 3: n=4, xs=[1], y=2", "< 3: xs=[1], y=2"),
         (UNDER, UNDER.replace("def g", "def g, k=1"), "= " + UNDER.replace("def g", "def g, k=1")),
-        ("f 2: #1=[4]", "f 3: x=#1, #1=[4, 5]", "3: x=#1, #1=[4, 5]"),
+        ("f 2: #1=[4]", "f 3: x=#1, #1=[4, 5]", "3: x=#1, #1[1]=5"),
+        ("f 2: x=[1, 2, 3]", "f 2: x=[3, 2, 1]", "2: x=[3, 2, 1]"),
+        ("f 2: x=[10, 20, 30]", "f 2: x=[10, 25, 30]", "2: x[1]=25"),
+        ("f 2: x=[10, [20, 30]]", "f 2: x=[10, [20]]", "2: x[1]=[20]"),
+        ("f 2: x=[10, 20, 30]", "f 2: x=[10, 20]", "2: del x[2]"),
+        ("f 2: x=[10, 20, 30]", "f 2: x=[20, 30]", "2: x=[20, 30]"),
+        ("f 2: x={'a': 1, 'b': 2}", "f 2: x={'a': 1, 'b': 3}", "2: x['b']=3"),
+        ("f 2: x={'a': 1, 'b': 2}", "f 2: x={'b': 2, 'c': 1}", "2: x={'b': 2, 'c': 1}"),
+        ("f 2: x={'a=': 1, 'b': 2}", "f 2: x={'a=': 2, 'b': 2}", "2: x={'a=': 2, 'b': 2}"),
+        ("f 2: x={'a': 11, 'b': 2}", "f 2: x={'a': 11}", "2: del x['b']"),
+        ("f 2: x=(10, 20)", "f 2: x=(10, 25)", "2: x=(10, 25)"),
+        ("f 2: x=[1, ... 9 more]", "f 2: x=[2, ... 9 more]", "2: x=[2, ... 9 more]"),
+        ("f 2: x={10, 20, 30}", "f 2: x={10, 20, 35}", "2: x={10, 20, 35}"),
     ],
 )
 def test_what_an_edit_says(before: str, after: str, edit: str) -> None:
     """What is left alone is not said."""
     assert edit_text(before, after) == edit
     assert edited(before, edit) == after
+
+
+@pytest.mark.parametrize("edit", ["x[3]=2", "del x[0]", "x['a']=2", "t[0]=2", "y[0]=2", "x[0]['b']=1"])
+def test_an_item_that_is_not_there(edit: str) -> None:
+    """What was said stands in the state, which no notation can read: nothing is passed over."""
+    made = edited("f 2: x=[1, 2], t=(1,)", f"3: {edit}")
+    assert edit in made
+    assert NOTATIONS["dynamic"].parse(made).unreadable
 
 
 @pytest.mark.parametrize(
@@ -108,6 +129,18 @@ def test_what_an_edit_says(before: str, after: str, edit: str) -> None:
         ("f 3: n=3, x=1 | <it>", "3|    for x in range(n):", "n=3 | <it>"),
         ("f 3: n=3, x=1", "3|    for x, n in ((n, x),):", "n=3, x=1"),
         ("", "1|n", ""),
+        ("f 3: i=1, x=[4, 5], k=0", "3|    k = x[i] + k", "i=1, k=0, x[i]=5"),
+        ("f 3: i=2, x=[4, 5]", "3|    while x[i] > x[-1]:", "x=[4, 5], i=2, x[-1]=5"),
+        ("f 3: i=1, x=[4, 5]", "3|    x[i] = x[i - 1] + len(x)", "i=1, x=[4, 5], x[i]=5"),
+        (
+            "f 3: i='a', x={'a': (1, 2)}, t=(7,)",
+            "3|    x[i][0] + x['a'] + t[0]",
+            "i='a', x[i]=(1, 2), x['a']=(1, 2), t[0]=7",
+        ),
+        ("f 3: i=1, s='it\\'s'", "3|    s[i] + s[2]", "i=1, s[i]='t', s[2]=\"'\""),
+        ("frame f 2: a=#1=[3]\ng 3 from 2:4-9: x=#1", "3|    x[0]", "x[0]=3"),
+        ("globals: x=#1, #1=[3]\ng 3: i=0", "3|    x[i]", "i=0, x[i]=3"),
+        ("f 3: i=1, x=[4, ... 9 more]", "3|    x[i]", "x=[4, ... 9 more], i=1"),
     ],
 )
 def test_names_of_a_line(state: str, line: str, found: str) -> None:

@@ -3,6 +3,8 @@
     5: n=4, xs=[1, 2]            the frame goes on: its line, and the variables that are new or another now
     return 5 -> 3                a kind, where the event is none of a line; what stands behind the variables
     2: del k, for x=1 |          a variable that is gone; another value stack, or none
+    6: xs[2]=5, del d['a']       an item of a list or a dictionary, new or another now, or gone; xs[3]=1 also
+                                 puts a fourth behind three
     > call f 1 from 3:5-8: n=3   a frame was entered: the new last line, in full
     < 4: y=6                     a frame has gone: an edit of the one below it
     @1 7 | #1, 3                 beside these, a line each: of another frame, by its line in the state
@@ -13,8 +15,9 @@ any two texts, since an edit that would not give it is the whole. A small model 
 what lines do rather than to copy, and writes a tenth as much.
 """
 
+import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from deskcheck.notation.lines import KIND_WORDS
@@ -42,6 +45,10 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _LINE = r"\s*(?:\d+\|)?\s*"
 _LOOP = re.compile(rf"{_LINE}for [^=]+? in ")
 _ASSIGNED = re.compile(rf"{_LINE}((?:\w+ = )+|\w+ (?:[-+*/%@&|^]|//|\*\*|<<|>>)= )")
+_DISPLAY = re.compile(r"([^=\[({]+=(?:#[0-9]+=)?)([\[({])")
+_ITEM = re.compile(r"(#?\w+)\[([^=]+)\]", re.DOTALL)
+_SUBSCRIPT = re.compile(r"\b([^\W\d]\w*)\[(-?[0-9]+|[^\W\d]\w*|'[^'\\]*'|\"[^\"\\]*\")\]")
+_LABEL = re.compile(r"#[0-9]+")
 _LONGEST = 80
 """Characters of a variable, or of a value stack, that `names_of` repeats."""
 
@@ -60,6 +67,20 @@ class _Line:
         if self.stack is not None:
             text += f" | {self.stack}" if self.stack else " |"
         return text + self.tail
+
+
+@dataclass(frozen=True, slots=True)
+class _Display:
+    """A list, tuple or dictionary written out as the value of a variable, taken apart. begin: all before its
+    items; items: by index or key, as they are written."""
+
+    begin: str
+    items: dict[str, str]
+
+    def text(self) -> str:
+        keyed = self.begin[-1] == "{"
+        parts = [f"{key}: {item}" if keyed else item for key, item in self.items.items()]
+        return self.begin + ", ".join(parts) + _CLOSE[_OPEN.index(self.begin[-1])]
 
 
 def edit_text(before: str, after: str, line: str = "") -> str:
@@ -122,7 +143,8 @@ def assigned(line: str) -> list[str]:
 def names_of(state: str, line: str) -> str:
     """The variables that a line of code reads, with their values in a state: ``total=0, i=1``, in the order
     of the line. Those of the frame that goes on, then the program's globals; no definitions, no long
-    values. At a loop over something also the value stack, which says how far it is: ``| <iterator>``."""
+    values. Of what is only indexed by a variable or a constant, the item in its place: ``i=1, xs[i]=5``. At
+    a loop over something also the value stack, which says how far it is: ``| <iterator>``."""
     *below, last = state.split("\n")
     known = _line(last)
     kind, _, _ = known.head.partition(" ")
@@ -135,8 +157,18 @@ def names_of(state: str, line: str) -> str:
     loop = _LOOP.match(line)
     target = loop or _ASSIGNED.match(line)
     read = line[target.end() :] if target and target[0].endswith((" = ", " in ")) else line
+    items: dict[str, None] = {}
+
+    def looked_up(found: re.Match[str]) -> str:
+        item = _item(entries.get(found[1], ""), entries.get(found[2], f"={found[2]}"), [*below, last])
+        if item is None or len(item) > _LONGEST:
+            return found[0]
+        items[f"{found[0]}={item}"] = None
+        return found[2]
+
+    read = _SUBSCRIPT.sub(looked_up, read)
     found = [entries[name] for name in dict.fromkeys(_NAME.findall(read)) if name in entries]
-    told = ", ".join([entry for entry in found if "=" in entry and len(entry) <= _LONGEST])
+    told = ", ".join([entry for entry in found if "=" in entry and len(entry) <= _LONGEST] + [*items])
     if loop and known.stack and len(known.stack) <= _LONGEST:
         told += f" | {known.stack}"
     return told
@@ -156,7 +188,73 @@ def _difference(old: str, new: str, told: Sequence[str] = ()) -> str:
     stack = after.stack if after.stack != before.stack else None
     if after.stack is None and before.stack is not None:
         stack = ""
+    shorter = {
+        part: text
+        for key, entry in changed.items()
+        for part, text in _in_items(before.entries.get(key), key, entry).items()
+    }
+    if shorter.keys() != changed.keys():
+        text = _Line(head, shorter, stack, after.tail).text()
+        if _changed(old, text) == new:
+            return text
     return _Line(head, changed, stack, after.tail).text()
+
+
+def _in_items(old: str | None, key: str, entry: str) -> Mapping[str, str]:
+    """The entry of an edit that makes a variable another, or, where that is shorter, those of its items."""
+    before, after = old and _display(old), _display(entry)
+    if not before or not after or before.begin != after.begin or after.begin[-1] == "(":
+        return {key: entry}
+    texts = [f"{key}[{at}]={item}" for at, item in after.items.items() if before.items.get(at) != item]
+    texts += [f"{_GONE}{key}[{at}]" for at in reversed(before.items) if at not in after.items]
+    if not texts or len(", ".join(texts)) >= len(entry):
+        return {key: entry}
+    return {_key(text): text for text in texts}
+
+
+def _put(display: str, key: str, entry: str | None) -> str | None:
+    """A variable's list or dictionary with an item that is another one, or, without an entry, gone. None:
+    there is no such item."""
+    known = _display(display)
+    if known is None or known.begin[-1] == "(":
+        return None
+    if entry is not None:
+        if known.begin[-1] == "[" and key not in known.items and key != str(len(known.items)):
+            return None
+        known.items[key] = entry
+    elif key not in known.items or (known.begin[-1] == "[" and key != str(len(known.items) - 1)):
+        return None
+    else:
+        del known.items[key]
+    return known.text()
+
+
+def _item(entry: str, index: str, lines: Iterable[str]) -> str | None:
+    """What stands in a variable's list, tuple, dictionary or text at an index, ``name=value`` both. lines: of
+    the state, where what has a label is looked for."""
+    value, at = entry.partition("=")[2], index.partition("=")[2]
+    if _LABEL.fullmatch(value):
+        entry = next(
+            (
+                text
+                for line in lines
+                for text in _line(line).entries.values()
+                if text.startswith(value + "=") or f"={value}=" in text[: text.find("[") + 1]
+            ),
+            "",
+        )
+    if value[:1] in ("'", '"'):
+        try:
+            held = ast.literal_eval(value)
+            return repr(held[int(at)])
+        except (ValueError, SyntaxError, IndexError, TypeError):
+            return None
+    known = _display(entry)
+    if known is None:
+        return None
+    if known.begin[-1] != "{" and at.startswith("-"):
+        at = str(len(known.items) + int(at)) if at[1:].isdecimal() else at
+    return known.items.get(at)
 
 
 def _changed(old: str, text: str) -> str:
@@ -168,8 +266,16 @@ def _changed(old: str, text: str) -> str:
     entries = dict(before.entries)
     labelled = {key: entries.pop(key) for key in list(entries) if key.startswith("#")}
     for key, entry in edit.entries.items():
+        gone = key.startswith(_GONE)
         among = labelled if key.removeprefix(_GONE).startswith("#") else entries
-        if key.startswith(_GONE):
+        item = _ITEM.fullmatch(key.removeprefix(_GONE))
+        if item and item[1] in among:
+            put = _put(among[item[1]], item[2], None if gone else entry.removeprefix(key + "="))
+            if put is None:  # left as it is said, which no state can hold
+                among[key] = entry
+            else:
+                among[item[1]] = put
+        elif gone:
             among.pop(key.removeprefix(_GONE), None)
         else:
             among[key] = entry
@@ -179,6 +285,37 @@ def _changed(old: str, text: str) -> str:
     return _Line(
         f"{kind}{head['title']} {line}{head['after']}{instruction}", entries | labelled, stack, edit.tail
     ).text()
+
+
+def _display(entry: str) -> _Display | None:
+    """The list, tuple or dictionary that is the value of a variable; None of anything else, and of one that
+    is cut."""
+    found = _DISPLAY.match(entry)
+    if found is None or entry[-1] != _CLOSE[_OPEN.index(found[2])]:
+        return None
+    items: dict[str, str] = {}
+    depth, start, key = 0, found.end(), None
+    for step in _STEP.finditer(entry, start):
+        what, at = step[0], step.start()
+        if what in _OPEN or what == "<":
+            depth += 1
+        elif depth and (what in _CLOSE or what == ">"):
+            depth -= 1
+        elif depth:
+            continue
+        elif what == ":" and key is None and found[2] == "{":
+            key, start = entry[start:at], at + 2
+        elif what in _CLOSE or (what == "," and entry.startswith(", ", at)):
+            part = entry[start:at]
+            if part.startswith("...") or (found[2] == "{" and key is None and part):
+                return None
+            if part:
+                part = part.removesuffix(",")  # of a tuple of one
+                items[str(len(items)) if key is None else key] = part
+            key, start = None, at + 2
+            if what in _CLOSE:
+                return _Display(entry[: found.end()], items) if at == len(entry) - 1 else None
+    return None
 
 
 def _line(text: str) -> _Line:

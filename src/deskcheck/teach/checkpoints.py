@@ -7,7 +7,7 @@ from typing import Any
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.interpreter import Network
 from deskcheck.teach.runtime import GRAPH, OnnxNetwork
-from deskcheck.teach.tokens import EDITS, Bytes, Edits, Tokenizer, Words
+from deskcheck.teach.tokens import EDITS, EDITS_READ, Bytes, Edits, Tokenizer, Words
 
 NANO = "nano"
 """Name of the model that the package brings; its card lies beside it."""
@@ -56,7 +56,7 @@ def _tokenizer(about: dict[str, Any], folder: Path) -> Tokenizer:
         return Bytes()
     try:
         words, edits = Words(told["words"]), told.get("edits")
-        if edits not in (0, EDITS):
+        if edits != 0 and edits not in EDITS_READ:
             raise InputError(
                 f"{folder}: was trained with edits of version {edits!r}, and this deskcheck has {EDITS}. "
                 "Train it anew."

@@ -128,8 +128,11 @@ class Words(Tokenizer):
         return cls([word for _, word in sorted(saved)[:most]])
 
 
-EDITS = 2
+EDITS = 3
 """What `Edits` adds, as a number: a model is of no use with another one's."""
+EDITS_READ = frozenset({2, EDITS})
+"""Those that models are run with. Items came with 3: a model of 2 that was taught no lists, as nano, reads
+and answers as before."""
 
 
 class Edits(Tokenizer):

@@ -7,7 +7,6 @@ import random
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -89,9 +88,11 @@ def read_texts(file: Path, split: str) -> Iterator[tuple[str, str, str]]:
 
 
 def some_texts(files: Sequence[Path], most: int = 2_000) -> Iterator[str]:
-    """The texts of the first `most` lessons of each file's training split."""
+    """The texts of about `most` lessons of each file's training split, evenly from its beginning to its end:
+    lessons of one source stand together."""
     for file in files:
-        for lesson in islice(read_texts(file, "train"), most):
+        found = list(read_texts(file, "train"))
+        for lesson in found[:: -(-len(found) // most) or 1]:
             yield from lesson
 
 
@@ -168,7 +169,7 @@ class Batches:
         self.tokenizer = tokenizer
         self.padding = padding
         self.rows = rows
-        self.each = each
+        self.each = min(each, rows)
         self.open_files = open_files
         self.seed = seed
         self.split = split

@@ -149,13 +149,15 @@ def teach(
     resumed = _open(out, asked)
     torch.manual_seed(training.seed)
     model = Model(shape)
-    optimizer = torch.optim.AdamW(_groups(model, training.decay), lr=training.rate, betas=(0.9, 0.98))
+    target = torch.device(device)
+    optimizer = torch.optim.AdamW(
+        _groups(model, training.decay), lr=training.rate, betas=(0.9, 0.98), fused=target.type == "cpu"
+    )
     step, tokens, seconds = 0, 0, 0.0
     if resumed is not None:
         model.load_state_dict(resumed["model"])
         optimizer.load_state_dict(resumed["optimizer"])
         step, tokens, seconds = resumed["step"], resumed["tokens"], resumed["seconds"]
-    target = torch.device(device)
     model.to(target)
     for state in optimizer.state.values():
         for name, value in state.items():

@@ -21,7 +21,14 @@ torch = pytest.importorskip(
 )
 
 from deskcheck.teach._ids import IGNORED  # noqa: E402
-from deskcheck.teach.batches import Batches, make_batch, read_lessons, shards  # noqa: E402
+from deskcheck.teach.batches import (  # noqa: E402
+    Batches,
+    make_batch,
+    read_lessons,
+    read_texts,
+    shards,
+    some_texts,
+)
 from deskcheck.teach.model import Model, Shape  # noqa: E402
 from deskcheck.teach.training import METRICS, RESUME, Training, loss_of, teach  # noqa: E402
 
@@ -172,7 +179,20 @@ def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
         Training(**wrong)
 
 
-def test_a_pass_gives_every_lesson_once(lessons: Path) -> None:
+def test_words_are_learned_from_a_whole_file(lessons: Path) -> None:
+    """Lessons of one source stand together, so that the first are not like the others."""
+    file = shards(lessons)[0]
+    everything = list(read_texts(file, "train"))
+    few = list(some_texts([file], most=6))
+    places = [everything.index((few[at], few[at + 1], few[at + 2])) for at in range(0, len(few), 3)]
+    assert 3 <= len(places) <= 6 < len(everything)
+    assert places[0] == 0
+    assert places == [*range(0, len(everything), places[1])]
+    assert list(some_texts([file], most=10_000)) == [text for lesson in everything for text in lesson]
+
+
+@pytest.mark.parametrize("rows", [1, 3, 16])
+def test_a_pass_gives_every_lesson_once(lessons: Path, rows: int) -> None:
     """Those that stand together share a program or its batch, and are about as long as one another."""
     files = shards(lessons)
     wanted = sorted(
@@ -180,11 +200,11 @@ def test_a_pass_gives_every_lesson_once(lessons: Path) -> None:
         for one in read_lessons(files, "train", Bytes())
         for prompt, completion in one.each
     )
-    some = iter(Batches(files, Bytes(), padding=Bytes.padding, rows=16, each=4, seed=3))
+    some = iter(Batches(files, Bytes(), padding=Bytes.padding, rows=rows, each=4, seed=3))
     found: list[Any] = []
     while len(found) < len(wanted):
         batch = next(some)
-        assert len(batch.tokens) <= 16
+        assert len(batch.tokens) <= rows
         assert batch.owner.bincount().max() <= 4
         for row, owner in enumerate(batch.owner.tolist()):
             program = batch.programs[owner, : batch.lengths[owner]].tolist()

@@ -5,31 +5,39 @@
 Parts: recordings, lessons, training, answers, page. Each goes on where it was ended, so that the same command
 can be given until it is done; with other options take another folder.
 
-The same programs for all: families of long executions (six), some texts of each with its variants to learn
-from. Asked about are one of these with other inputs, and a fourth text, inputs of each in five lengths, of
-which the longest two are longer than anything that was trained. The same budget for all: models
-of one shape read the same number of tokens in the same number of updates; a notation with longer lessons has
-fewer of them in each. Each notation is trained with several seeds, which draw weights and order of lessons.
+The same runs for all: six families of long executions, three texts of each to learn from, inputs for runs
+of 16 to 1,600 line events. Two in five inputs of a family are held out, from all of its texts. Asked about
+are held out inputs of one of the texts that were trained, and of a fourth. The same budget for all: models
+of one shape read about the same number of tokens in the same number of updates; a notation with longer
+lessons has fewer of them in each. Each notation is trained with several seeds, which draw weights and the
+order of lessons.
 
 Asked is what the call returns. `direct` says it at once; with `scratchpad` and `compact` the model writes the
 whole trace and the answer is read from it; with `dynamic` it is an interpreter, one state in, the next out.
-A trace that takes more tokens than a lesson may have is not asked for: it counts as wrong.
+Lessons of more than `--budget` bytes are left out, as they are where a model has no room for them; a trace
+that takes more tokens than that is not asked for: it counts as wrong.
 """
 
 import argparse
+import hashlib
 import json
+import math
 import os
+import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby, islice, product
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from benchmarks._commands import run
 from benchmarks._page import machine, published, table
 from deskcheck.ask.solvers import read_trace
 from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
-from deskcheck.notation import NOTATIONS, Moment, Stop, compare_runs, moments
+from deskcheck.ask.steps import Ran, steps_of
+from deskcheck.corpus.families import LICENCE, families
+from deskcheck.notation import NOTATIONS, Moment, compare_runs, moments
 from deskcheck.notation.direct import ending
 from deskcheck.notation.layout import program_text, trace_prompt
 from deskcheck.recording import Recording
@@ -41,33 +49,30 @@ from deskcheck.teach.evaluation import run_all
 from deskcheck.teach.interpreter import Rows
 from deskcheck.teach.tokens import Edits, Words
 
-Result = tuple[Recording, bool, int, str]
-"""A run, whether its result is right, how many states from the beginning are, why there are no more."""
+Result = tuple[Recording, bool, Ran | None]
+"""A run, whether its result is right, and how its states are; None where none were asked for."""
 
 BEGIN, END = "<!-- figures: written by benchmarks/execution_tuning.py -->", "<!-- end of the figures -->"
 PARTS = ("recordings", "lessons", "training", "answers", "page")
 METHODS = ("direct", "scratchpad", "compact", "dynamic")
-FAMILIES = (
-    "binary_counter",
-    "collatz",
-    "fibonacci",
-    "gcd_by_subtraction",
-    "digit_sums",
-    "insertion_sort",
-)
-ASKED_TEXTS = (0, 3)
-LENGTHS = (20, 60, 150, 500, 1000)
-"""About so many line events: of six asked inputs each. The first three are trained, too."""
+FAMILIES = ("binary_counter", "collatz", "odometer", "gcd_by_subtraction", "digit_sums", "insertion_sort")
+TRAINED_TEXTS, ASKED_TEXTS = (0, 1, 2), (0, 3)
+LENGTHS = (20, 60, 180, 540, 1300)
+"""Line events of a run: figures are given for those nearest to each, in ratio."""
 LONG = 500
 """Runs of more line events are long executions."""
+_DRAWN = [round(16 * 100 ** (k / 31)) for k in range(32)]
+"""Lengths of run that inputs are looked for, from 16 to 1,600 line events."""
+_HELD_OUT = 0.4
+"""Share of inputs."""
 _TOKENS_OF_UPDATE = 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
     """A run that was asked about. run: its recording. steps: events after the first. right: the true result
-    is the answer. exact: states from the beginning that are right; None for `direct`, which has none. ended:
-    why there are no more. seen: whether the program's text was trained, with other inputs."""
+    is the answer. ran: how the states are; None where none were asked for: of `direct`, and over the budget.
+    seen: whether the program's text was trained, with other inputs."""
 
     method: str
     seed: int
@@ -76,27 +81,63 @@ class Answered:
     program: str
     steps: int
     right: bool
-    exact: int | None
-    ended: str
+    ran: Ran | None
     seen: bool
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> "Answered":
+        """Inverse of `asdict`."""
+        return cls(**(row | {"ran": row["ran"] and Ran.from_dict(row["ran"])}))
 
 
 def recordings(folder: Path, options: argparse.Namespace) -> None:
     """Runs to learn from, and those that are asked about."""
-    common = ["--no-repeat", "--workers", str(options.workers)]
-    for family in options.families.split(","):
-        for events in LENGTHS[:3]:
-            source = f"family:{family},texts={options.texts},variants=0-{options.variants}"
-            run(
-                "record",
-                f"{source},events={events},inputs={options.trained},seed=1",
-                "--out",
-                f"{folder}/trained",
-                *common,
-            )
-        for text, events in product(ASKED_TEXTS, LENGTHS):
-            source = f"family:{family},texts={text},events={events},inputs={options.inputs},seed=2"
-            run("record", source, "--out", f"{folder}/asked", *common)
+    for name, texts, variants, held_out, most in (
+        ("trained", TRAINED_TEXTS, f"0-{options.variants}", False, sys.maxsize),
+        ("asked", ASKED_TEXTS, "0", True, options.asked),
+    ):
+        source = folder / f"{name}.jsonl"
+        if not source.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            rows = [
+                row
+                for family, text in product(options.families.split(","), texts)
+                for row in _rows(family, text, variants, options.inputs, held_out, most)
+            ]
+            part = source.with_suffix(".part")
+            part.write_text("".join([json.dumps(row) + "\n" for row in rows]))
+            part.replace(source)
+        run(
+            *("record", str(source), "--out", f"{folder}/{name}", "--no-repeat"),
+            *("--workers", str(options.workers)),
+        )
+
+
+def _rows(
+    family: str, text: int, variants: str, each: int, held_out: bool, most: int
+) -> Iterator[dict[str, object]]:
+    """A text and its variants with inputs, `each` drawn for each length: those that are held out or the
+    others; at most so many, of short runs and of long ones."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for events in _DRAWN:
+        drawn = f"events={events},inputs={each},seed={events}"
+        for program in families(f"family:{family},texts={text},variants={variants},{drawn}"):
+            assert program.entry is not None
+            assert program.arguments is not None
+            digest = hashlib.sha256(f"{family}{program.arguments}".encode()).digest()
+            if (digest[0] < _HELD_OUT * 256) is held_out:
+                found.setdefault((program.code, program.entry), {})[program.arguments] = None
+    for (code, entry), inputs in found.items():
+        count = min(most, len(inputs))
+        few = [list(inputs)[k * len(inputs) // count] for k in range(count)]
+        yield {
+            "id": family,
+            "code": code,
+            "entry": entry,
+            "inputs": few,
+            "licence": LICENCE,
+            "train_ok": True,
+        }
 
 
 def lessons(folder: Path, options: argparse.Namespace) -> None:
@@ -105,6 +146,7 @@ def lessons(folder: Path, options: argparse.Namespace) -> None:
         run(
             *("lessons", f"{folder}/trained", "--out", f"{folder}/lessons-{method}", "--notation", method),
             *("--budget", str(options.budget), "--no-ids", "--validation", "0", "--test", "0"),
+            *("--steps", str(options.steps)),
         )
 
 
@@ -116,20 +158,20 @@ def training(folder: Path, options: argparse.Namespace) -> None:
             rows = max(1, round(_TOKENS_OF_UPDATE / _tokens(folder / f"lessons-{method}")))
             run(
                 *("teach", f"{folder}/lessons-{method}", "--out", f"{folder}/model-{method}-{seed}"),
-                *("--seed", str(seed), "--steps", str(steps), "--rows", str(rows), "--each", "8"),
-                *("--layers", str(options.layers), "--width", str(options.width)),
+                *("--seed", str(seed), "--steps", str(steps), "--rows", str(rows), "--each", "4"),
+                *("--layers", str(options.layers), "--width", str(options.width), "--rate", "0.003"),
                 *("--check", "500", "--device", options.device),
             )
 
 
 def _tokens(folder: Path) -> float:
-    """Tokens that a lesson takes to read, in the mean, with its part of the program, which up to eight share;
+    """Tokens that a lesson takes to read, in the mean, with its part of the program, which up to four share;
     words of these lessons count as one."""
     files = shards(folder)
     tokenizer = Edits(Words.learned(some_texts(files), 768))
     read = lessons = 0
     for one in islice(read_lessons(files, "train", tokenizer), 300):
-        read += len(one.program) * -(-len(one.each) // 8)
+        read += len(one.program) * -(-len(one.each) // 4)
         read += sum(len(prompt) + len(completion) for prompt, completion in one.each)
         lessons += len(one.each)
     return read / lessons
@@ -139,13 +181,8 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
     """Every model asked about every run that is held out."""
     from deskcheck.teach.checkpoints import open_checkpoint
 
-    trained = {(one.program.code, one.program.arguments) for one in Recordings(folder / "trained")}
-    texts = {code for code, _ in trained}
-    asked = [
-        one
-        for one in Recordings(folder / "asked")
-        if (one.program.code, one.program.arguments) not in trained
-    ]
+    texts = {one.program.code for one in Recordings(folder / "trained")}
+    asked = list(Recordings(folder / "asked"))
     for seed in range(options.seeds):
         for method in options.methods.split(","):
             file = folder / f"answers-{method}-{seed}.json"
@@ -162,15 +199,14 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
                     method=method,
                     seed=seed,
                     run=one.id,
-                    family=one.id.split("-")[0],
+                    family=one.id.rsplit("_", 2)[0],
                     program=one.program.code,
                     steps=len(one.trace) - 1,
                     right=right,
-                    exact=None if method == "direct" else exact,
-                    ended=ended,
+                    ran=ran,
                     seen=one.program.code in texts,
                 )
-                for one, right, exact, ended in found
+                for one, right, ran in found
             ]
             part = file.with_suffix(".part")
             part.write_text(json.dumps([asdict(row) for row in rows]))
@@ -185,7 +221,7 @@ def _written(checkpoint: Checkpoint, asked: Sequence[Recording], name: str, budg
     for one in sorted(asked, key=lambda one: len(one.trace)):
         size = len(checkpoint.tokenizer.encode(notation.render(one)))
         if size > budget:
-            yield one, False, 0, "over the budget"
+            yield one, False, None
         else:
             by_length.append(one)
             sizes.append(size)
@@ -199,11 +235,11 @@ def _written(checkpoint: Checkpoint, asked: Sequence[Recording], name: str, budg
             true = list(moments(one.trace, file=one.program.filename))
             if name == "direct":
                 states = notation.parse(found[number].text).moments
-                yield one, _same(states, true), 0, Stop.END.value
+                yield one, _same(states, true), None
             else:
                 told = read_trace(found[number].text, name, truncated=not found[number].ended)
                 agreed = compare_runs(told.states, true, told.stop)
-                yield one, _same(told.states, true), agreed.exact, told.stop.value
+                yield one, _same(told.states, true), Ran(key=one.id, asked=len(told.states), agreement=agreed)
 
 
 def _stepped(checkpoint: Checkpoint, asked: Sequence[Recording]) -> Iterator[Result]:
@@ -214,7 +250,8 @@ def _stepped(checkpoint: Checkpoint, asked: Sequence[Recording]) -> Iterator[Res
         for one in run_all(checkpoint, some, budget=10 + max(len(one.trace) for one in some)):
             true = list(moments(one.recording.trace, file=one.recording.program.filename))
             last = NOTATIONS["dynamic"].parse(one.run.states[-1]).moments
-            yield one.recording, _same(last, true), one.agreement.exact, one.run.stop.value
+            ran = Ran(key=one.recording.id, asked=len(one.run.jumps), agreement=one.agreement)
+            yield one.recording, _same(last, true), ran
 
 
 def _length_of(recording: Recording) -> int:
@@ -238,7 +275,7 @@ def _same(told: Sequence[Moment], true: Sequence[Moment]) -> bool:
 def page(folder: Path, options: argparse.Namespace) -> None:
     """Tables and plots of what came out, between the marks of --publish, if that is given."""
     rows = [
-        Answered(**row)
+        Answered.from_dict(row)
         for file in sorted(folder.glob("answers-*.json"))
         for row in json.loads(file.read_text())
     ]
@@ -256,6 +293,7 @@ def page(folder: Path, options: argparse.Namespace) -> None:
             f"![Share of right results over the length of the run, by notation]({plot.name})",
             _accuracy(some),
             _by_family(some),
+            _steps(some),
             _longest(some),
             _difference(some),
         ]
@@ -304,7 +342,7 @@ def _share(rows: Sequence[Answered]) -> Interval:
 
 def _length(steps: int) -> int:
     """The asked length that a run belongs to."""
-    return min(LENGTHS, key=lambda events: abs(steps - events))
+    return min(LENGTHS, key=lambda events: abs(math.log(steps / events)))
 
 
 def _shown(interval: Interval) -> str:
@@ -335,13 +373,44 @@ def _by_family(rows: Sequence[Answered]) -> str:
     return table(["result right, by family", *METHODS], lines)
 
 
+def _steps(rows: Sequence[Answered]) -> str:
+    lines = []
+    for method in METHODS[1:]:
+        mine = [(row, row.ran) for row in rows if row.method == method and row.ran is not None]
+        found = steps_of((replace(ran, key=f"{ran.key} {row.seed}"), row.program) for row, ran in mine)
+        if found is None or found.exact is None or found.horizon is None:
+            continue
+        half = [found.horizon.value, found.horizon.low, found.horizon.high]
+        value, low, high = ["all" if steps is None else f"{steps:.0f}" for steps in half]
+        kinds = sorted(found.divergences.items(), key=lambda one: -one[1])
+        lines.append(
+            [
+                method,
+                f"{found.whole} of {found.runs}",
+                str(found.judged),
+                f"{found.exact.value:.4f} ({found.exact.low:.4f}-{found.exact.high:.4f})",
+                f"{value} ({low}-{high})",
+                ", ".join([f"{kind} {n}" for kind, n in kinds]),
+            ]
+        )
+    head = [
+        "",
+        "runs right to the end",
+        "steps judged",
+        "of them right",
+        "half of runs survive",
+        "first mistakes",
+    ]
+    return table(head, lines)
+
+
 def _longest(rows: Sequence[Answered]) -> str:
     lines = []
     for family in sorted({row.family for row in rows}):
         cells = []
         for method in METHODS[1:]:
-            exact = [row.exact or 0 for row in rows if (row.method, row.family) == (method, family)]
-            cells.append(str(max(exact, default=0)))
+            mine = [row.ran for row in rows if (row.method, row.family) == (method, family)]
+            cells.append(str(max((ran.agreement.exact for ran in mine if ran), default=0)))
         lines.append([family, *cells])
     return table(["longest exact run, steps", *METHODS[1:]], lines)
 
@@ -391,7 +460,6 @@ def _plot(rows: Sequence[Answered], file: Path) -> None:
     axes.set(xscale="log", xlabel="line events of the run", ylabel="result right", ylim=(-0.03, 1.03))
     axes.set_xticks(LENGTHS, [str(events) for events in LENGTHS])
     axes.minorticks_off()
-    axes.axvspan(axes.get_xlim()[0], LENGTHS[2] * 1.15, color="#000000", alpha=0.05, label="lengths trained")
     axes.legend(frameon=False)
     figure.savefig(file, metadata={"Date": None})
     pyplot.close(figure)
@@ -404,11 +472,11 @@ def main() -> None:
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
     parser.add_argument("--seeds", type=int, default=3, help="models of each notation")
     parser.add_argument("--tokens", type=int, default=6_000_000, help="that each model reads in training")
-    parser.add_argument("--texts", default="0-2", help="of each family, that are trained; 0 is one of them")
-    parser.add_argument("--variants", type=int, default=40, help="of each text that is trained")
+    parser.add_argument("--variants", type=int, default=0, help="of each text that are trained beside it")
     parser.add_argument("--families", default=",".join(FAMILIES), help="with commas")
-    parser.add_argument("--trained", type=int, default=2, help="inputs of each text in each length, trained")
-    parser.add_argument("--inputs", type=int, default=6, help="asked of each text in each length")
+    parser.add_argument("--inputs", type=int, default=8, help="drawn for each text and length")
+    parser.add_argument("--steps", type=int, default=10_000, help="of each text, as lessons of `dynamic`")
+    parser.add_argument("--asked", type=int, default=30, help="runs of each text, at most")
     parser.add_argument("--budget", type=int, default=4000, help="tokens of a lesson, and of an answer")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--width", type=int, default=128)

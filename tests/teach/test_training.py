@@ -113,6 +113,26 @@ def test_a_run_that_was_ended_goes_on_with_the_same_losses(lessons: Path, tmp_pa
     assert losses(tmp_path / "ended") == losses(tmp_path / "whole")
 
 
+def test_one_at_a_time_trains_in_a_folder(lessons: Path, tmp_path: Path) -> None:
+    """Two that write one run would spoil it; what the first has is not touched."""
+    out = tmp_path / "run"
+    refused: list[str] = []
+
+    def another(row: dict[str, Any]) -> None:
+        code = (
+            "import sys\nfrom pathlib import Path\nfrom deskcheck.teach.training import teach\n"
+            "teach(Path(sys.argv[1]), Path(sys.argv[2]))\n"
+        )
+        command = [sys.executable, "-c", code, str(lessons), str(out)]
+        if not refused:
+            refused.append(subprocess.run(command, capture_output=True, text=True, check=False).stderr)
+
+    teach(lessons, out, shape=SMALL, training=SHORT, note=another)
+    assert f"process {os.getpid()}" in refused[0]
+    assert "one writer at a time" in refused[0]
+    assert [step for step, _ in losses(out)] == [4, 8, 12, 16, 20, 24]
+
+
 @pytest.mark.slow
 def test_a_killed_run_goes_on_with_the_same_losses(lessons: Path, tmp_path: Path) -> None:
     """Killed between two of its checks, with a line of the curve half written."""

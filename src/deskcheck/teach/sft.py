@@ -23,6 +23,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from deskcheck.recording import InputError, MissingExtra
+from deskcheck.recording.file import _LOCK_NAME, _FolderLock
 from deskcheck.teach.tokens import Pretrained
 
 RUN, METRICS, CHECKPOINTS = "run.json", "metrics.jsonl", "checkpoints"
@@ -91,6 +92,7 @@ def tune(
     Raises:
         InputError: no lessons to train on, lessons without tokens or of another tokenizer, or longer than the
             model reads; a model that cannot be loaded; `out` holds a run that was asked something else.
+        RecordingError: another process trains there.
         MissingExtra: a package is not installed.
     """
     tuning = tuning or Tuning()
@@ -118,32 +120,39 @@ def tune(
         "tuning": asdict(tuning),
         "lessons": {f.name: _sha256(f) for split in files.values() for f in split},
     }
-    with state.main_process_first():
+    lock: _FolderLock | None = None
+    try:
+        with state.main_process_first():
+            if state.is_main_process:
+                out.mkdir(parents=True, exist_ok=True)
+                lock = _FolderLock(out)
+                _open(out, asked)
+        tokenizer = AutoTokenizer.from_pretrained(model)
+        if tokenizer.pad_token_id is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        trainer = _trainer(files, model, tokenizer, out, tuning, _Metrics(out, note, state.is_main_process))
         if state.is_main_process:
-            _open(out, asked)
-    tokenizer = AutoTokenizer.from_pretrained(model)
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    trainer = _trainer(files, model, tokenizer, out, tuning, _Metrics(out, note, state.is_main_process))
-    if state.is_main_process:
-        _write_json(
-            out / RUN,
-            asked
-            | {
-                "count": count,
-                "processes": state.num_processes,
-                "versions": {name: version(name) for name in ("torch", "transformers", "trl", "peft")},
-                "config": trainer.args.to_sanitized_dict(),
-            },
-        )
-    last = _last_checkpoint(out)
-    trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
-    trainer.save_model(str(out))
-    if state.is_main_process:
-        tokenizer.chat_template = AS_IT_IS
-        tokenizer.save_pretrained(str(out))
-        (out / "training_args.bin").unlink(missing_ok=True)  # a pickle of what run.json says in words
-        shutil.rmtree(out / CHECKPOINTS / "lessons", ignore_errors=True)  # the lessons as Arrow, mapped
+            _write_json(
+                out / RUN,
+                asked
+                | {
+                    "count": count,
+                    "processes": state.num_processes,
+                    "versions": {name: version(name) for name in ("torch", "transformers", "trl", "peft")},
+                    "config": trainer.args.to_sanitized_dict(),
+                },
+            )
+        last = _last_checkpoint(out)
+        trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
+        trainer.save_model(str(out))
+        if state.is_main_process:
+            tokenizer.chat_template = AS_IT_IS
+            tokenizer.save_pretrained(str(out))
+            (out / "training_args.bin").unlink(missing_ok=True)  # a pickle of what run.json says in words
+            shutil.rmtree(out / CHECKPOINTS / "lessons", ignore_errors=True)  # the lessons as Arrow, mapped
+    finally:
+        if lock is not None:
+            lock.release()
 
 
 # -- what is refused -------------------------------------------------------------------------------
@@ -352,7 +361,6 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 
 def _open(out: Path, asked: dict[str, Any]) -> None:
     """A folder for a run, or that of the same run. Raises InputError where it holds another."""
-    out.mkdir(parents=True, exist_ok=True)
     if (out / RUN).exists():
         before = json.loads((out / RUN).read_text())
         changed = [name for name in asked if before.get(name) != asked[name]]
@@ -361,7 +369,7 @@ def _open(out: Path, asked: dict[str, Any]) -> None:
                 f"{out}: holds a run with other {' and '.join(changed)} ({RUN} has them). "
                 "Name another folder, or ask the same again to go on with it."
             )
-    elif any(out.iterdir()):
+    elif any(path.name != _LOCK_NAME for path in out.iterdir()):
         raise InputError(f"{out}: is not empty and holds no run of training. Name another folder.")
     else:
         _write_json(out / RUN, asked)

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from deskcheck.recording import InputError
+from deskcheck.recording.file import _FolderLock
 from deskcheck.teach._ids import IGNORED
 from deskcheck.teach.batches import Batch, Batches, shards, some_texts
 from deskcheck.teach.model import Model, Shape
@@ -133,10 +134,27 @@ def teach(
     until: asked after each step; once true the run is saved and ends early. note: is given each line of
     `metrics.jsonl`.
 
-    Raises InputError where there are no lessons, or `out` holds a run that was asked something else.
+    Raises InputError where there are no lessons, or `out` holds a run that was asked something else;
+    RecordingError where another process trains there.
     """
-    training = training or Training()
     files = shards(lessons)
+    out.mkdir(parents=True, exist_ok=True)
+    lock = _FolderLock(out)
+    try:
+        return _taught(files, out, shape, training or Training(), device, until, note)
+    finally:
+        lock.release()
+
+
+def _taught(
+    files: list[Path],
+    out: Path,
+    shape: Shape | None,
+    training: Training,
+    device: str,
+    until: Callable[[], bool],
+    note: Callable[[dict[str, Any]], None],
+) -> Model:
     words = Words.learned(some_texts(files), training.words)
     tokenizer = Edits(words) if training.edits else words
     shape = replace(shape or Shape(vocabulary=0), vocabulary=words.size)
@@ -269,7 +287,6 @@ def _groups(model: Model, decay: float) -> list[dict[str, Any]]:
 
 def _open(out: Path, asked: dict[str, Any]) -> dict[str, Any] | None:
     """What the run in `out` has come to; None for a new one. Raises InputError where it is another run."""
-    out.mkdir(parents=True, exist_ok=True)
     if (out / RUN).exists():
         before = json.loads((out / RUN).read_text())
         changed = [name for name in asked if before.get(name) != asked[name]]

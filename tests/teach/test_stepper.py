@@ -170,6 +170,27 @@ def test_steps_judged_one_by_one_are_those_of_the_stepper(three: list[Recording]
     assert run.against(true_states(recording)).exact == found.index(False)
 
 
+def test_a_run_that_goes_round_asks_once(three: list[Recording], monkeypatch: pytest.MonkeyPatch) -> None:
+    """From state 7 back to state 1, until the budget ends; beside it, one that goes on to its end."""
+    recording = three[2]
+    states = texts(recording)
+    round_ = program_text(recording.program) + step_prompt(CODE.splitlines(), states[7])
+    network = ByHeart({**known_by_heart([three[1], recording]), round_: states[1]})
+    asked: list[str] = []
+    ask = Rows.ask
+
+    def counted(self: Rows, prompts: Mapping[int, tuple[str, str]]) -> Any:
+        asked.extend(before for _, before in prompts.values())
+        return ask(self, prompts)
+
+    monkeypatch.setattr(Rows, "ask", counted)
+    other, run = run_all(network, [three[1], recording], budget=40)
+    assert other.stop is Stop.END
+    assert (run.stop, len(run.jumps), len(run.nll)) == (Stop.BUDGET, 40, 40)
+    assert list(run.states) == [*states[:8], *(states[1:8] * 5)][:41]
+    assert len(asked) == 8 + len(other.jumps)
+
+
 def test_jumps_below_one_are_refused() -> None:
     with pytest.raises(InputError, match="at least 1"):
         Stepper(ByHeart({}), Bytes(), jumps=(0, 1))

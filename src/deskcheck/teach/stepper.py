@@ -52,11 +52,19 @@ class Run:
         return compare_runs(told, reached(true, self.jumps), self.stop)
 
 
+_Answer = tuple[int, str, float, bool]
+"""The jump, the state's text, its negative log probability, whether the answer ended."""
+
+
 @dataclass(slots=True)
 class _Going:
+    """known: what the model said to the states before; the same, if one comes again: where it goes round for
+    ever, only once does it cost anything."""
+
     start: Start
     code: list[str]
     states: list[str]
+    known: dict[str, _Answer] = field(default_factory=dict)
     jumps: list[int] = field(default_factory=list)
     nll: list[float] = field(default_factory=list)
 
@@ -146,11 +154,12 @@ class Stepper:
                 ended.append((number, _run(one, Stop.BUDGET)))
         return ended
 
-    def _choose(self, going: Sequence[_Going], read: Rows) -> list[tuple[int, str, float, bool]]:
-        """For each: the jump, the state's text, its negative log probability, whether the answer ended."""
-        best: list[tuple[int, str, float, bool] | None] = [None] * len(going)
+    def _choose(self, going: Sequence[_Going], read: Rows) -> list[_Answer]:
+        """What the model says to the last state of each."""
+        best = [one.known.get(one.states[-1]) for one in going]
+        new = [row for row, found in enumerate(best) if found is None]
         for jump in reversed(self.jumps):  # the furthest first; those that are sure ask no other
-            unsure = [row for row, found in enumerate(best) if found is None or found[2] > self.sure]
+            unsure = [row for row in new if (found := best[row]) is None or found[2] > self.sure]
             if not unsure:
                 break
             answers = read.ask(
@@ -163,6 +172,9 @@ class Stepper:
                 found = best[row]
                 if found is None or not found[3] or (answer.ended and answer.nll < found[2]):
                     best[row] = (jump, answer.text, answer.nll, answer.ended)
+        for row in new:
+            if (found := best[row]) is not None:
+                going[row].known[going[row].states[-1]] = found
         return [found for found in best if found is not None]
 
 

@@ -6,7 +6,7 @@ Parts: recordings, lessons, training, answers, page. Each goes on where it was e
 can be given until it is done; with other options take another folder.
 
 The same runs for all: six families of long executions, three texts of each to learn from, inputs for runs
-of 16 to 1,600 line events. Two in five inputs of a family are held out, from all of its texts. Asked about
+of 40 to 1,600 line events. Two in five inputs of a family are held out, from all of its texts. Asked about
 are held out inputs of one of the texts that were trained, and of a fourth. The same budget for all: models
 of one shape read about the same number of tokens in the same number of updates; a notation with longer
 lessons has fewer of them in each. Each notation is trained with several seeds, which draw weights and the
@@ -55,14 +55,14 @@ Result = tuple[Recording, bool, Ran | None]
 BEGIN, END = "<!-- figures: written by benchmarks/execution_tuning.py -->", "<!-- end of the figures -->"
 PARTS = ("recordings", "lessons", "training", "answers", "page")
 METHODS = ("direct", "scratchpad", "compact", "dynamic")
-FAMILIES = ("binary_counter", "collatz", "odometer", "gcd_by_subtraction", "digit_sums", "insertion_sort")
-TRAINED_TEXTS, ASKED_TEXTS = (0, 1, 2), (0, 3)
-LENGTHS = (20, 60, 180, 540, 1300)
+FAMILIES = ("binary_counter", "odometer", "collatz", "gcd_by_subtraction", "primes", "stack_machine")
+TRAINED_TEXTS, ASKED_TEXTS = (0,), (0, 3)
+LENGTHS = (50, 120, 300, 700, 1300)
 """Line events of a run: figures are given for those nearest to each, in ratio."""
 LONG = 500
 """Runs of more line events are long executions."""
-_DRAWN = [round(16 * 100 ** (k / 31)) for k in range(32)]
-"""Lengths of run that inputs are looked for, from 16 to 1,600 line events."""
+_DRAWN = [round(40 * 40 ** (k / 31)) for k in range(32)]
+"""Lengths of run that inputs are looked for, from 40 to 1,600 line events."""
 _HELD_OUT = 0.4
 """Share of inputs."""
 _TOKENS_OF_UPDATE = 1500
@@ -146,7 +146,7 @@ def lessons(folder: Path, options: argparse.Namespace) -> None:
         run(
             *("lessons", f"{folder}/trained", "--out", f"{folder}/lessons-{method}", "--notation", method),
             *("--budget", str(options.budget), "--no-ids", "--validation", "0", "--test", "0"),
-            *("--steps", str(options.steps)),
+            *("--steps", str(options.steps), "--by-line"),
         )
 
 

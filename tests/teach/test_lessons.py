@@ -405,6 +405,18 @@ def test_chosen_steps(count: int, at_most: int | None, jumps: set[int], seed: in
     assert all(start + jump < count and jump in jumps for start, jump in found)
 
 
+@given(st.lists(st.integers(1, 5), max_size=60), st.integers(1, 30), st.integers(1, 3), st.integers(0, 9))
+def test_steps_chosen_by_line(lines: list[int], at_most: int, jump: int, seed: int) -> None:
+    """No line that is left something of has more than another one has less."""
+    found = [start for start, _ in chosen_steps(len(lines), at_most, [jump], random.Random(seed), lines)]
+    there = Counter(lines[: max(0, len(lines) - jump)])
+    taken = Counter(lines[start] for start in found)
+    assert found == sorted({*found})
+    assert len(found) == min(at_most, there.total())
+    short = [taken[line] for line in there if taken[line] < there[line]]
+    assert not short or max(taken.values()) - min(short) <= 1
+
+
 def test_splits_have_their_shares() -> None:
     """Of many programs; those of test stay when more are asked for validation."""
     names = [lessons_module.program_sha256(str(n)) for n in range(4000)]

@@ -46,6 +46,9 @@ def lessons(
         int | None,
         typer.Option(min=1, help="Steps drawn of one program, from all its runs; without it, all are taken."),
     ] = None,
+    by_line: Annotated[
+        bool, typer.Option("--by-line", help="With --steps: of each run about as many of each line.")
+    ] = False,
     validation: Annotated[float, typer.Option(min=0, max=1, help="Share of the programs.")] = 0.05,
     test: Annotated[float, typer.Option(min=0, max=1, help="Share of the programs.")] = 0.05,
     seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
@@ -82,6 +85,7 @@ def lessons(
         ids=ids,
         budget=budget,
         steps=steps,
+        by_line=by_line,
         validation=validation,
         test=test,
         seed=seed,

@@ -29,24 +29,47 @@ def shares(sizes: Sequence[int], at_most: int) -> list[int]:
 
 
 def chosen_steps(
-    count: int, at_most: int | None, jumps: Sequence[int], chance: random.Random
+    count: int,
+    at_most: int | None,
+    jumps: Sequence[int],
+    chance: random.Random,
+    lines: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, int]]:
     """(state, jump) for the steps of a run of `count` states, in order of the states.
 
     Of a run that has more states with a successor than `at_most`, one is drawn from each of `at_most`
     stretches of equal length: its beginning, middle and end are all there. The jump is drawn among those
     that do not lead beyond the end.
+
+    lines: of each state. With them it is as many of each line, and what rare lines leave goes to the others;
+    of each line from its first to its last time as above.
     """
     jumps = sorted(jumps)
     starts = count - jumps[0]
     if starts <= 0:
         return
-    taken = starts if at_most is None else min(starts, at_most)
-    for part in range(taken):
-        low, high = part * starts // taken, (part + 1) * starts // taken
-        start = low if high - low == 1 else chance.randrange(low, high)
+    if lines is None or at_most is None or at_most >= starts:
+        drawn = list(_drawn(range(starts), starts if at_most is None else min(starts, at_most), chance))
+    else:
+        places: dict[int, list[int]] = {}
+        for start in range(starts):
+            places.setdefault(lines[start], []).append(start)
+        each = shares([len(times) for times in places.values()], at_most)
+        drawn = sorted(
+            start
+            for times, taken in zip(places.values(), each, strict=True)
+            for start in _drawn(times, taken, chance)
+        )
+    for start in drawn:
         if len(jumps) == 1:
             yield start, jumps[0]
             continue
         possible = [jump for jump in jumps if start + jump < count]
         yield start, chance.choice(possible)
+
+
+def _drawn(places: Sequence[int], taken: int, chance: random.Random) -> Iterator[int]:
+    """One of each of so many stretches of equal length."""
+    for part in range(taken):
+        low, high = part * len(places) // taken, (part + 1) * len(places) // taken
+        yield places[low if high - low == 1 else chance.randrange(low, high)]

@@ -13,7 +13,15 @@ from deskcheck.recording import Program, Recording
 from deskcheck.scale.seen import Seen
 from deskcheck.teach._choice import SPLITS, chosen_steps, split_of
 from deskcheck.teach._ids import encoder
-from deskcheck.teach._rows import STEPWISE, Lesson, count_states, level_of, step_lessons, trace_lesson
+from deskcheck.teach._rows import (
+    STEPWISE,
+    Lesson,
+    count_states,
+    level_of,
+    lines_of_states,
+    step_lessons,
+    trace_lesson,
+)
 from deskcheck.teach._runs import Choice
 from deskcheck.teach._settings import LessonSettings, Summary, program_sha256
 from deskcheck.teach._shards import Rows, Shard, Shared, schema
@@ -88,7 +96,8 @@ class Maker:
         starts = max(0, count - min(self.settings.jumps))
         if at_most is not None and at_most < starts:
             self.summary.leave_out(notation, "not drawn", starts - at_most)
-        chosen = chosen_steps(count, at_most, self.settings.jumps, chance)
+        lines = lines_of_states(recording, notation) if self.settings.by_line else None
+        chosen = chosen_steps(count, at_most, self.settings.jumps, chance, lines)
         return step_lessons(recording, notation, chosen, self.summary.leave_out)
 
     def _add(self, lessons: Iterable[Lesson], notation: str, recording: Recording, shard: Shard) -> None:

@@ -49,10 +49,15 @@ def level_of(notation: str) -> str:
 
 def count_states(recording: Recording, notation: str) -> int:
     """How many states a run has in a stepwise notation."""
-    trace = recording.trace
     if recording.environment.level != "instruction" or NOTATIONS[notation].instructions:
-        return len(trace)
-    return sum(row.kind != Kind.INSTRUCTION for row in trace.rows)
+        return len(recording.trace)
+    return len(lines_of_states(recording, notation))
+
+
+def lines_of_states(recording: Recording, notation: str) -> list[int]:
+    """The line of each state of a run in a stepwise notation."""
+    every = NOTATIONS[notation].instructions
+    return [row.line for row in recording.trace.rows if every or row.kind != Kind.INSTRUCTION]
 
 
 def step_lessons(

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.edits import assigned, edit_text, edited, names_of
 
+RANGE = "f 2: n=4 | 1, <range_iterator left=range(5, 9, 2)>"
 LINE = "f 2: n=4, xs=[1, 2] | <list_iterator over=#1, next=1>"
 UNDER = "globals: def f, def g\nframe f 2: n=4, xs=#1=[1]\ng 5 from 2:8-12: ys=#1"
 
@@ -68,7 +69,11 @@ def test_any_edit(before: str, edit: str) -> None:
     [
         (LINE, LINE.replace("f 2", "f 3"), "3"),
         (LINE, LINE.replace("f 2", "f 3").replace("[1, 2]", "[1, 2, 5]"), "3: xs[2]=5"),
-        (LINE, LINE.replace("f 2", "f 1").replace("next=1", "next=2"), "1 | <list_iterator over=#1, next=2>"),
+        (LINE, LINE.replace("f 2", "f 1").replace("next=1", "next=2"), "1 | +"),
+        (LINE, LINE.replace("next=1", "next=3"), "2 | <list_iterator over=#1, next=3>"),
+        (RANGE, RANGE.replace("5, 9", "7, 9").replace("f 2", "f 3"), "3 | +"),
+        (RANGE, RANGE.replace("5, 9", "6, 9"), "2 | 1, <range_iterator left=range(6, 9, 2)>"),
+        ("f 2 | <list_iterator over=[1], next=1>", "f 2 | 7", "2 | 7"),
         (LINE, "f 4: n=4, xs=[1, 2]", "4 |"),
         (LINE, "f 4: xs=[1, 2], y='a, b'", "4: y='a, b', del n |"),
         (LINE, "return " + LINE + " -> {1: 'b'}", "return 2 -> {1: 'b'}"),
@@ -105,6 +110,14 @@ def test_what_an_edit_says(before: str, after: str, edit: str) -> None:
     """What is left alone is not said."""
     assert edit_text(before, after) == edit
     assert edited(before, edit) == after
+
+
+def test_whole_values_where_parts_were_not_taught() -> None:
+    after = LINE.replace("f 2", "f 3").replace("[1, 2]", "[1, 2, 5]").replace("next=1", "next=2")
+    edit = edit_text(LINE, after, parts=False)
+    assert edit == "3: xs=[1, 2, 5] | <list_iterator over=#1, next=2>"
+    assert edited(LINE, edit) == after
+    assert names_of(LINE, "2|    xs[0] + n", parts=False) == "xs=[1, 2], n=4"
 
 
 @pytest.mark.parametrize("edit", ["x[3]=2", "del x[0]", "x['a']=2", "t[0]=2", "y[0]=2", "x[0]['b']=1"])

@@ -5,6 +5,7 @@
     2: del k, for x=1 |          a variable that is gone; another value stack, or none
     6: xs[2]=5, del d['a']       an item of a list or a dictionary, new or another now, or gone; xs[3]=1 also
                                  puts a fourth behind three
+    4: i=2 | +                   the iterator on top of the value stack has gone one on
     > call f 1 from 3:5-8: n=3   a frame was entered: the new last line, in full
     < 4: y=6                     a frame has gone: an edit of the one below it
     @1 7 | #1, 3                 beside these, a line each: of another frame, by its line in the state
@@ -48,6 +49,9 @@ _ASSIGNED = re.compile(rf"{_LINE}((?:\w+ = )+|\w+ (?:[-+*/%@&|^]|//|\*\*|<<|>>)=
 _DISPLAY = re.compile(r"([^=\[({]+=(?:#[0-9]+=)?)([\[({])")
 _ITEM = re.compile(r"(#?\w+)\[([^=]+)\]", re.DOTALL)
 _SUBSCRIPT = re.compile(r"\b([^\W\d]\w*)\[(-?[0-9]+|[^\W\d]\w*|'[^'\\]*'|\"[^\"\\]*\")\]")
+_RANGE = re.compile(r"(<range_iterator left=range\()(-?[0-9]{1,9}), (-?[0-9]+(?:, (-?[0-9]{1,9}))?\)>)\Z")
+_NEXT = re.compile(r"(, next=)([0-9]{1,9})>\Z")
+_ADVANCED = "+"
 _LABEL = re.compile(r"#[0-9]+")
 _LONGEST = 80
 """Characters of a variable, or of a value stack, that `names_of` repeats."""
@@ -83,22 +87,23 @@ class _Display:
         return self.begin + ", ".join(parts) + _CLOSE[_OPEN.index(self.begin[-1])]
 
 
-def edit_text(before: str, after: str, line: str = "") -> str:
+def edit_text(before: str, after: str, line: str = "", *, parts: bool = True) -> str:
     """What `edited` makes `after` of, as short as it can be told; but the variables that a line of code
-    assigns are told even if their values are what they were."""
+    assigns are told even if their values are what they were. parts: tell items, and iterators that go one
+    on; without, values in whole, as models were taught before there were parts."""
     old, new = before.split("\n"), after.split("\n")
     told = assigned(line)
     if len(new) == len(old):
-        text = _difference(old[-1], new[-1], told)
+        text = _difference(old[-1], new[-1], told, parts)
     elif len(new) > len(old):
         text = _ENTERED + new[-1]
     else:
-        text = _LEFT + _difference(old[len(new) - 1].removeprefix(_FRAME), new[-1], told)
+        text = _LEFT + _difference(old[len(new) - 1].removeprefix(_FRAME), new[-1], told, parts)
     made = edited(before, text).split("\n")
     if len(made) == len(new):
         for number, (one, wanted) in enumerate(zip(made, new, strict=True)):
             if one != wanted and one.startswith(_FRAME) and wanted.startswith(_FRAME):
-                change = _difference(one.removeprefix(_FRAME), wanted.removeprefix(_FRAME))
+                change = _difference(one.removeprefix(_FRAME), wanted.removeprefix(_FRAME), (), parts)
                 text += f"{_OTHER}{number} {change}"
     return text if edited(before, text) == after else _WHOLE + after
 
@@ -140,11 +145,12 @@ def assigned(line: str) -> list[str]:
     return _NAME.findall(found[1]) if found else []
 
 
-def names_of(state: str, line: str) -> str:
+def names_of(state: str, line: str, *, parts: bool = True) -> str:
     """The variables that a line of code reads, with their values in a state: ``total=0, i=1``, in the order
     of the line. Those of the frame that goes on, then the program's globals; no definitions, no long
-    values. Of what is only indexed by a variable or a constant, the item in its place: ``i=1, xs[i]=5``. At
-    a loop over something also the value stack, which says how far it is: ``| <iterator>``."""
+    values. Of what is only indexed by a variable or a constant, the item in its place: ``i=1, xs[i]=5``
+    (without `parts` the whole). At a loop over something also the value stack, which says how far it is:
+    ``| <iterator>``."""
     *below, last = state.split("\n")
     known = _line(last)
     kind, _, _ = known.head.partition(" ")
@@ -166,7 +172,8 @@ def names_of(state: str, line: str) -> str:
         items[f"{found[0]}={item}"] = None
         return found[2]
 
-    read = _SUBSCRIPT.sub(looked_up, read)
+    if parts:
+        read = _SUBSCRIPT.sub(looked_up, read)
     found = [entries[name] for name in dict.fromkeys(_NAME.findall(read)) if name in entries]
     told = ", ".join([entry for entry in found if "=" in entry and len(entry) <= _LONGEST] + [*items])
     if loop and known.stack and len(known.stack) <= _LONGEST:
@@ -174,7 +181,7 @@ def names_of(state: str, line: str) -> str:
     return told
 
 
-def _difference(old: str, new: str, told: Sequence[str] = ()) -> str:
+def _difference(old: str, new: str, told: Sequence[str], parts: bool) -> str:
     """The edit that makes a line of one of the same frame. told: variables to be told in any case."""
     before, after = _line(old), _line(new)
     found = _HEAD.fullmatch(after.head)
@@ -188,12 +195,14 @@ def _difference(old: str, new: str, told: Sequence[str] = ()) -> str:
     stack = after.stack if after.stack != before.stack else None
     if after.stack is None and before.stack is not None:
         stack = ""
+    elif parts and stack and stack == _advanced(before.stack or ""):
+        stack = _ADVANCED
     shorter = {
         part: text
         for key, entry in changed.items()
         for part, text in _in_items(before.entries.get(key), key, entry).items()
     }
-    if shorter.keys() != changed.keys():
+    if parts and shorter.keys() != changed.keys():
         text = _Line(head, shorter, stack, after.tail).text()
         if _changed(old, text) == new:
             return text
@@ -282,9 +291,20 @@ def _changed(old: str, text: str) -> str:
     kind, line, instruction = (told[name] or "" for name in ("kind", "line", "instruction"))
     # A frame is entered in full; what goes on has the same name and comes from the same place.
     stack = before.stack if edit.stack is None else edit.stack or None
+    if stack == _ADVANCED and before.stack:
+        stack = _advanced(before.stack) or stack
     return _Line(
         f"{kind}{head['title']} {line}{head['after']}{instruction}", entries | labelled, stack, edit.tail
     ).text()
+
+
+def _advanced(stack: str) -> str | None:
+    """A value stack whose top is an iterator, after that has gone one on; None of any other."""
+    if found := _RANGE.search(stack):
+        return f"{stack[: found.end(1)]}{int(found[2]) + int(found[4] or 1)}, {found[3]}"
+    if found := _NEXT.search(stack):
+        return f"{stack[: found.end(1)]}{int(found[2]) + 1}>"
+    return None
 
 
 def _display(entry: str) -> _Display | None:

@@ -61,6 +61,6 @@ def _tokenizer(about: dict[str, Any], folder: Path) -> Tokenizer:
                 f"{folder}: was trained with edits of version {edits!r}, and this deskcheck has {EDITS}. "
                 "Train it anew."
             )
-        return Edits(words) if edits else words
+        return Edits(words, edits) if edits else words
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{folder}: its tokenizer {told!r} is not one that is known here.") from error

@@ -131,8 +131,8 @@ class Words(Tokenizer):
 EDITS = 3
 """What `Edits` adds, as a number: a model is of no use with another one's."""
 EDITS_READ = frozenset({2, EDITS})
-"""Those that models are run with. Items came with 3: a model of 2 that was taught no lists, as nano, reads
-and answers as before."""
+"""Those that models are run with: 3 tells items of lists, and iterators that go one on, where 2 told whole
+values."""
 
 
 class Edits(Tokenizer):
@@ -142,8 +142,9 @@ class Edits(Tokenizer):
     can look up a model need not. All texts are as they were: prompts go in, answers come out as whole
     states."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, version: int = EDITS) -> None:
         self.tokenizer = tokenizer
+        self.parts = version >= 3
         self.size, self.end = tokenizer.size, tokenizer.end
 
     def encode(self, text: str) -> list[int]:
@@ -159,14 +160,15 @@ class Edits(Tokenizer):
         line, _, jump = prompt[len(state) + 1 :].rpartition("+")
         ways = following(program_code(program)).get(_number(line), ())
         then = f" > {' '.join(map(str, ways))}" if ways else ""
-        return self.encode(f"{state}\n{line}{names_of(state, line)}{then}\n+{jump}")
+        return self.encode(f"{state}\n{line}{names_of(state, line, parts=self.parts)}{then}\n+{jump}")
 
     def encode_answer(self, prompt: str, answer: str) -> list[int]:
         state = asked_state(prompt)
         if state is None:
             return self.encode(answer)
         line, _, jump = prompt[len(state) + 1 :].rpartition("+")
-        return self.encode(edit_text(state, answer, line if jump == "1\n" else ""))
+        told = line if jump == "1\n" else ""
+        return self.encode(edit_text(state, answer, told, parts=self.parts))
 
     def decode_answer(self, prompt: str, tokens: Sequence[int]) -> str:
         state, text = asked_state(prompt), self.decode(tokens)

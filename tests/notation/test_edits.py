@@ -68,7 +68,7 @@ def test_any_edit(before: str, edit: str) -> None:
     ("before", "after", "edit"),
     [
         (LINE, LINE.replace("f 2", "f 3"), "3"),
-        (LINE, LINE.replace("f 2", "f 3").replace("[1, 2]", "[1, 2, 5]"), "3: xs[2]=5"),
+        (LINE, LINE.replace("f 2", "f 3").replace("[1, 2]", "[1, 2, 5]"), "3: xs[]=5"),
         (LINE, LINE.replace("f 2", "f 1").replace("next=1", "next=2"), "1 | +"),
         (LINE, LINE.replace("next=1", "next=3"), "2 | <list_iterator over=#1, next=3>"),
         (RANGE, RANGE.replace("5, 9", "7, 9").replace("f 2", "f 3"), "3 | +"),
@@ -88,19 +88,23 @@ def test_any_edit(before: str, edit: str) -> None:
             "globals: def f, def g\nframe f 2: n=4, xs=#1=[1]\ncall g 4 from 2:8-12: ys=#1",
             "> call g 4 from 2:8-12: ys=#1\n@1 2: xs=#1=[1]",
         ),
-        (UNDER, UNDER.replace("[1]", "[1, 2]").replace("g 5", "g 6"), "6\n@1 2: xs[1]=2"),
+        (UNDER, UNDER.replace("[1]", "[1, 2]").replace("g 5", "g 6"), "6\n@1 2: xs[]=2"),
         (UNDER, "globals: def f, def g\nf 3: n=4, xs=[1], y=2", "< 3: xs=[1], y=2"),
         (UNDER, UNDER.replace("def g", "def g, k=1"), "= " + UNDER.replace("def g", "def g, k=1")),
-        ("f 2: #1=[4]", "f 3: x=#1, #1=[4, 5]", "3: x=#1, #1[1]=5"),
+        ("f 2: #1=[4]", "f 3: x=#1, #1=[4, 5]", "3: x=#1, #1[]=5"),
         ("f 2: x=[1, 2, 3]", "f 2: x=[3, 2, 1]", "2: x=[3, 2, 1]"),
         ("f 2: x=[10, 20, 30]", "f 2: x=[10, 25, 30]", "2: x[1]=25"),
         ("f 2: x=[10, [20, 30]]", "f 2: x=[10, [20]]", "2: x[1]=[20]"),
-        ("f 2: x=[10, 20, 30]", "f 2: x=[10, 20]", "2: del x[2]"),
+        ("f 2: x=[10, 20, 30]", "f 2: x=[10, 20]", "2: del x[-1]"),
         ("f 2: x=[10, 20, 30]", "f 2: x=[20, 30]", "2: x=[20, 30]"),
         ("f 2: x={'a': 1, 'b': 2}", "f 2: x={'a': 1, 'b': 3}", "2: x['b']=3"),
         ("f 2: x={'a': 1, 'b': 2}", "f 2: x={'b': 2, 'c': 1}", "2: x={'b': 2, 'c': 1}"),
         ("f 2: x={'a=': 1, 'b': 2}", "f 2: x={'a=': 2, 'b': 2}", "2: x={'a=': 2, 'b': 2}"),
         ("f 2: x={'a': 11, 'b': 2}", "f 2: x={'a': 11}", "2: del x['b']"),
+        ("f 2: x=[100, 200, 400]", "f 2: x=[110, 200, 400, 300]", "2: x[0]=110, x[]=300"),
+        ("f 2: x=[10, 20]", "f 2: x=[10, 20, 30, 40]", "2: x=[10, 20, 30, 40]"),
+        ("f 2: x=[]", "f 2: x=[1000]", "2: x[]=1000"),
+        ("f 2: x=[1000]", "f 2: x=[]", "2: del x[-1]"),
         ("f 2: x=(10, 20)", "f 2: x=(10, 25)", "2: x=(10, 25)"),
         ("f 2: x=[1, ... 9 more]", "f 2: x=[2, ... 9 more]", "2: x=[2, ... 9 more]"),
         ("f 2: x={10, 20, 30}", "f 2: x={10, 20, 35}", "2: x={10, 20, 35}"),
@@ -120,7 +124,10 @@ def test_whole_values_where_parts_were_not_taught() -> None:
     assert names_of(LINE, "2|    xs[0] + n", parts=False) == "xs=[1, 2], n=4"
 
 
-@pytest.mark.parametrize("edit", ["x[3]=2", "del x[0]", "x['a']=2", "t[0]=2", "y[0]=2", "x[0]['b']=1"])
+@pytest.mark.parametrize(
+    "edit",
+    ["x[3]=2", "x[2]=2", "del x[0]", "del x[1]", "x[-1]=2", "x['a']=2", "t[0]=2", "y[0]=2", "x[0]['b']=1"],
+)
 def test_an_item_that_is_not_there(edit: str) -> None:
     """What was said stands in the state, which no notation can read: nothing is passed over."""
     made = edited("f 2: x=[1, 2], t=(1,)", f"3: {edit}")

@@ -3,8 +3,8 @@
     5: n=4, xs=[1, 2]            the frame goes on: its line, and the variables that are new or another now
     return 5 -> 3                a kind, where the event is none of a line; what stands behind the variables
     2: del k, for x=1 |          a variable that is gone; another value stack, or none
-    6: xs[2]=5, del d['a']       an item of a list or a dictionary, new or another now, or gone; xs[3]=1 also
-                                 puts a fourth behind three
+    6: xs[2]=5, del d['a']       an item of a list or a dictionary, new or another now, or gone
+    6: xs[]=1, del xs[-1]        an item more behind all of a list, its last gone
     4: i=2 | +                   the iterator on top of the value stack has gone one on
     > call f 1 from 3:5-8: n=3   a frame was entered: the new last line, in full
     < 4: y=6                     a frame has gone: an edit of the one below it
@@ -47,7 +47,7 @@ _LINE = r"\s*(?:\d+\|)?\s*"
 _LOOP = re.compile(rf"{_LINE}for [^=]+? in ")
 _ASSIGNED = re.compile(rf"{_LINE}((?:\w+ = )+|\w+ (?:[-+*/%@&|^]|//|\*\*|<<|>>)= )")
 _DISPLAY = re.compile(r"([^=\[({]+=(?:#[0-9]+=)?)([\[({])")
-_ITEM = re.compile(r"(#?\w+)\[([^=]+)\]", re.DOTALL)
+_ITEM = re.compile(r"(#?\w+)\[([^=]*)\]", re.DOTALL)
 _SUBSCRIPT = re.compile(r"\b([^\W\d]\w*)\[(-?[0-9]+|[^\W\d]\w*|'[^'\\]*'|\"[^\"\\]*\")\]")
 _RANGE = re.compile(r"(<range_iterator left=range\()(-?[0-9]{1,9}), (-?[0-9]+(?:, (-?[0-9]{1,9}))?\)>)\Z")
 _NEXT = re.compile(r"(, next=)([0-9]{1,9})>\Z")
@@ -210,13 +210,22 @@ def _difference(old: str, new: str, told: Sequence[str], parts: bool) -> str:
 
 
 def _in_items(old: str | None, key: str, entry: str) -> Mapping[str, str]:
-    """The entry of an edit that makes a variable another, or, where that is shorter, those of its items."""
+    """The entry of an edit that makes a variable another, or those of its items: of one that is another, and
+    of several where that is shorter."""
     before, after = old and _display(old), _display(entry)
     if not before or not after or before.begin != after.begin or after.begin[-1] == "(":
         return {key: entry}
-    texts = [f"{key}[{at}]={item}" for at, item in after.items.items() if before.items.get(at) != item]
-    texts += [f"{_GONE}{key}[{at}]" for at in reversed(before.items) if at not in after.items]
-    if not texts or len(", ".join(texts)) >= len(entry):
+    changed = {at: item for at, item in after.items.items() if before.items.get(at) != item}
+    gone = [at for at in before.items if at not in after.items]
+    if after.begin[-1] == "[":
+        more = [at for at in changed if at not in before.items]
+        if len(more) + len(gone) > 1:
+            return {key: entry}
+        changed = {"" if at in more else at: item for at, item in changed.items()}
+        gone = ["-1" for _ in gone]
+    texts = [f"{key}[{at}]={item}" for at, item in changed.items()]
+    texts += [f"{_GONE}{key}[{at}]" for at in gone]
+    if not texts or (len(texts) > 1 and len(", ".join(texts)) >= len(entry)):
         return {key: entry}
     return {_key(text): text for text in texts}
 
@@ -227,14 +236,18 @@ def _put(display: str, key: str, entry: str | None) -> str | None:
     known = _display(display)
     if known is None or known.begin[-1] == "(":
         return None
-    if entry is not None:
-        if known.begin[-1] == "[" and key not in known.items and key != str(len(known.items)):
-            return None
+    size = len(known.items)
+    if known.begin[-1] == "[" and entry is not None and not key:
+        key = str(size)
         known.items[key] = entry
-    elif key not in known.items or (known.begin[-1] == "[" and key != str(len(known.items) - 1)):
-        return None
-    else:
+    elif known.begin[-1] == "[" and entry is None and key == "-1" and size:
+        known.items.popitem()
+    elif entry is not None and key and (key in known.items or known.begin[-1] == "{"):
+        known.items[key] = entry
+    elif entry is None and known.begin[-1] == "{" and key in known.items:
         del known.items[key]
+    else:
+        return None
     return known.text()
 
 

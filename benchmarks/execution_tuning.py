@@ -172,7 +172,7 @@ def _tokens(folder: Path) -> float:
     read = lessons = 0
     for one in islice(read_lessons(files, "train", tokenizer), 300):
         read += len(one.program) * -(-len(one.each) // 4)
-        read += sum(len(prompt) + len(completion) for prompt, completion in one.each)
+        read += sum(len(lesson.prompt) + len(lesson.completion) for lesson in one.each)
         lessons += len(one.each)
     return read / lessons
 

@@ -5,12 +5,11 @@
 Parts: recordings, lessons, training, answers, page. Each goes on where it was ended, so that the same command
 can be given until it is done; with other options take another folder.
 
-The same runs for all: six families of long executions, three texts of each to learn from, inputs for runs
-of 40 to 1,600 line events. Two in five inputs of a family are held out, from all of its texts. Asked about
-are held out inputs of one of the texts that were trained, and of a fourth. The same budget for all: models
-of one shape read about the same number of tokens in the same number of updates; a notation with longer
-lessons has fewer of them in each. Each notation is trained with several seeds, which draw weights and the
-order of lessons.
+The same runs for all: six families of long executions, a text of each to learn from, inputs for runs of 40
+to 1,600 line events. Two in five inputs are held out. Asked about are these, of the text that was trained and
+of another one. The same budget for all: models of one shape read about the same number of tokens; a notation
+with longer lessons has fewer of them in each update. Each notation is trained with several seeds, which draw
+weights and the order of lessons.
 
 Asked is what the call returns. `direct` says it at once; with `scratchpad` and `compact` the model writes the
 whole trace and the answer is read from it; with `dynamic` it is an interpreter, one state in, the next out.
@@ -65,7 +64,7 @@ _DRAWN = [round(40 * 40 ** (k / 31)) for k in range(32)]
 """Lengths of run that inputs are looked for, from 40 to 1,600 line events."""
 _HELD_OUT = 0.4
 """Share of inputs."""
-_TOKENS_OF_UPDATE = 1500
+_TOKENS_OF_UPDATE, _EACH = 1500, 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,26 +151,28 @@ def lessons(folder: Path, options: argparse.Namespace) -> None:
 
 def training(folder: Path, options: argparse.Namespace) -> None:
     """A model for each notation and seed."""
-    steps = max(1, options.tokens // _TOKENS_OF_UPDATE)
     for seed in range(options.seeds):
         for method in options.methods.split(","):
-            rows = max(1, round(_TOKENS_OF_UPDATE / _tokens(folder / f"lessons-{method}")))
+            tokens = _tokens(folder / f"lessons-{method}")
+            rows = max(1, round(_TOKENS_OF_UPDATE / tokens))
+            steps = max(1, round(options.tokens / (rows * tokens)))
             run(
                 *("teach", f"{folder}/lessons-{method}", "--out", f"{folder}/model-{method}-{seed}"),
-                *("--seed", str(seed), "--steps", str(steps), "--rows", str(rows), "--each", "4"),
-                *("--layers", str(options.layers), "--width", str(options.width), "--rate", "0.003"),
-                *("--check", "500", "--device", options.device),
+                *("--seed", str(seed), "--steps", str(steps), "--rows", str(rows), "--each", str(_EACH)),
+                *("--layers", str(options.layers), "--width", str(options.width)),
+                *("--rate", str(options.rate), "--check", "500", "--device", options.device),
+                *(["--focus"] if method == "dynamic" else []),
             )
 
 
 def _tokens(folder: Path) -> float:
-    """Tokens that a lesson takes to read, in the mean, with its part of the program, which up to four share;
+    """Tokens that a lesson takes to read, in the mean, with its part of the program, which several share;
     words of these lessons count as one."""
     files = shards(folder)
     tokenizer = Edits(Words.learned(some_texts(files), 768))
     read = lessons = 0
     for one in islice(read_lessons(files, "train", tokenizer), 300):
-        read += len(one.program) * -(-len(one.each) // 4)
+        read += len(one.program) * -(-len(one.each) // _EACH)
         read += sum(len(lesson.prompt) + len(lesson.completion) for lesson in one.each)
         lessons += len(one.each)
     return read / lessons
@@ -475,11 +476,14 @@ def main() -> None:
     parser.add_argument("--variants", type=int, default=0, help="of each text that are trained beside it")
     parser.add_argument("--families", default=",".join(FAMILIES), help="with commas")
     parser.add_argument("--inputs", type=int, default=8, help="drawn for each text and length")
-    parser.add_argument("--steps", type=int, default=10_000, help="of each text, as lessons of `dynamic`")
+    parser.add_argument(
+        "--steps", type=int, default=10_000, help="of each text as lessons of `dynamic`, by line"
+    )
     parser.add_argument("--asked", type=int, default=30, help="runs of each text, at most")
     parser.add_argument("--budget", type=int, default=4000, help="tokens of a lesson, and of an answer")
-    parser.add_argument("--layers", type=int, default=4)
-    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--layers", type=int, default=2)
+    parser.add_argument("--width", type=int, default=96)
+    parser.add_argument("--rate", type=float, default=0.004, help="the highest learning rate")
     parser.add_argument("--device", default="cpu")
     parser.add_argument(
         "--publish", type=Path, metavar="PAGE", help="write figures into this page, plots beside it"

@@ -161,7 +161,6 @@ def training(folder: Path, options: argparse.Namespace) -> None:
                 *("--seed", str(seed), "--steps", str(steps), "--rows", str(rows), "--each", str(_EACH)),
                 *("--layers", str(options.layers), "--width", str(options.width)),
                 *("--rate", str(options.rate), "--check", "500", "--device", options.device),
-                *(["--focus"] if method == "dynamic" else []),
             )
 
 
@@ -173,7 +172,7 @@ def _tokens(folder: Path) -> float:
     read = lessons = 0
     for one in islice(read_lessons(files, "train", tokenizer), 300):
         read += len(one.program) * -(-len(one.each) // _EACH)
-        read += sum(len(lesson.prompt) + len(lesson.completion) for lesson in one.each)
+        read += sum(len(prompt) + len(completion) for prompt, completion in one.each)
         lessons += len(one.each)
     return read / lessons
 
@@ -483,7 +482,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=4000, help="tokens of a lesson, and of an answer")
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--width", type=int, default=96)
-    parser.add_argument("--rate", type=float, default=0.004, help="the highest learning rate")
+    parser.add_argument("--rate", type=float, default=0.005, help="the highest learning rate")
     parser.add_argument("--device", default="cpu")
     parser.add_argument(
         "--publish", type=Path, metavar="PAGE", help="write figures into this page, plots beside it"

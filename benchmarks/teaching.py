@@ -28,7 +28,7 @@ import torch
 from benchmarks._page import machine, table
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording.file import Recordings
-from deskcheck.teach.batches import Batch, Lesson, Lessons, make_batch, read_lessons, shards, some_texts
+from deskcheck.teach.batches import Batch, Lessons, make_batch, read_lessons, shards, some_texts
 from deskcheck.teach.checkpoints import open_checkpoint
 from deskcheck.teach.evaluation import run_all
 from deskcheck.teach.model import Model, Shape
@@ -40,9 +40,9 @@ def alone(lessons: Sequence[Lessons]) -> Batch:
     """The same lessons, one sequence each, with nothing shared."""
     made = make_batch(
         [
-            Lessons([Words.padding], [Lesson([*one.program, *lesson.prompt], lesson.completion)])
+            Lessons([Words.padding], [([*one.program, *prompt], completion)])
             for one in lessons
-            for lesson in one.each
+            for prompt, completion in one.each
         ],
         Words.padding,
     )
@@ -86,7 +86,7 @@ def training(options: argparse.Namespace) -> str:
     ratios = [b / a for a, b in zip(seconds["shared"], seconds["alone"], strict=True)]
     head = ["training, lessons a second", "", "to reach"]
     program = statistics.mean(len(one.program) for batch in chosen for one in batch)
-    rest = statistics.mean(len(p) + len(c) for batch in chosen for one in batch for p, c, _ in one.each)
+    rest = statistics.mean(len(p) + len(c) for batch in chosen for one in batch for p, c in one.each)
     return table(
         head,
         [

@@ -6,8 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +23,6 @@ torch = pytest.importorskip(
 from deskcheck.teach._ids import IGNORED  # noqa: E402
 from deskcheck.teach.batches import (  # noqa: E402
     Batches,
-    Focus,
-    kind_of_line,
     make_batch,
     read_lessons,
     read_texts,
@@ -60,7 +56,7 @@ def test_labels_are_the_answers_and_nothing_else(lessons: Path) -> None:
     """Decoding exactly the trained places of every row gives the lessons' completions."""
     some = list(read_lessons(shards(lessons), "train", Bytes()))[:3]
     batch = make_batch(some, Bytes.padding)
-    wanted = [completion for one in some for _, completion, _ in one.each]
+    wanted = [completion for one in some for _, completion in one.each]
     assert len(wanted) == len(batch.labels) > 3
     for row, completion in enumerate(wanted):
         labels = batch.labels[row]
@@ -79,7 +75,7 @@ def test_loss_of_shared_programs_is_that_of_each_lesson_alone(lessons: Path) -> 
         together, _ = loss_of(model, make_batch(some, Bytes.padding))
         total, count = 0.0, 0
         for one in some:
-            for prompt, completion, _ in one.each:
+            for prompt, completion in one.each:
                 whole = torch.tensor([[*one.program, *prompt, *completion]])
                 logits = model.logits(model(whole[:, :-1])[0])[0, -len(completion) :]
                 total += float(
@@ -115,55 +111,6 @@ def test_a_run_that_was_ended_goes_on_with_the_same_losses(lessons: Path, tmp_pa
     assert [step for step, _ in losses(tmp_path / "ended")] == [4, 8]
     teach(lessons, tmp_path / "ended", shape=SMALL, training=SHORT)
     assert losses(tmp_path / "ended") == losses(tmp_path / "whole")
-
-
-@pytest.mark.parametrize("ended_after", [8, 16])
-def test_a_focused_run_goes_on_with_the_same_losses(lessons: Path, tmp_path: Path, ended_after: int) -> None:
-    """What it knew of its lessons is kept, and so is its place among them."""
-    training = replace(SHORT, focus=True, rate=1e-2, rows=8, each=4)
-    teach(lessons, tmp_path / "whole", shape=SMALL, training=training)
-    looked = 0
-
-    def soon() -> bool:
-        nonlocal looked
-        looked += 1
-        return looked == ended_after
-
-    teach(lessons, tmp_path / "ended", shape=SMALL, training=training, until=soon)
-    teach(lessons, tmp_path / "ended", shape=SMALL, training=training)
-    assert losses(tmp_path / "ended") == losses(tmp_path / "whole")
-
-
-def test_what_is_known_is_given_less_often(lessons: Path) -> None:
-    """One kind of line in ten of its lessons, the others each time; what goes wrong again comes back."""
-    focus = Focus()
-    assert focus.keeps("v = 0") == 1
-    focus.take(["v = 0"] * 400, [True] * 400)
-    assert focus.keeps("v = 0") == Focus.least
-
-    def kinds(focus: Focus | None) -> Counter[str]:
-        some = Batches(shards(lessons), Bytes(), padding=Bytes.padding, rows=16, each=4, seed=3, focus=focus)
-        return Counter(kind for _, batch in zip(range(60), some, strict=False) for kind in batch.kinds)
-
-    before, after = kinds(None), kinds(focus)
-    assert {"v = 0", "for v in range(v):", "v += v", "return v"} <= before.keys()
-    rare = after["v = 0"] / after["v += v"] / (before["v = 0"] / before["v += v"])
-    assert 0.03 < rare < 0.3
-    focus.take(["v = 0"] * 50, [False] * 50)
-    assert focus.keeps("v = 0") > 0.6
-
-
-@pytest.mark.parametrize(
-    ("prompt", "kind"),
-    [
-        ("f 4: n=3\n4|        total += items[i] + 12\n+1\n", "v += v[v] + 0"),
-        ("f 4\n4|    if len(word) > 2 and word[0] == 'it':\n+3\n", "if len(v) > 0 and v[0] == '':"),
-        ("f 4: n=3\n+1\n", ""),
-        ("f(4)\ncompact\n", ""),
-    ],
-)
-def test_kinds_of_lines(prompt: str, kind: str) -> None:
-    assert kind_of_line(prompt) == kind
 
 
 def test_one_at_a_time_trains_in_a_folder(lessons: Path, tmp_path: Path) -> None:
@@ -271,7 +218,7 @@ def test_a_pass_gives_every_lesson_once(lessons: Path, rows: int) -> None:
     wanted = sorted(
         (tuple(one.program), tuple(prompt), tuple(completion))
         for one in read_lessons(files, "train", Bytes())
-        for prompt, completion, _ in one.each
+        for prompt, completion in one.each
     )
     some = iter(Batches(files, Bytes(), padding=Bytes.padding, rows=rows, each=4, seed=3))
     found: list[Any] = []

@@ -211,10 +211,6 @@ def teach(
             "or as a whole state.",
         ),
     ] = None,
-    focus: Annotated[
-        bool | None,
-        typer.Option("--focus", help="From nothing: steps at kinds of lines that come out right less often."),
-    ] = None,
     layers: Annotated[int | None, typer.Option(min=1, help="From nothing: layers (5).")] = None,
     width: Annotated[
         int | None, typer.Option(min=8, help="From nothing: width of the model (192), a multiple of 8.")
@@ -244,8 +240,7 @@ def teach(
     given: dict[str, Any] = {"steps": steps, "rows": rows, "rate": rate, "precision": precision}
     given = {name: value for name, value in given.items() if value is not None}
     given |= {"check": check, "seed": seed}
-    alone = {"each": each, "words": words, "edits": edits, "focus": focus}
-    alone |= {"layers": layers, "width": width, "behind": behind}
+    alone = {"each": each, "words": words, "edits": edits, "layers": layers, "width": width, "behind": behind}
     alone = {name: value for name, value in alone.items() if value is not None}
     if model is not None and alone:
         raise InputError(f"--{', --'.join(alone)}: for a model from nothing, without --model.")

@@ -4,14 +4,10 @@ Needs torch (the extra ``[teach]``).
 """
 
 import random
-import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from keyword import iskeyword
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow.parquet as pq
 import torch
@@ -24,21 +20,13 @@ from deskcheck.teach.tokens import Tokenizer
 COLUMNS = ["prefix", "prompt", "completion", "split"]
 
 
-class Lesson(NamedTuple):
-    """prompt, completion: tokens, the latter with the token that ends it. kind: of the line that a step is
-    about, its names and constants left out; empty for what is no step."""
-
-    prompt: Sequence[int]
-    completion: Sequence[int]
-    kind: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """Lessons about one program, as tokens. program: that all begin with."""
+    """Lessons about one program, as tokens. program: that all begin with; each: (prompt, completion with the
+    token that ends it)."""
 
     program: Sequence[int]
-    each: Sequence[Lesson]
+    each: Sequence[tuple[Sequence[int], Sequence[int]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +34,7 @@ class Batch:
     """programs: [programs, length], filled up at the ends; lengths: [programs]; owner: [rows], the number of
     each row's program. tokens, labels: [rows, length]; a label is the token that follows, `IGNORED` where it
     is not part of an answer. programs_next, prompts_next: as large as `programs` and `tokens`, the token that
-    follows within a program, within a prompt; `IGNORED` elsewhere. kinds: of each row's lesson."""
+    follows within a program, within a prompt; `IGNORED` elsewhere."""
 
     programs: Tensor
     lengths: Tensor
@@ -55,7 +43,6 @@ class Batch:
     labels: Tensor
     programs_next: Tensor
     prompts_next: Tensor
-    kinds: Sequence[str] = ()
 
     def before(self, count: int) -> Tensor | None:
         """The last `count` tokens of each row's program, [rows, count], -1 where it has fewer; None of
@@ -75,7 +62,6 @@ class Batch:
             self.labels.to(device),
             self.programs_next.to(device),
             self.prompts_next.to(device),
-            self.kinds,
         )
 
 
@@ -117,79 +103,21 @@ def read_lessons(files: Sequence[Path], split: str, tokenizer: Tokenizer) -> Ite
     """
     for file in files:
         prefix: str | None = None
-        each: list[Lesson] = []
+        each: list[tuple[Sequence[int], Sequence[int]]] = []
         for begin, prompt, completion in read_texts(file, split):
             if begin != prefix:
                 if prefix is not None:
                     yield Lessons(tokenizer.encode(prefix), each)
                 prefix, each = begin, []
             answer = [*tokenizer.encode_answer(prompt, completion), tokenizer.end]
-            asked = array("i", tokenizer.encode_prompt(prompt, begin))
-            each.append(Lesson(asked, array("i", answer), kind_of_line(prompt)))
+            each.append((array("i", tokenizer.encode_prompt(prompt, begin)), array("i", answer)))
         if prefix is not None:
             yield Lessons(tokenizer.encode(prefix), each)
 
 
-@lru_cache(maxsize=1 << 14)
-def _kind(line: str) -> str:
-    return _VALUES.sub(_shape, line).strip()
-
-
-def kind_of_line(prompt: str) -> str:
-    """The line that a step is about, without names and constants: ``v = v // 0``. Empty for what is no
-    step."""
-    found = _STEP_LINE.search(prompt)
-    return _kind(found[1]) if found else ""
-
-
-def _shape(found: re.Match[str]) -> str:
-    text = found[0]
-    if text[0] in "\"'":
-        return "''"
-    if text[0].isdigit():
-        return "0"
-    return text if iskeyword(text) or text[-1] == "(" else "v"
-
-
-_STEP_LINE = re.compile(r"\n[0-9]+\|([^\n]*)\n\+[0-9]+\n\Z")
-_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|[^\W\d]\w*\(?|[0-9][\w.]*")
-
-
-class Focus:
-    """Which lessons are given less often, since they are known: those about kinds of lines that come out
-    right.
-
-    Selective training as in "Accelerating Deep Learning by Focusing on the Biggest Losers" (Jiang et al.
-    2019, arXiv:1910.00762), but by what a lesson is about, so that what is left out need not be computed.
-    wrong: kind -> share of its lessons that came out wrong lately, 1 before there were any.
-    """
-
-    least = 0.1
-    """Share of lessons of a kind that is always right."""
-    _memory = 50
-    """Lessons that count."""
-
-    def __init__(self, wrong: Mapping[str, float] | None = None) -> None:
-        self.wrong = dict(wrong or {})
-
-    def take(self, kinds: Sequence[str], right: Sequence[bool]) -> None:
-        """Learn how lessons came out."""
-        for kind, exact in zip(kinds, right, strict=True):
-            before = self.wrong.get(kind, 1.0)
-            self.wrong[kind] = before + ((not exact) - before) / self._memory
-
-    def keeps(self, kind: str) -> float:
-        """The share of lessons of a kind that are given."""
-        return max(self.least, self.wrong.get(kind, 1.0))
-
-
 def make_batch(chosen: Sequence[Lessons], padding: int) -> Batch:
     """One batch of all lessons of these programs."""
-    rows = [
-        (number, lesson.prompt, lesson.completion)
-        for number, lessons in enumerate(chosen)
-        for lesson in lessons.each
-    ]
+    rows = [(number, *lesson) for number, lessons in enumerate(chosen) for lesson in lessons.each]
     longest = max(len(lessons.program) for lessons in chosen)
     programs = torch.full((len(chosen), longest), padding)
     programs_next = torch.full((len(chosen), longest), IGNORED)
@@ -214,29 +142,15 @@ def make_batch(chosen: Sequence[Lessons], padding: int) -> Batch:
         labels,
         programs_next,
         prompts_next,
-        [lesson.kind for lessons in chosen for lesson in lessons.each],
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an order of batches is: how often it went through all, and in this pass the file and the part of
-    its lessons from which so many batches were taken. wrong: what `Focus` knew when those were chosen."""
-
-    passed: int = 0
-    file: int = 0
-    part: int = 0
-    taken: int = 0
-    wrong: Mapping[str, float] = field(default_factory=dict)
-
-
 class Batches:
-    """Batches of lessons for ever, in an order that the seed decides, and `focus`.
+    """Batches of lessons for ever, in an order that the seed decides alone.
 
     rows: lessons in a batch; each: so many at most that stand together there because they share a program and
-    are about as long as one another. A pass gives every lesson once, or, with a focus, as many of each kind
-    as that keeps. Of the files `open_files` are held in memory at a time and mixed. place: where to go on
-    (`Batches.place` after a batch).
+    are about as long as one another. A pass gives every lesson once. Of the files `open_files` are held in
+    memory at a time and mixed.
     """
 
     def __init__(
@@ -250,8 +164,6 @@ class Batches:
         open_files: int = 8,
         seed: int = 0,
         split: str = "train",
-        focus: Focus | None = None,
-        place: Place | None = None,
     ) -> None:
         self.files = list(files)
         self.tokenizer = tokenizer
@@ -261,59 +173,32 @@ class Batches:
         self.open_files = open_files
         self.seed = seed
         self.split = split
-        self.focus = focus
-        self.place = place or Place()
 
     def __iter__(self) -> Iterator[Batch]:
-        number = self.place.passed
+        passes = 0
         while True:
-            self._lessons = 0
-            for chosen in self._one_pass(number):
+            found = False
+            for chosen in self._one_pass(random.Random(f"{self.seed} {passes}")):
+                found = True
                 yield make_batch(chosen, self.padding)
-            if not self._lessons:
+            if not found:
                 raise InputError(f"{self.files[0].parent}: has no lessons in the split {self.split!r}.")
-            number += 1
-            self.place = Place(number)
+            passes += 1
 
-    def _one_pass(self, number: int) -> Iterator[list[Lessons]]:
-        files = random.Random(f"{self.seed} {number}").sample(self.files, len(self.files))
-        began = self.place
-        for start in range(began.file, len(files), self.open_files):
-            draw = random.Random(f"{self.seed} {number} {start}")
+    def _one_pass(self, draw: random.Random) -> Iterator[list[Lessons]]:
+        files = draw.sample(self.files, len(self.files))
+        for start in range(0, len(files), self.open_files):
             held = list(read_lessons(files[start : start + self.open_files], self.split, self.tokenizer))
             parts = [part for lessons in held for part in _parts(lessons, self.each, draw)]
             draw.shuffle(parts)
-            self._lessons += len(parts)
             # Programs of about one length stand together: what is filled up is computed for nothing.
             window = 64 * max(1, self.rows // self.each)
-            first = began.part if start == began.file else 0
-            for at in range(first, len(parts), window):
-                going_on = (start, at) == (began.file, began.part)
-                wrong: Mapping[str, float] | None = None
-                if self.focus is not None:
-                    wrong = began.wrong if going_on and began.taken else dict(self.focus.wrong)
-                chance = random.Random(f"{self.seed} {number} {start} {at}")
-                near = _kept(parts[at : at + window], wrong, chance)
-                batches = list(_packed(sorted(near, key=_size), self.rows))
-                chance.shuffle(batches)
-                for taken, batch in enumerate(batches[began.taken if going_on else 0 :], 1):
-                    before = began.taken if going_on else 0
-                    self.place = Place(number, start, at, before + taken, wrong or {})
-                    yield batch
-
-
-def _kept(
-    parts: Sequence[Lessons], wrong: Mapping[str, float] | None, chance: random.Random
-) -> list[Lessons]:
-    """The lessons of these that a focus keeps."""
-    if wrong is None:
-        return list(parts)
-    focus = Focus(wrong)
-    found = [
-        Lessons(part.program, [one for one in part.each if chance.random() < focus.keeps(one.kind)])
-        for part in parts
-    ]
-    return [part for part in found if part.each]
+            batches = []
+            for first in range(0, len(parts), window):
+                near = sorted(parts[first : first + window], key=_size)
+                batches += list(_packed(near, self.rows))
+            draw.shuffle(batches)
+            yield from batches
 
 
 def _parts(lessons: Lessons, each: int, draw: random.Random) -> Iterator[Lessons]:
@@ -325,8 +210,8 @@ def _parts(lessons: Lessons, each: int, draw: random.Random) -> Iterator[Lessons
         yield Lessons(lessons.program, by_length[max(0, first) : first + each])
 
 
-def _length(lesson: Lesson) -> int:
-    return len(lesson.prompt) + len(lesson.completion)
+def _length(lesson: tuple[Sequence[int], Sequence[int]]) -> int:
+    return len(lesson[0]) + len(lesson[1])
 
 
 def _size(lessons: Lessons) -> int:

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from deskcheck.recording import InputError
 from deskcheck.recording.file import _FolderLock
 from deskcheck.teach._ids import IGNORED
-from deskcheck.teach.batches import Batch, Batches, Focus, Place, shards, some_texts
+from deskcheck.teach.batches import Batch, Batches, shards, some_texts
 from deskcheck.teach.model import Model, Shape
 from deskcheck.teach.tokens import EDITS, Edits, Tokenizer, Words
 
@@ -43,8 +43,8 @@ class Training:
     all else is bytes. edits: the answer to a step is taught as an edit of the state before
     (`deskcheck.notation.edits`), else as a whole state. reading: weight of the loss on what is given, the
     tokens of programs and prompts, beside that on answers; it falls to nothing in the course of the run. To
-    go on with a program is to find what a name stood for: the same as in a step, with more to learn it from.
-    focus: lessons about kinds of lines that come out right are given less often (`batches.Focus`)."""
+    go on with a program is to find what a name stood for: the same as in a step, with more to learn it
+    from."""
 
     steps: int = 2000
     rows: int = 128
@@ -60,7 +60,6 @@ class Training:
     words: int = 768
     edits: bool = True
     reading: float = 1.0
-    focus: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -93,9 +92,9 @@ def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor
     return _loss_of_answers(model, batch, known, precision)
 
 
-def losses_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor, Tensor]:
-    """The mean loss in nats over the trained tokens and each row's exactness, as `loss_of`, and the loss over
-    the tokens of programs and prompts."""
+def losses_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
+    """The mean loss in nats over the trained tokens, as `loss_of`, and that over the tokens of programs and
+    prompts."""
     with _precision(precision, batch.tokens.device):
         read, context = model(batch.programs)
         context = replace(context, lengths=batch.lengths).of(batch.owner)
@@ -103,8 +102,8 @@ def losses_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tens
         given = batch.programs_next != IGNORED, batch.prompts_next != IGNORED
         logits = model.logits(torch.cat([read[given[0]], known[given[1]]])).float()
     labels = torch.cat([batch.programs_next[given[0]], batch.prompts_next[given[1]]])
-    answers, exact = _loss_of_answers(model, batch, known, precision)
-    return answers, exact, nn.functional.cross_entropy(logits, labels)
+    answers, _ = _loss_of_answers(model, batch, known, precision)
+    return answers, nn.functional.cross_entropy(logits, labels)
 
 
 def _loss_of_answers(model: Model, batch: Batch, known: Tensor, precision: str) -> tuple[Tensor, Tensor]:
@@ -173,11 +172,7 @@ def _taught(
         _groups(model, training.decay), lr=training.rate, betas=(0.9, 0.98), fused=target.type == "cpu"
     )
     step, tokens, seconds = 0, 0, 0.0
-    focus = Focus() if training.focus else None
-    place = Place()
     if resumed is not None:
-        place = Place(**resumed["place"])
-        focus = Focus(resumed["wrong"]) if training.focus else None
         model.load_state_dict(resumed["model"])
         optimizer.load_state_dict(resumed["optimizer"])
         step, tokens, seconds = resumed["step"], resumed["tokens"], resumed["seconds"]
@@ -195,11 +190,11 @@ def _taught(
         rows=training.rows,
         each=training.each,
         seed=training.seed,
-        focus=focus,
-        place=place,
     )
     with (out / METRICS).open("a", encoding="utf-8") as metrics:
-        for batch in batches:
+        for number, batch in enumerate(batches):
+            if number < step:
+                continue  # the run has seen it already
             if step >= training.steps:
                 break
             for group in optimizer.param_groups:
@@ -207,13 +202,11 @@ def _taught(
             moved = batch.to(target)
             reading = training.reading * (1 - step / training.steps)
             if reading:
-                loss, exact, given = losses_of(model, moved, training.precision)
+                loss, given = losses_of(model, moved, training.precision)
                 (loss + reading * given).backward()
             else:
-                loss, exact = loss_of(model, moved, training.precision)
+                loss, _ = loss_of(model, moved, training.precision)
                 loss.backward()
-            if focus is not None:
-                focus.take(batch.kinds, exact.tolist())
             nn.utils.clip_grad_norm_(model.parameters(), training.clip)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
@@ -236,19 +229,7 @@ def _taught(
                 _write(metrics, row)
                 note(row)
             if checking:
-                model.save(out, {"tokenizer": asked["tokenizer"], "step": step, "run": asked})
-                _save(
-                    out,
-                    {
-                        "model": model.state_dict(),
-                        "optimizer": optimizer.state_dict(),
-                        "step": step,
-                        "tokens": tokens,
-                        "seconds": time.perf_counter() - started,
-                        "place": asdict(batches.place),
-                        "wrong": focus.wrong if focus else {},
-                    },
-                )
+                _save(out, model, optimizer, step, tokens, time.perf_counter() - started, asked)
             if ending:
                 break
     return model
@@ -334,8 +315,23 @@ def _step(line: str) -> float:
         return math.inf  # cut off while it was written
 
 
-def _save(out: Path, state: dict[str, Any]) -> None:
-    """What the same command goes on from."""
+def _save(
+    out: Path,
+    model: Model,
+    optimizer: torch.optim.Optimizer,
+    step: int,
+    tokens: int,
+    seconds: float,
+    asked: dict[str, Any],
+) -> None:
+    model.save(out, {"tokenizer": asked["tokenizer"], "step": step, "run": asked})
+    state = {
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "step": step,
+        "tokens": tokens,
+        "seconds": seconds,
+    }
     part = out / (RESUME + ".part")
     torch.save(state, part)
     os.replace(part, out / RESUME)

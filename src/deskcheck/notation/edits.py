@@ -5,6 +5,7 @@
     2: del k, for x=1 |          a variable that is gone; another value stack, or none
     6: xs[2]=5, del d['a']       an item of a list or a dictionary, new or another now, or gone
     6: xs[]=1, del xs[-1]        an item more behind all of a list, its last gone
+    6: xs=#1= -> #1, xs=#=       a list or a dictionary has a label now, another one, or none any more
     4: i=2 | +                   the iterator on top of the value stack has gone one on
     > call f 1 from 3:5-8: n=3   a frame was entered: the new last line, in full
     < 4: y=6                     a frame has gone: an edit of the one below it
@@ -52,6 +53,7 @@ _SUBSCRIPT = re.compile(r"\b([^\W\d]\w*)\[(-?[0-9]+|[^\W\d]\w*|'[^'\\]*'|\"[^\"\
 _RANGE = re.compile(r"(<range_iterator left=range\()(-?[0-9]{1,9}), (-?[0-9]+(?:, (-?[0-9]{1,9}))?\)>)\Z")
 _NEXT = re.compile(r"(, next=)([0-9]{1,9})>\Z")
 _ADVANCED = "+"
+_LABELLED = re.compile(r"[^=]+=(#[0-9]*=)")
 _LABEL = re.compile(r"#[0-9]+")
 _LONGEST = 80
 """Characters of a variable, or of a value stack, that `names_of` repeats."""
@@ -202,7 +204,7 @@ def _difference(old: str, new: str, told: Sequence[str], parts: bool) -> str:
         for key, entry in changed.items()
         for part, text in _in_items(before.entries.get(key), key, entry).items()
     }
-    if parts and shorter.keys() != changed.keys():
+    if parts and shorter != changed:
         text = _Line(head, shorter, stack, after.tail).text()
         if _changed(old, text) == new:
             return text
@@ -213,8 +215,11 @@ def _in_items(old: str | None, key: str, entry: str) -> Mapping[str, str]:
     """The entry of an edit that makes a variable another, or those of its items: of one that is another, and
     of several where that is shorter."""
     before, after = old and _display(old), _display(entry)
-    if not before or not after or before.begin != after.begin or after.begin[-1] == "(":
+    if not before or not after or after.begin[-1] == "(" or before.begin[-1] != after.begin[-1]:
         return {key: entry}
+    if before.begin != after.begin:
+        label = after.begin[len(key) + 1 : -1] or "#="
+        return {key: f"{key}={label}" if before.items == after.items else entry}
     changed = {at: item for at, item in after.items.items() if before.items.get(at) != item}
     gone = [at for at in before.items if at not in after.items]
     if after.begin[-1] == "[":
@@ -228,6 +233,15 @@ def _in_items(old: str | None, key: str, entry: str) -> Mapping[str, str]:
     if not texts or (len(texts) > 1 and len(", ".join(texts)) >= len(entry)):
         return {key: entry}
     return {_key(text): text for text in texts}
+
+
+def _with_label(display: str, label: str) -> str | None:
+    """A variable's list or dictionary with a label; none for ``#=``. None: it is no list or dictionary."""
+    known = _display(display)
+    if known is None:
+        return None
+    name = known.begin.partition("=")[0]
+    return _Display(f"{name}={'' if label == '#=' else label}{known.begin[-1]}", known.items).text()
 
 
 def _put(display: str, key: str, entry: str | None) -> str | None:
@@ -297,6 +311,8 @@ def _changed(old: str, text: str) -> str:
                 among[key] = entry
             else:
                 among[item[1]] = put
+        elif key in among and (label := _LABELLED.fullmatch(entry)):
+            among[key] = _with_label(among[key], label[1]) or entry
         elif gone:
             among.pop(key.removeprefix(_GONE), None)
         else:

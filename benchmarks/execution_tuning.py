@@ -35,7 +35,8 @@ from benchmarks._page import machine, published, table
 from deskcheck.ask.solvers import read_trace
 from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
 from deskcheck.ask.steps import Ran, steps_of
-from deskcheck.corpus.families import LICENCE, families
+from deskcheck.corpus.families import FAMILIES as FAMILIES_KNOWN
+from deskcheck.corpus.families import LICENCE, entry, families, text_of
 from deskcheck.notation import NOTATIONS, Moment, compare_runs, moments
 from deskcheck.notation.direct import ending
 from deskcheck.notation.layout import program_text, trace_prompt
@@ -91,17 +92,16 @@ class Answered:
 
 def recordings(folder: Path, options: argparse.Namespace) -> None:
     """Runs to learn from, and those that are asked about."""
-    for name, texts, variants, held_out, most in (
-        ("trained", TRAINED_TEXTS, f"0-{options.variants}", False, sys.maxsize),
-        ("asked", ASKED_TEXTS, "0", True, options.asked),
+    for name, texts, held_out, most in (
+        ("trained", TRAINED_TEXTS, False, sys.maxsize),
+        ("asked", ASKED_TEXTS, True, options.asked),
     ):
         source = folder / f"{name}.jsonl"
         if not source.exists():
             folder.mkdir(parents=True, exist_ok=True)
             rows = [
-                row
+                _row(family, text, options.inputs, held_out, most)
                 for family, text in product(options.families.split(","), texts)
-                for row in _rows(family, text, variants, options.inputs, held_out, most)
             ]
             part = source.with_suffix(".part")
             part.write_text("".join([json.dumps(row) + "\n" for row in rows]))
@@ -112,31 +112,26 @@ def recordings(folder: Path, options: argparse.Namespace) -> None:
         )
 
 
-def _rows(
-    family: str, text: int, variants: str, each: int, held_out: bool, most: int
-) -> Iterator[dict[str, object]]:
-    """A text and its variants with inputs, `each` drawn for each length: those that are held out or the
-    others; at most so many, of short runs and of long ones."""
-    found: dict[tuple[str, str], dict[str, None]] = {}
+def _row(family: str, text: int, each: int, held_out: bool, most: int) -> dict[str, object]:
+    """A text with inputs, `each` drawn for each length: those that are held out or the others; at most so
+    many, of short runs and of long ones."""
+    inputs: dict[str, None] = {}
+    code = text_of(FAMILIES_KNOWN[family], text)
     for events in _DRAWN:
-        drawn = f"events={events},inputs={each},seed={events}"
-        for program in families(f"family:{family},texts={text},variants={variants},{drawn}"):
-            assert program.entry is not None
+        for program in families(f"family:{family},texts={text},events={events},inputs={each},seed={events}"):
             assert program.arguments is not None
             digest = hashlib.sha256(f"{family}{program.arguments}".encode()).digest()
             if (digest[0] < _HELD_OUT * 256) is held_out:
-                found.setdefault((program.code, program.entry), {})[program.arguments] = None
-    for (code, entry), inputs in found.items():
-        count = min(most, len(inputs))
-        few = [list(inputs)[k * len(inputs) // count] for k in range(count)]
-        yield {
-            "id": family,
-            "code": code,
-            "entry": entry,
-            "inputs": few,
-            "licence": LICENCE,
-            "train_ok": True,
-        }
+                inputs[program.arguments] = None
+    found, count = list(inputs), min(most, len(inputs))
+    return {
+        "id": family,
+        "code": code,
+        "entry": entry(code),
+        "inputs": [found[k * len(found) // count] for k in range(count)],
+        "licence": LICENCE,
+        "train_ok": True,
+    }
 
 
 def lessons(folder: Path, options: argparse.Namespace) -> None:
@@ -472,7 +467,6 @@ def main() -> None:
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
     parser.add_argument("--seeds", type=int, default=3, help="models of each notation")
     parser.add_argument("--tokens", type=int, default=6_000_000, help="that each model reads in training")
-    parser.add_argument("--variants", type=int, default=0, help="of each text that are trained beside it")
     parser.add_argument("--families", default=",".join(FAMILIES), help="with commas")
     parser.add_argument("--inputs", type=int, default=8, help="drawn for each text and length")
     parser.add_argument(

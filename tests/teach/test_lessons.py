@@ -417,6 +417,11 @@ def test_steps_chosen_by_line(lines: list[int], at_most: int, jump: int, seed: i
     assert not short or max(taken.values()) - min(short) <= 1
 
 
+def test_by_line_of_all_steps_is_refused() -> None:
+    with pytest.raises(InputError, match=r"--by-line.*needs steps"):
+        LessonSettings(by_line=True)
+
+
 def test_splits_have_their_shares() -> None:
     """Of many programs; those of test stay when more are asked for validation."""
     names = [lessons_module.program_sha256(str(n)) for n in range(4000)]

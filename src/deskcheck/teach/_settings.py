@@ -47,7 +47,7 @@ class LessonSettings:
             if value is not None and value < least:
                 raise InputError(f"{name}={value} must be at least {least}.")
         if self.by_line and self.steps is None:
-            raise InputError("by_line needs steps: without a number all are taken.")
+            raise InputError("by_line (--by-line) needs steps (--steps): without a number, all are taken.")
         if self.validation < 0 or self.test < 0 or self.validation + self.test >= 1:
             raise InputError(
                 f"validation={self.validation}, test={self.test}: these shares of the programs must not be "

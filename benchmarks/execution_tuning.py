@@ -140,7 +140,7 @@ def lessons(folder: Path, options: argparse.Namespace) -> None:
         run(
             *("lessons", f"{folder}/trained", "--out", f"{folder}/lessons-{method}", "--notation", method),
             *("--budget", str(options.budget), "--no-ids", "--validation", "0", "--test", "0"),
-            *("--steps", str(options.steps), "--by-line"),
+            *("--steps", str(options.steps), "--by-path"),
         )
 
 
@@ -470,7 +470,7 @@ def main() -> None:
     parser.add_argument("--families", default=",".join(FAMILIES), help="with commas")
     parser.add_argument("--inputs", type=int, default=8, help="drawn for each text and length")
     parser.add_argument(
-        "--steps", type=int, default=30_000, help="of each text as lessons of `dynamic`, by line"
+        "--steps", type=int, default=30_000, help="of each text as lessons of `dynamic`, by path"
     )
     parser.add_argument("--asked", type=int, default=30, help="runs of each text, at most")
     parser.add_argument("--budget", type=int, default=4000, help="tokens of a lesson, and of an answer")

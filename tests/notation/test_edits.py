@@ -153,6 +153,62 @@ def test_an_item_that_is_not_there(edit: str) -> None:
         ("f 3: n=3, x=1, y=2", "3|    y = n", "n=3"),
         ("f 3: n=3, x=1 | <it>", "3|    for x in range(n):", "n=3 | <it>"),
         ("f 3: n=3, x=1", "3|    for x, n in ((n, x),):", "n=3, x=1"),
+        (
+            "f 3 | 1, <range_iterator left=range(5, 9, 2)>",
+            "3|    for x in y:",
+            " | 1, <range_iterator left=range(5, 9, 2)> next 5",
+        ),
+        (
+            "f 3 | <range_iterator left=range(-2, -2)>",
+            "3|    for x in y:",
+            " | <range_iterator left=range(-2, -2)> ended",
+        ),
+        (
+            "f 3 | <range_iterator left=range(1, 0, -1)>",
+            "3|    for x in y:",
+            " | <range_iterator left=range(1, 0, -1)> next 1",
+        ),
+        (
+            "f 3 | <range_iterator left=range(0, 0, -1)>",
+            "3|    for x in y:",
+            " | <range_iterator left=range(0, 0, -1)> ended",
+        ),
+        (
+            LINE.replace("xs=", "xs=#1="),
+            "3|    for x in xs:",
+            "xs=#1=[1, 2] | <list_iterator over=#1, next=1> next 2",
+        ),
+        (
+            "f 3 | <tuple_iterator over=((1, 2),), next=0>",
+            "3|    for x in y:",
+            " | <tuple_iterator over=((1, 2),), next=0> next (1, 2)",
+        ),
+        (
+            "f 3 | <list_iterator over=[1], next=1>",
+            "3|    for x in y:",
+            " | <list_iterator over=[1], next=1> ended",
+        ),
+        (
+            "f 3 | <str_ascii_iterator over='xy', next=1>",
+            "3|    for x in y:",
+            " | <str_ascii_iterator over='xy', next=1> next 'y'",
+        ),
+        (
+            f"f 3: y=#1={[*range(60)]} | <list_iterator over=#1, next=8>, <list_iterator over=#1, next=9>",
+            "3|    for x in y:",
+            " | <list_iterator over=#1, next=8>, <list_iterator over=#1, next=9> next 9",
+        ),
+        (
+            f"f 3: y=#1={[*range(60)]} | {'1, ' * 30}<list_iterator over=#1, next=9>",
+            "3|    for x in y:",
+            " | next 9",
+        ),
+        ("f 3 | <list_iterator over=#1, next=0>", "3|    for x in y:", " | <list_iterator over=#1, next=0>"),
+        (
+            "f 3 | <list_iterator over=[1, ... 9 more], next=0>",
+            "3|    for x in y:",
+            " | <list_iterator over=[1, ... 9 more], next=0>",
+        ),
         ("", "1|n", ""),
         ("f 3: i=1, x=[4, 5], k=0", "3|    k = x[i] + k", "i=1, k=0, x[i]=5"),
         ("f 3: i=2, x=[4, 5]", "3|    while x[i] > x[-1]:", "x=[4, 5], i=2, x[-1]=5"),

@@ -406,20 +406,20 @@ def test_chosen_steps(count: int, at_most: int | None, jumps: set[int], seed: in
 
 
 @given(st.lists(st.integers(1, 5), max_size=60), st.integers(1, 30), st.integers(1, 3), st.integers(0, 9))
-def test_steps_chosen_by_line(lines: list[int], at_most: int, jump: int, seed: int) -> None:
-    """No line that is left something of has more than another one has less."""
-    found = [start for start, _ in chosen_steps(len(lines), at_most, [jump], random.Random(seed), lines)]
-    there = Counter(lines[: max(0, len(lines) - jump)])
-    taken = Counter(lines[start] for start in found)
+def test_steps_chosen_by_kind(kinds: list[int], at_most: int, jump: int, seed: int) -> None:
+    """No kind that is left something of has more than another one has less."""
+    found = [start for start, _ in chosen_steps(len(kinds), at_most, [jump], random.Random(seed), kinds)]
+    there = Counter(kinds[: max(0, len(kinds) - jump)])
+    taken = Counter(kinds[start] for start in found)
     assert found == sorted({*found})
     assert len(found) == min(at_most, there.total())
-    short = [taken[line] for line in there if taken[line] < there[line]]
+    short = [taken[kind] for kind in there if taken[kind] < there[kind]]
     assert not short or max(taken.values()) - min(short) <= 1
 
 
-def test_by_line_of_all_steps_is_refused() -> None:
-    with pytest.raises(InputError, match=r"--by-line.*needs steps"):
-        LessonSettings(by_line=True)
+def test_by_path_of_all_steps_is_refused() -> None:
+    with pytest.raises(InputError, match=r"--by-path.*needs steps"):
+        LessonSettings(by_path=True)
 
 
 def test_splits_have_their_shares() -> None:

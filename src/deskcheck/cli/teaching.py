@@ -46,8 +46,12 @@ def lessons(
         int | None,
         typer.Option(min=1, help="Steps drawn of one program, from all its runs; without it, all are taken."),
     ] = None,
-    by_line: Annotated[
-        bool, typer.Option("--by-line", help="With --steps: of each run about as many of each line.")
+    by_path: Annotated[
+        bool,
+        typer.Option(
+            "--by-path",
+            help="With --steps: of each run about as many of each path (lines before, at and after).",
+        ),
     ] = False,
     validation: Annotated[float, typer.Option(min=0, max=1, help="Share of the programs.")] = 0.05,
     test: Annotated[float, typer.Option(min=0, max=1, help="Share of the programs.")] = 0.05,
@@ -85,7 +89,7 @@ def lessons(
         ids=ids,
         budget=budget,
         steps=steps,
-        by_line=by_line,
+        by_path=by_path,
         validation=validation,
         test=test,
         seed=seed,

@@ -52,6 +52,7 @@ _ITEM = re.compile(r"(#?\w+)\[([^=]*)\]", re.DOTALL)
 _SUBSCRIPT = re.compile(r"\b([^\W\d]\w*)\[(-?[0-9]+|[^\W\d]\w*|'[^'\\]*'|\"[^\"\\]*\")\]")
 _RANGE = re.compile(r"(<range_iterator left=range\()(-?[0-9]{1,9}), (-?[0-9]+(?:, (-?[0-9]{1,9}))?\)>)\Z")
 _NEXT = re.compile(r"(, next=)([0-9]{1,9})>\Z")
+_OVER = re.compile(r"_iterator over=((?:(?!_iterator over=).)*), next=([0-9]{1,9})>\Z", re.DOTALL)
 _ADVANCED = "+"
 _LABELLED = re.compile(r"[^=]+=(#[0-9]*=)")
 _LABEL = re.compile(r"#[0-9]+")
@@ -151,8 +152,8 @@ def names_of(state: str, line: str, *, parts: bool = True) -> str:
     """The variables that a line of code reads, with their values in a state: ``total=0, i=1``, in the order
     of the line. Those of the frame that goes on, then the program's globals; no definitions, no long
     values. Of what is only indexed by a variable or a constant, the item in its place: ``i=1, xs[i]=5``
-    (without `parts` the whole). At a loop over something also the value stack, which says how far it is:
-    ``| <iterator>``."""
+    (without `parts` the whole). At a loop over something also the value stack, which says how far it is, and
+    what comes next: ``| <iterator> next 5``, ``| <iterator> ended``."""
     *below, last = state.split("\n")
     known = _line(last)
     kind, _, _ = known.head.partition(" ")
@@ -178,8 +179,10 @@ def names_of(state: str, line: str, *, parts: bool = True) -> str:
         read = _SUBSCRIPT.sub(looked_up, read)
     found = [entries[name] for name in dict.fromkeys(_NAME.findall(read)) if name in entries]
     told = ", ".join([entry for entry in found if "=" in entry and len(entry) <= _LONGEST] + [*items])
-    if loop and known.stack and len(known.stack) <= _LONGEST:
-        told += f" | {known.stack}"
+    if loop and known.stack:
+        stack = known.stack if len(known.stack) <= _LONGEST else ""
+        coming = _upcoming(known.stack, [*below, last]) if parts else ""
+        told += " | " + " ".join(filter(None, (stack, coming))) if stack or coming else ""
     return told
 
 
@@ -268,7 +271,17 @@ def _put(display: str, key: str, entry: str | None) -> str | None:
 def _item(entry: str, index: str, lines: Iterable[str]) -> str | None:
     """What stands in a variable's list, tuple, dictionary or text at an index, ``name=value`` both. lines: of
     the state, where what has a label is looked for."""
-    value, at = entry.partition("=")[2], index.partition("=")[2]
+    held, at = _held(entry, lines), index.partition("=")[2]
+    if held is None:
+        return None
+    if held.begin[-1] != "{" and at[:1] == "-" and at[1:10].isdecimal():
+        at = str(len(held.items) + int(at[:10]))
+    return held.items.get(at)
+
+
+def _held(entry: str, lines: Iterable[str]) -> _Display | None:
+    """The items of a variable's list, tuple, dictionary or text, or of what its label stands for."""
+    value = entry.partition("=")[2]
     if _LABEL.fullmatch(value):
         entry = next(
             (
@@ -281,16 +294,27 @@ def _item(entry: str, index: str, lines: Iterable[str]) -> str | None:
         )
     if value[:1] in ("'", '"'):
         try:
-            held = ast.literal_eval(value)
-            return repr(held[int(at)])
-        except (ValueError, SyntaxError, IndexError, TypeError):
+            return _Display("'", {str(at): repr(one) for at, one in enumerate(ast.literal_eval(value))})
+        except (ValueError, SyntaxError):
             return None
-    known = _display(entry)
-    if known is None:
-        return None
-    if known.begin[-1] != "{" and at.startswith("-"):
-        at = str(len(known.items) + int(at)) if at[1:].isdecimal() else at
-    return known.items.get(at)
+    return _display(entry)
+
+
+def _upcoming(stack: str, lines: Iterable[str]) -> str:
+    """What the iterator on top of a value stack gives next: ``next 5``, or ``ended``. Empty: it is none of
+    which that can be looked up."""
+    if found := _RANGE.search(stack):
+        start, step = int(found[2]), int(found[4] or 1)
+        stop = int(found[3].rstrip(")>").partition(",")[0])
+        return "ended" if (stop - start) * step <= 0 else f"next {start}"
+    found = _OVER.search(stack)
+    held = _held(f"over={found[1]}", lines) if found else None
+    if found is None or held is None or held.begin[-1] == "{":
+        return ""
+    item = held.items.get(found[2])
+    if item is None:
+        return "ended"
+    return f"next {item}" if len(item) <= _LONGEST else ""
 
 
 def _changed(old: str, text: str) -> str:

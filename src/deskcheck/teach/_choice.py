@@ -2,7 +2,7 @@
 seeds, so that what is chosen does not depend on what else there is."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 SPLITS = ("train", "validation", "test")
 
@@ -33,7 +33,7 @@ def chosen_steps(
     at_most: int | None,
     jumps: Sequence[int],
     chance: random.Random,
-    lines: Sequence[int] | None = None,
+    kinds: Sequence[Hashable] | None = None,
 ) -> Iterator[tuple[int, int]]:
     """(state, jump) for the steps of a run of `count` states, in order of the states.
 
@@ -41,19 +41,19 @@ def chosen_steps(
     stretches of equal length: its beginning, middle and end are all there. The jump is drawn among those
     that do not lead beyond the end.
 
-    lines: of each state. With them it is as many of each line, and what rare lines leave goes to the others;
-    of each line from its first to its last time as above.
+    kinds: of each state. With them it is as many of each kind, and what rare ones leave goes to the others;
+    of each kind from its first to its last time as above.
     """
     jumps = sorted(jumps)
     starts = count - jumps[0]
     if starts <= 0:
         return
-    if lines is None or at_most is None or at_most >= starts:
+    if kinds is None or at_most is None or at_most >= starts:
         drawn = list(_drawn(range(starts), starts if at_most is None else min(starts, at_most), chance))
     else:
-        places: dict[int, list[int]] = {}
+        places: dict[Hashable, list[int]] = {}
         for start in range(starts):
-            places.setdefault(lines[start], []).append(start)
+            places.setdefault(kinds[start], []).append(start)
         each = shares([len(times) for times in places.values()], at_most)
         drawn = sorted(
             start

@@ -18,7 +18,7 @@ from deskcheck.teach._rows import (
     Lesson,
     count_states,
     level_of,
-    lines_of_states,
+    paths_of_states,
     step_lessons,
     trace_lesson,
 )
@@ -96,8 +96,8 @@ class Maker:
         starts = max(0, count - min(self.settings.jumps))
         if at_most is not None and at_most < starts:
             self.summary.leave_out(notation, "not drawn", starts - at_most)
-        lines = lines_of_states(recording, notation) if self.settings.by_line else None
-        chosen = chosen_steps(count, at_most, self.settings.jumps, chance, lines)
+        paths = paths_of_states(recording, notation) if self.settings.by_path else None
+        chosen = chosen_steps(count, at_most, self.settings.jumps, chance, paths)
         return step_lessons(recording, notation, chosen, self.summary.leave_out)
 
     def _add(self, lessons: Iterable[Lesson], notation: str, recording: Recording, shard: Shard) -> None:

@@ -51,13 +51,14 @@ def count_states(recording: Recording, notation: str) -> int:
     """How many states a run has in a stepwise notation."""
     if recording.environment.level != "instruction" or NOTATIONS[notation].instructions:
         return len(recording.trace)
-    return len(lines_of_states(recording, notation))
+    return len(paths_of_states(recording, notation))
 
 
-def lines_of_states(recording: Recording, notation: str) -> list[int]:
-    """The line of each state of a run in a stepwise notation."""
+def paths_of_states(recording: Recording, notation: str) -> list[tuple[int, int, int]]:
+    """The lines before, at and after each state of a run in a stepwise notation; 0 where there is none."""
     every = NOTATIONS[notation].instructions
-    return [row.line for row in recording.trace.rows if every or row.kind != Kind.INSTRUCTION]
+    lines = [row.line for row in recording.trace.rows if every or row.kind != Kind.INSTRUCTION]
+    return list(zip([0, *lines], lines, [*lines[1:], 0], strict=False))
 
 
 def step_lessons(

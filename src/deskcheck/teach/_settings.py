@@ -14,11 +14,11 @@ class LessonSettings:
 
     budget: tokens of a whole lesson: program, prompt, completion and end. jumps: how many events a step may
     lead on; one is drawn for each step. steps: of all runs of one program, in each stepwise notation; None:
-    all. by_line: of each run about as many of each line, so that what a run does once is there beside what
-    it does a hundred times; else as the run has them. validation, test: shares of programs. any_licence: also
-    what is not cleared for training. without: sources (`corpus.programs`) whose programs, and near copies of
-    them, are left out. tokenizer: ``bytes``, or a Hugging Face one by name or folder. ids: write the tokens
-    too.
+    all. by_path: of each run about as many of each path, the lines before, at and after a step, so that what
+    a run does once is there beside what it does a hundred times; else as the run has them. validation, test:
+    shares of programs. any_licence: also what is not cleared for training. without: sources
+    (`corpus.programs`) whose programs, and near copies of them, are left out. tokenizer: ``bytes``, or a
+    Hugging Face one by name or folder. ids: write the tokens too.
     """
 
     notations: tuple[str, ...] = ("dynamic",)
@@ -27,7 +27,7 @@ class LessonSettings:
     ids: bool = True
     budget: int = 8_000
     steps: int | None = None
-    by_line: bool = False
+    by_path: bool = False
     validation: float = 0.05
     test: float = 0.05
     seed: int = 0
@@ -46,8 +46,8 @@ class LessonSettings:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise InputError(f"{name}={value} must be at least {least}.")
-        if self.by_line and self.steps is None:
-            raise InputError("by_line (--by-line) needs steps (--steps): without a number, all are taken.")
+        if self.by_path and self.steps is None:
+            raise InputError("by_path (--by-path) needs steps (--steps): without a number, all are taken.")
         if self.validation < 0 or self.test < 0 or self.validation + self.test >= 1:
             raise InputError(
                 f"validation={self.validation}, test={self.test}: these shares of the programs must not be "

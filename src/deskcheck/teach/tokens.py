@@ -131,8 +131,8 @@ class Words(Tokenizer):
 EDITS = 3
 """What `Edits` adds, as a number: a model is of no use with another one's."""
 EDITS_READ = frozenset({2, EDITS})
-"""Those that models are run with: 3 tells items of lists, and iterators that go one on, where 2 told whole
-values."""
+"""Those that models are run with: 3 tells items of lists and looks them up, iterators that go one
+on, and what these give next, where 2 told whole values."""
 
 
 class Edits(Tokenizer):

@@ -27,10 +27,12 @@ def drawn(*shape: int) -> Tensor:
     return found.requires_grad_()
 
 
-def test_attention() -> None:
+@pytest.mark.parametrize("block", [1, 2, 256])
+def test_attention(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deskcheck.teach._gradients.BLOCK", block)
     q, k, v = drawn(2, 2, 3, 4), drawn(2, 2, 5, 4), drawn(2, 2, 5, 4, 1)[..., 0] * 2
-    seen = torch.zeros(2, 1, 3, 5, dtype=torch.float64)
-    seen[1, :, 0, 2:] = -math.inf
+    seen = torch.full((3, 5), -math.inf, dtype=torch.float64).triu(3).repeat(2, 1, 1, 1)
+    seen[1, :, :, 1] = -math.inf
     assert torch.autograd.gradcheck(lambda *x: attended(*x, seen), (q, k, v))
     plain = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=1.0)
     torch.testing.assert_close(attended(q, k, v, seen), plain)

@@ -11,32 +11,44 @@ from typing import Any
 import torch
 from torch import Tensor
 
+BLOCK = 256
+"""Queries that are looked at together."""
+
 
 class Attended(torch.autograd.Function):
     """softmax(q kᵀ + seen) v. q: [rows, heads, length, head], scaled already; k, v: [rows, heads, size,
-    head]; seen: [rows or 1, 1, length, size], of their type, no gradient. Computed in the type of q."""
+    head]; seen: [rows or 1, 1, length, size], of their type, no gradient. Computed in the type of q.
+
+    A query sees no key behind its own, which is `size - length` keys further on than the query: blocks of
+    queries leave out the keys behind them."""
 
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, seen: Tensor) -> Tensor:
+        ahead = k.shape[2] - q.shape[2]
+        out, kept = [], []
         with torch.autocast(q.device.type, enabled=False):
-            weights = torch.matmul(q, k.transpose(2, 3))
-            weights += seen
-            weights = torch.softmax(weights, -1)
-            ctx.save_for_backward(q, k, v, weights)
-            return torch.matmul(weights, v)
+            for some, of_them in zip(q.split(BLOCK, 2), seen.split(BLOCK, 2), strict=True):
+                ahead += some.shape[2]
+                weights = torch.matmul(some, k[:, :, :ahead].transpose(2, 3))
+                weights += of_them[..., :ahead]
+                weights = torch.softmax(weights, -1)
+                kept.append(weights)
+                out.append(torch.matmul(weights, v[:, :, :ahead]))
+        ctx.save_for_backward(q, k, v, *kept)
+        return torch.cat(out, 2)
 
     @staticmethod
     def backward(ctx: Any, *given: Tensor) -> tuple[Tensor | None, ...]:
-        (g,) = given
-        q, k, v, weights = ctx.saved_tensors
-        of_weights = torch.matmul(g, v.transpose(2, 3))
-        of_scores = torch.ops.aten._softmax_backward_data(of_weights, weights, -1, weights.dtype)
-        return (
-            torch.matmul(of_scores, k),
-            torch.matmul(of_scores.transpose(2, 3), q),
-            torch.matmul(weights.transpose(2, 3), g),
-            None,
-        )
+        q, k, v, *kept = ctx.saved_tensors
+        of_q, of_k, of_v = [], torch.zeros_like(k), torch.zeros_like(v)
+        for some, g, weights in zip(q.split(BLOCK, 2), given[0].split(BLOCK, 2), kept, strict=True):
+            ahead = weights.shape[-1]
+            of_weights = torch.matmul(g, v[:, :, :ahead].transpose(2, 3))
+            of_scores = torch.ops.aten._softmax_backward_data(of_weights, weights, -1, weights.dtype)
+            of_q.append(torch.matmul(of_scores, k[:, :, :ahead]))
+            of_k[:, :, :ahead] += torch.matmul(of_scores.transpose(2, 3), some)
+            of_v[:, :, :ahead] += torch.matmul(weights.transpose(2, 3), g)
+        return torch.cat(of_q, 2), of_k, of_v, None
 
 
 class RootMeanSquare(torch.autograd.Function):

@@ -1,15 +1,16 @@
 """Notations against each other: what small models learn from the same runs, told in four ways.
 
-    python -m benchmarks.execution_tuning FOLDER [--seeds 3] [--tokens 6000000] [--only PART] [--publish PAGE]
+    python -m benchmarks.execution_tuning FOLDER [--seeds 3] [--tokens N] [--only PART] [--publish PAGE]
 
 Parts: recordings, lessons, training, answers, page. Each goes on where it was ended, so that the same command
 can be given until it is done; with other options take another folder.
 
 The same runs for all: six families of long executions, a text of each to learn from, inputs for runs of 40
 to 1,600 line events. Two in five inputs are held out. Asked about are these, of the text that was trained and
-of another one. The same budget for all: models of one shape read about the same number of tokens; a notation
-with longer lessons has fewer of them in each update. Each notation is trained with several seeds, which draw
-weights and the order of lessons.
+of another one. `dynamic` is also given a run of each family that is ten times as long as any that was taught:
+how far does it come? The same budget for all: models of one shape read about the same number of tokens; a
+notation with longer lessons has fewer of them in each update. Each notation is trained with several seeds,
+which draw weights and the order of lessons.
 
 Asked is what the call returns. `direct` says it at once; with `scratchpad` and `compact` the model writes the
 whole trace and the answer is read from it; with `dynamic` it is an interpreter, one state in, the next out.
@@ -61,11 +62,15 @@ LENGTHS = (50, 120, 300, 700, 1300)
 """Line events of a run: figures are given for those nearest to each, in ratio."""
 LONG = 500
 """Runs of more line events are long executions."""
+FAR = 15_000
+"""Line events of the runs that are longer than any taught. The longest right one of E.T. has 14,055 steps."""
+WITHOUT_FAR = ("collatz",)
+"""No start below 10^9 takes so many."""
 _DRAWN = [round(40 * 40 ** (k / 31)) for k in range(32)]
 """Lengths of run that inputs are looked for, from 40 to 1,600 line events."""
 _HELD_OUT = 0.4
 """Share of inputs."""
-_TOKENS_OF_UPDATE, _EACH = 1500, 8
+_TOKENS_OF_UPDATE, _EACH = 700, 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,16 +97,21 @@ class Answered:
 
 def recordings(folder: Path, options: argparse.Namespace) -> None:
     """Runs to learn from, and those that are asked about."""
-    for name, texts, held_out, most in (
-        ("trained", TRAINED_TEXTS, False, sys.maxsize),
-        ("asked", ASKED_TEXTS, True, options.asked),
+    chosen = options.families.split(",")
+    far = [family for family in chosen if family not in WITHOUT_FAR]
+    for name, these, texts, held_out, most, lengths in (
+        ("trained", chosen, TRAINED_TEXTS, False, sys.maxsize, _DRAWN),
+        ("asked", chosen, ASKED_TEXTS, True, options.asked, _DRAWN),
+        ("far", far, TRAINED_TEXTS, True, 1, [FAR]),
     ):
         source = folder / f"{name}.jsonl"
+        if not these:
+            continue
         if not source.exists():
             folder.mkdir(parents=True, exist_ok=True)
             rows = [
-                _row(family, text, options.inputs, held_out, most)
-                for family, text in product(options.families.split(","), texts)
+                _row(family, text, options.inputs, held_out, most, lengths)
+                for family, text in product(these, texts)
             ]
             part = source.with_suffix(".part")
             part.write_text("".join([json.dumps(row) + "\n" for row in rows]))
@@ -112,12 +122,14 @@ def recordings(folder: Path, options: argparse.Namespace) -> None:
         )
 
 
-def _row(family: str, text: int, each: int, held_out: bool, most: int) -> dict[str, object]:
-    """A text with inputs, `each` drawn for each length: those that are held out or the others; at most so
-    many, of short runs and of long ones."""
+def _row(
+    family: str, text: int, each: int, held_out: bool, most: int, lengths: Sequence[int]
+) -> dict[str, object]:
+    """A text with inputs, `each` drawn for each length of run: those that are held out or the others; at most
+    so many, of short runs and of long ones."""
     inputs: dict[str, None] = {}
     code = text_of(FAMILIES_KNOWN[family], text)
-    for events in _DRAWN:
+    for events in lengths:
         for program in families(f"family:{family},texts={text},events={events},inputs={each},seed={events}"):
             assert program.arguments is not None
             digest = hashlib.sha256(f"{family}{program.arguments}".encode()).digest()
@@ -173,16 +185,18 @@ def _tokens(folder: Path) -> float:
 
 
 def answers(folder: Path, options: argparse.Namespace) -> None:
-    """Every model asked about every run that is held out."""
+    """Every model asked about every run that is held out, `dynamic` also about the long ones."""
     from deskcheck.teach.checkpoints import open_checkpoint
 
     texts = {one.program.code for one in Recordings(folder / "trained")}
-    asked = list(Recordings(folder / "asked"))
-    for seed in range(options.seeds):
-        for method in options.methods.split(","):
-            file = folder / f"answers-{method}-{seed}.json"
+    for seed, method in product(range(options.seeds), options.methods.split(",")):
+        for name in ("asked", "far"):
+            if name == "far" and (method != "dynamic" or not (folder / name).exists()):
+                continue
+            file = folder / f"{name}-{method}-{seed}.json"
             if file.exists():
                 continue
+            asked = list(Recordings(folder / name))
             checkpoint = open_checkpoint(folder / f"model-{method}-{seed}", options.device)
             found = (
                 _stepped(checkpoint, asked)
@@ -269,11 +283,7 @@ def _same(told: Sequence[Moment], true: Sequence[Moment]) -> bool:
 
 def page(folder: Path, options: argparse.Namespace) -> None:
     """Tables and plots of what came out, between the marks of --publish, if that is given."""
-    rows = [
-        Answered.from_dict(row)
-        for file in sorted(folder.glob("answers-*.json"))
-        for row in json.loads(file.read_text())
-    ]
+    rows, far = _answered(folder, "asked"), _answered(folder, "far")
     beside = options.publish.parent if options.publish else folder
     parts = [_trained(folder, options)]
     for seen, what in (
@@ -292,11 +302,18 @@ def page(folder: Path, options: argparse.Namespace) -> None:
             _longest(some),
             _difference(some),
         ]
+    if far:
+        parts += ["### Far beyond the lengths that were taught", _far(far)]
     text = "\n\n".join([*parts, f"Machine: {machine()}."]) + "\n"
     if options.publish:
         options.publish.write_text(published(text, options.publish, BEGIN, END), encoding="utf-8")
     else:
         print(text)
+
+
+def _answered(folder: Path, name: str) -> list[Answered]:
+    files = sorted(folder.glob(f"{name}-*.json"))
+    return [Answered.from_dict(row) for file in files for row in json.loads(file.read_text())]
 
 
 def _trained(folder: Path, options: argparse.Namespace) -> str:
@@ -410,6 +427,15 @@ def _longest(rows: Sequence[Answered]) -> str:
     return table(["longest exact run, steps", *METHODS[1:]], lines)
 
 
+def _far(rows: Sequence[Answered]) -> str:
+    lines = []
+    for family in sorted({row.family for row in rows}):
+        mine = sorted((row for row in rows if row.family == family), key=lambda row: row.seed)
+        exact = [str(row.ran.agreement.exact) for row in mine if row.ran]
+        lines.append([family, str(mine[0].steps), ", ".join(exact)])
+    return table(["one run, text trained", "steps", "exact from its start, by seed"], lines)
+
+
 def _difference(rows: Sequence[Answered]) -> str:
     """Dynamic against direct on long executions, the same runs and seeds."""
     scores: dict[str, dict[str, float]] = {"direct": {}, "dynamic": {}}
@@ -466,17 +492,17 @@ def main() -> None:
     parser.add_argument("--methods", default=",".join(METHODS), help="with commas")
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given again")
     parser.add_argument("--seeds", type=int, default=3, help="models of each notation")
-    parser.add_argument("--tokens", type=int, default=6_000_000, help="that each model reads in training")
+    parser.add_argument("--tokens", type=int, default=10_000_000, help="that each model reads in training")
     parser.add_argument("--families", default=",".join(FAMILIES), help="with commas")
-    parser.add_argument("--inputs", type=int, default=8, help="drawn for each text and length")
+    parser.add_argument("--inputs", type=int, default=24, help="drawn for each text and length")
     parser.add_argument(
-        "--steps", type=int, default=30_000, help="of each text as lessons of `dynamic`, by path"
+        "--steps", type=int, default=40_000, help="of each text as lessons of `dynamic`, by path"
     )
     parser.add_argument("--asked", type=int, default=30, help="runs of each text, at most")
     parser.add_argument("--budget", type=int, default=4000, help="tokens of a lesson, and of an answer")
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--width", type=int, default=96)
-    parser.add_argument("--rate", type=float, default=0.005, help="the highest learning rate")
+    parser.add_argument("--rate", type=float, default=0.004, help="the highest learning rate")
     parser.add_argument("--device", default="cpu")
     parser.add_argument(
         "--publish", type=Path, metavar="PAGE", help="write figures into this page, plots beside it"

@@ -496,7 +496,7 @@ def main() -> None:
     parser.add_argument("--families", default=",".join(FAMILIES), help="with commas")
     parser.add_argument("--inputs", type=int, default=24, help="drawn for each text and length")
     parser.add_argument(
-        "--steps", type=int, default=8_000, help="of each text as lessons of `dynamic`, by path"
+        "--steps", type=int, default=10_000, help="of each text as lessons of `dynamic`, by path"
     )
     parser.add_argument("--asked", type=int, default=30, help="runs of each text, at most")
     parser.add_argument("--budget", type=int, default=4000, help="tokens of a lesson, and of an answer")

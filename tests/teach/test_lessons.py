@@ -417,6 +417,16 @@ def test_steps_chosen_by_kind(kinds: list[int], at_most: int, jump: int, seed: i
     assert not short or max(taken.values()) - min(short) <= 1
 
 
+def test_fewer_steps_than_kinds() -> None:
+    """Of several runs together each kind is there, also what a run does once."""
+    kinds = [*range(5), *[9] * 50, 7]
+    found = [
+        [kinds[at] for at, _ in chosen_steps(56, 3, [1], random.Random(seed), kinds)] for seed in range(40)
+    ]
+    assert {len({*some}) for some in found} == {3}
+    assert {kind for some in found for kind in some} == {0, 1, 2, 3, 4, 9}
+
+
 def test_by_path_of_all_steps_is_refused() -> None:
     with pytest.raises(InputError, match=r"--by-path.*needs steps"):
         LessonSettings(by_path=True)

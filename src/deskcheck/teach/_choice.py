@@ -54,6 +54,8 @@ def chosen_steps(
         places: dict[Hashable, list[int]] = {}
         for start in range(starts):
             places.setdefault(kinds[start], []).append(start)
+        if at_most < len(places):  # so that in many runs each kind is there
+            places = {kind: places[kind] for kind in chance.sample(list(places), at_most)}
         each = shares([len(times) for times in places.values()], at_most)
         drawn = sorted(
             start

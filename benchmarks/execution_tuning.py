@@ -70,7 +70,9 @@ _DRAWN = [round(40 * 40 ** (k / 31)) for k in range(32)]
 """Lengths of run that inputs are looked for, from 40 to 1,600 line events."""
 _HELD_OUT = 0.4
 """Share of inputs."""
-_TOKENS_OF_UPDATE, _EACH = 700, 8
+_TOKENS_OF_UPDATE = {"dynamic": 700}
+"""Of the others 1,500, which is a lesson of `scratchpad`."""
+_EACH = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +163,7 @@ def training(folder: Path, options: argparse.Namespace) -> None:
     for seed in range(options.seeds):
         for method in options.methods.split(","):
             tokens = _tokens(folder / f"lessons-{method}")
-            rows = max(1, round(_TOKENS_OF_UPDATE / tokens))
+            rows = max(1, round(_TOKENS_OF_UPDATE.get(method, 1500) / tokens))
             steps = max(1, round(options.tokens / (rows * tokens)))
             run(
                 *("teach", f"{folder}/lessons-{method}", "--out", f"{folder}/model-{method}-{seed}"),

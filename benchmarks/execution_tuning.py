@@ -447,9 +447,11 @@ def _difference(rows: Sequence[Answered]) -> str:
             key = f"{row.run} {row.seed}"
             scores[row.method][key] = float(row.right)
             clusters[key] = row.program
-    if not clusters:
-        return f"No runs of more than {LONG} line events were asked about."
-    gained = paired_difference(scores["direct"], scores["dynamic"], clusters)
+    both = scores["direct"].keys() & scores["dynamic"].keys()  # of seeds that both have
+    if not both:
+        return f"No runs of more than {LONG} line events were asked about with both."
+    first, second = ({key: scores[method][key] for key in sorted(both)} for method in ("direct", "dynamic"))
+    gained = paired_difference(first, second, {key: clusters[key] for key in sorted(both)})
     value, low, high = (round(100 * share) for share in (gained.value, gained.low, gained.high))
     return (
         f"Runs of more than {LONG} line events, {gained.n} pairs: with dynamic {value} points more are right "

@@ -322,7 +322,8 @@ def _trained(folder: Path, options: argparse.Namespace) -> str:
     """What each notation had to learn from, how long, and the loss it came to."""
     lines = []
     for method in METHODS:
-        curves = sorted(folder.glob(f"model-{method}-*/metrics.jsonl"))
+        answered = sorted(folder.glob(f"asked-{method}-*.json"))
+        curves = [folder / file.stem.replace("asked", "model", 1) / "metrics.jsonl" for file in answered]
         if not curves:
             continue
         told = json.loads((folder / f"lessons-{method}" / "lessons.json").read_text())["summary"]

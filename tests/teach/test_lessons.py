@@ -21,6 +21,8 @@ from deskcheck.recording.file import Recordings
 from deskcheck.scale.seen import Seen
 from deskcheck.teach import lessons as lessons_module
 from deskcheck.teach._choice import SPLITS, chosen_steps, shares, split_of
+from deskcheck.teach._shards import refuse_unfinished
+from deskcheck.teach.dataset import export_dataset
 from deskcheck.teach.lessons import LessonSettings, build
 from deskcheck.teach.tokens import Bytes
 from deskcheck.tracer import Level
@@ -249,6 +251,11 @@ def test_a_killed_builder_loses_nothing(
     (tmp_path / "parts" / "train-00099.parquet.part").write_bytes(b"PAR1")
     (tmp_path / "parts" / "train-00098.parquet").write_bytes(b"PAR1")
     assert json.loads((tmp_path / "parts" / "lessons.json").read_text())["complete"] is False
+    with pytest.raises(InputError, match="its lessons are not whole"):
+        refuse_unfinished(tmp_path / "parts")
+    if list((tmp_path / "parts").glob("*.parquet")):
+        with pytest.raises(InputError, match="its lessons are not whole"):
+            export_dataset(tmp_path / "parts", tmp_path / "exported")
     resumed = build([runs], tmp_path / "parts", asked)
     assert resumed == whole
     names = sorted(path.name for path in (tmp_path / "whole").iterdir())
@@ -276,6 +283,13 @@ def test_lessons_of_other_settings_are_not_mixed(record: Recorded, tmp_path: Pat
     (tmp_path / "out" / "lessons.json").write_text("{")
     with pytest.raises(RecordingError, match="damaged"):
         build([runs], tmp_path / "out", settings())
+    with pytest.raises(InputError, match="damaged"):
+        refuse_unfinished(tmp_path / "out")
+    build([runs], tmp_path / "cut", settings())
+    shard = tmp_path / "cut" / "train-00000.parquet"
+    shard.write_bytes(shard.read_bytes()[:2000])
+    with pytest.raises(RecordingError, match=r"train-00000.parquet: damaged"):
+        build([runs], tmp_path / "cut", settings())
 
 
 def test_nothing_left_is_said_before_anything_is_made(record: Recorded, tmp_path: Path) -> None:
@@ -295,6 +309,10 @@ def test_nothing_left_is_said_before_anything_is_made(record: Recorded, tmp_path
         InputError, match=r"no lesson is left: .*shortest has 1[0-9][0-9] tokens; the budget is 90"
     ):
         build([by_line], tmp_path / "out", settings(budget=90))
+    with pytest.raises(InputError, match="no lesson is left: 2 shorter than the jump"):
+        build([by_line], tmp_path / "out", settings(jumps=(1000,)))
+    # The folder is free for settings that come to something.
+    assert build([by_line], tmp_path / "out", settings()).lessons
     build([unlicensed], tmp_path / "taken", settings(any_licence=True))
     assert {row["train_ok"] for row in rows_of(tmp_path / "taken")} == {False}
 

@@ -1,6 +1,7 @@
 """Training real checkpoints with TRL: what is trained, that it learns, that it goes on where it was ended."""
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.recording import InputError
+from deskcheck.cli import app
+from deskcheck.recording import InputError, RecordingError
 
 pytest.importorskip("trl", reason="would show that lessons train a Hugging Face model through TRL")
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from typer.testing import CliRunner
 
-from deskcheck.teach.sft import METRICS, RUN, Tuning, tune
+from deskcheck.teach.run_folder import METRICS, RUN
+from deskcheck.teach.sft import Tuning, tune
+from tests.teach.conftest import Recorded, call
 
 pytestmark = [
     pytest.mark.slow,
@@ -244,6 +249,15 @@ def test_what_cannot_be_trained_is_refused_before_it_begins(
         tune(lessons, str(model), trained, tuning=Tuning(steps=21))
     with pytest.raises(InputError, match="is not empty"):
         tune(lessons, str(model), empty)
+    (lessons / "lessons.json").write_text('{"complete": false}')
+    with pytest.raises(InputError, match="its lessons are not whole"):
+        tune(lessons, str(model), tmp_path / "a")
+    (lessons / "lessons.json").unlink()
+    cut = tmp_path / "cut"
+    shutil.copytree(model, cut)
+    (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:2000])
+    with pytest.raises(InputError, match="cannot be loaded"):
+        tune(lessons, str(cut), tmp_path / "of-cut", tuning=TUNING)
 
     few = Tokenizer(models.WordLevel({"<unk>": 0, "<end>": 1}, unk_token="<unk>"))
     poor = tmp_path / "poor"
@@ -252,3 +266,24 @@ def test_what_cannot_be_trained_is_refused_before_it_begins(
     with pytest.raises(InputError, match="it has no token for some of the text"):
         tune(lessons, str(poor), tmp_path / "a")
     assert not (tmp_path / "a").exists()
+
+
+def test_straight_from_recordings(record: Recorded, model: Path, tmp_path: Path) -> None:
+    """`teach RECORDINGS --model`: lessons that the model can read are made in the folder of the run; again, with
+    a damaged checkpoint, it is named."""
+    code = "def f(n):\n    n += {}\n    return n\n"
+    long = call("long", code.format("+".join("1" * 200)), "(2)")
+    runs = record(*[call(f"run{n}", code.format(n), "(2)") for n in range(8)], long)
+    out = tmp_path / "out"
+    asked = ["teach", str(runs), "--model", str(model), "--out", str(out)]
+    asked += "--steps 2 --rows 2 --at-once 2 --check 1".split()
+    result = CliRunner().invoke(app, asked, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "left out, dynamic: 3 over the budget" in result.stdout
+    weights = out / "checkpoints" / "checkpoint-2" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:2000])
+    with pytest.raises(RecordingError, match=r"checkpoint-2: damaged: .*go on from the one before"):
+        CliRunner().invoke(app, asked, catch_exceptions=False)
+    shutil.rmtree(weights.parent)
+    assert CliRunner().invoke(app, asked, catch_exceptions=False).exit_code == 0
+    assert weights.exists()

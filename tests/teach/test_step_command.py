@@ -61,6 +61,21 @@ def test_as_json(runs: Path, model: Path) -> None:
     assert told["each"] is None
 
 
+def test_a_file_that_cannot_be_written_is_refused_at_once(runs: Path, model: Path, tmp_path: Path) -> None:
+    for out in (tmp_path / "no" / "run.json", tmp_path / "folder.json"):
+        (tmp_path / "folder.json").mkdir(exist_ok=True)
+        with pytest.raises(DeskcheckError, match="cannot be written: "):
+            step(runs, "--model", model, "--out", out)
+
+
+def test_a_model_of_another_notation_is_not_run(runs: Path, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    other = Model(Shape(vocabulary=Bytes.size, layers=1, width=32, heads=2, hidden=32))
+    other.save(tmp_path / "other", {"taught": {"notations": ["compact"], "jumps": [1]}})
+    with pytest.raises(DeskcheckError, match="was taught compact, and is asked in dynamic"):
+        step(runs, "--model", tmp_path / "other")
+
+
 def test_into_a_file_and_beside_the_recording(runs: Path, model: Path, tmp_path: Path) -> None:
     """What --out writes is what `view --beside` reads."""
     step(runs, "--model", model, "--budget", 2, "--out", tmp_path / "run.json")

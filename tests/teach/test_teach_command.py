@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="no torch: would have proved that recordings
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
-from deskcheck.recording import InputError
+from deskcheck.recording import InputError, RecordingError
 
 CODE = "def f(n):\n    total = 0\n    for i in range(n):\n        total += {}\n    return total\n"
 
@@ -48,3 +48,52 @@ def test_what_needs_no_model_is_refused_before_lessons_are_made(record: Recorded
     with pytest.raises(InputError, match="--layers: for a model from nothing"):
         teach(runs, "--out", tmp_path / "model", "--model", "some/model", "--layers", 1)
     assert not (tmp_path / "model").exists()
+
+
+SMALL = ("--steps", 3, "--rows", 4, "--layers", 1, "--width", 16, "--words", 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--lora", 8, "--at-once", 2), "--at-once, --lora: to train a model further"),
+        (("--model", "some/model", "--device", "cpu"), "--device: for a model from nothing"),
+        (("--width", 36), "width"),
+        (("--precision", "fp8"), "precision='fp8' must be bf16 or fp32"),
+        (("--device", "nothing"), "device 'nothing'"),
+    ],
+)
+def test_wrong_settings_make_no_lessons(
+    arguments: tuple[object, ...], message: str, record: Recorded, tmp_path: Path
+) -> None:
+    """Of recordings, too, all that can be known at once is said at once."""
+    runs = record(call("run", CODE.format(1), "(2)"))
+    with pytest.raises(InputError, match=message):
+        teach(runs, "--out", tmp_path / "model", *arguments)
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_folder_of_something_else_is_left_alone(record: Recorded, tmp_path: Path) -> None:
+    """The recordings' own folder among them; and lessons are not made into the folder of another run."""
+    runs = record(*[call(f"run{n}", CODE.format(n), "(2)") for n in range(8)])
+    before = sorted(path.name for path in runs.iterdir())
+    with pytest.raises(InputError, match="is not empty and holds no run of training"):
+        teach(runs, "--out", runs, *SMALL)
+    assert sorted(path.name for path in runs.iterdir()) == before
+    out = tmp_path / "model"
+    teach(runs, "--out", out, *SMALL)
+    (out / "lessons").rename(tmp_path / "moved")
+    with pytest.raises(InputError, match="holds a run with other training"):
+        teach(runs, "--out", out, *SMALL, "--seed", 1)
+    assert not (out / "lessons").exists()
+    with pytest.raises(RecordingError, match="cannot write the model here"):
+        teach(tmp_path / "moved", "--out", tmp_path / "moved" / "lessons.json", *SMALL)
+
+
+def test_recordings_that_are_not_cleared(record: Recorded, tmp_path: Path) -> None:
+    runs = record(*[call(f"run{n}", CODE.format(n), "(2)", train_ok=False) for n in range(8)])
+    with pytest.raises(InputError, match="say --any-licence"):
+        teach(runs, "--out", tmp_path / "model", *SMALL)
+    teach(runs, "--out", tmp_path / "model", *SMALL, "--any-licence")
+    with pytest.raises(InputError, match="holds no recordings"):
+        teach(tmp_path / "model" / "lessons", "--out", tmp_path / "other", *SMALL, "--any-licence")

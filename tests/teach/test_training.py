@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from deskcheck.recording import InputError
+from deskcheck.recording import InputError, RecordingError
 from deskcheck.teach.lessons import LessonSettings, build
 from deskcheck.teach.tokens import Bytes
 from tests.teach.conftest import Recorded, call
@@ -29,8 +30,10 @@ from deskcheck.teach.batches import (  # noqa: E402
     shards,
     some_texts,
 )
+from deskcheck.teach.checkpoints import open_checkpoint  # noqa: E402
 from deskcheck.teach.model import Model, Shape  # noqa: E402
-from deskcheck.teach.training import METRICS, RESUME, Training, loss_of, teach  # noqa: E402
+from deskcheck.teach.run_folder import METRICS, RUN  # noqa: E402
+from deskcheck.teach.training import RESUME, Training, loss_of, teach  # noqa: E402
 
 SMALL = Shape(vocabulary=Bytes.size, layers=2, width=48, heads=2, hidden=96)
 SHORT = Training(steps=24, rows=16, each=8, look=4, check=8, check_batches=1, warmup=4, precision="fp32")
@@ -111,6 +114,62 @@ def test_a_run_that_was_ended_goes_on_with_the_same_losses(lessons: Path, tmp_pa
     assert [step for step, _ in losses(tmp_path / "ended")] == [4, 8]
     teach(lessons, tmp_path / "ended", shape=SMALL, training=SHORT)
     assert losses(tmp_path / "ended") == losses(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("name", [RESUME, RUN])
+def test_a_damaged_run_says_so(name: str, lessons: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    teach(lessons, out, shape=SMALL, training=SHORT)
+    whole = (out / name).read_bytes()
+    (out / name).write_bytes(whole[:300])
+    with pytest.raises(RecordingError, match=f"{name}: damaged: "):
+        teach(lessons, out, shape=SMALL, training=SHORT)
+    (out / name).write_bytes(b"nonsense")
+    with pytest.raises(RecordingError, match=f"{name}: damaged: "):
+        teach(lessons, out, shape=SMALL, training=SHORT)
+
+
+def test_the_model_of_a_run_that_is_over_is_mended(lessons: Path, tmp_path: Path) -> None:
+    """What is lost of it stands in what the run goes on from, and no step is made anew."""
+    out = tmp_path / "run"
+    teach(lessons, out, shape=SMALL, training=SHORT)
+    weights, told = (out / "model.safetensors").read_bytes(), curve(out)
+    (out / "model.safetensors").write_bytes(weights[:300])
+    teach(lessons, out, shape=SMALL, training=SHORT)
+    assert (out / "model.safetensors").read_bytes() == weights
+    assert curve(out) == told
+
+
+def test_a_run_of_which_nothing_was_saved_can_be_asked_otherwise(lessons: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+
+    class Ended(Exception):
+        pass
+
+    def end(row: dict[str, Any]) -> None:
+        raise Ended
+
+    with pytest.raises(Ended):
+        teach(lessons, out, shape=SMALL, training=SHORT, note=end)
+    assert (out / RUN).exists()
+    other = replace(SHORT, seed=1)
+    teach(lessons, out, shape=SMALL, training=other)
+    with pytest.raises(InputError, match="holds a run with other training"):
+        teach(lessons, out, shape=SMALL, training=SHORT)
+
+
+def test_a_model_says_what_it_was_taught(record: Recorded, lessons: Path, tmp_path: Path) -> None:
+    """It is not asked in another notation, or for other jumps; one that does not say may be asked anything."""
+    teach(lessons, tmp_path / "steps", shape=SMALL, training=replace(SHORT, steps=1))
+    steps = open_checkpoint(tmp_path / "steps")
+    steps.refuse_untaught("dynamic", [1])
+    with pytest.raises(InputError, match="was taught dynamic, and is asked in compact"):
+        steps.refuse_untaught("compact")
+    with pytest.raises(InputError, match="jumps of 1 events, and is asked for 4, 7"):
+        steps.refuse_untaught("dynamic", [1, 4, 7])
+    (lessons / "lessons.json").unlink()
+    teach(lessons, tmp_path / "unsaid", shape=SMALL, training=replace(SHORT, steps=1))
+    open_checkpoint(tmp_path / "unsaid").refuse_untaught("compact", [4])
 
 
 def test_one_at_a_time_trains_in_a_folder(lessons: Path, tmp_path: Path) -> None:

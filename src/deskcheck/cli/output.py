@@ -1,5 +1,6 @@
 """What commands share: messages on standard error, tables on standard output, a bar while something lasts."""
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -61,6 +62,14 @@ def show_trace(recording: Any, max_events: int = 200) -> None:
     from deskcheck.view import trace_table
 
     console_out().print(trace_table(recording, max_events=max_events))
+
+
+def refuse_unwritable(file: Path) -> None:
+    """Raise InputError for a file that could not be written, before there is anything to write."""
+    there = file if file.exists() else file.absolute().parent
+    if file.is_dir() or not there.exists() or not os.access(there, os.W_OK):
+        why = "is a folder" if file.is_dir() else f"{there} is not there, or cannot be written to"
+        raise InputError(f"{file}: cannot be written: {why}.")
 
 
 def write_file(file: Path, text: str) -> None:

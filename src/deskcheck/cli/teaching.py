@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,10 +20,12 @@ from deskcheck.cli.jobs import (
     job_progress,
     print_job,
 )
-from deskcheck.cli.output import Json, console_out, messages, progress_bar, say, write_file
+from deskcheck.cli.output import Json, console_out, messages, progress_bar, refuse_unwritable, say, write_file
 from deskcheck.cli.steps import print_steps
 from deskcheck.notation import NOTATIONS
 from deskcheck.recording.errors import InputError, MissingExtra
+
+_BUDGET = 8_000
 
 
 def lessons(
@@ -41,7 +44,7 @@ def lessons(
     ids: Annotated[bool, typer.Option(help="Write the tokens and labels too, not the text alone.")] = True,
     budget: Annotated[
         int, typer.Option(min=2, help="Tokens of a whole lesson; longer ones are left out and counted.")
-    ] = 8_000,
+    ] = _BUDGET,
     steps: Annotated[
         int | None,
         typer.Option(min=1, help="Steps drawn of one program, from all its runs; without it, all are taken."),
@@ -192,11 +195,12 @@ def teach(
     steps: Annotated[
         int | None, typer.Option(min=1, help="Updates; with --model, without it as many as --epochs takes.")
     ] = None,
-    epochs: Annotated[float, typer.Option(help="--model: passes over the lessons.")] = 1.0,
+    epochs: Annotated[float | None, typer.Option(help="--model: passes over the lessons (1).")] = None,
     rows: Annotated[int | None, typer.Option(min=1, help="Lessons of an update.")] = None,
     at_once: Annotated[
-        int, typer.Option("--at-once", min=1, help="--model: lessons computed at a time, on each device.")
-    ] = 8,
+        int | None,
+        typer.Option("--at-once", min=1, help="--model: lessons computed at a time, on each device (8)."),
+    ] = None,
     each: Annotated[
         int | None,
         typer.Option(min=1, help="From nothing: lessons of an update that may share a program (16)."),
@@ -228,7 +232,9 @@ def teach(
         ),
     ] = None,
     rate: Annotated[float | None, typer.Option(help="The highest learning rate.")] = None,
-    lora: Annotated[int, typer.Option(min=0, help="--model: train adapters of this rank alone (LoRA).")] = 0,
+    lora: Annotated[
+        int | None, typer.Option(min=0, help="--model: train adapters of this rank alone (LoRA).")
+    ] = None,
     check: Annotated[
         int, typer.Option(min=1, help="Steps between two checks, at which the run is saved.")
     ] = 200,
@@ -236,41 +242,68 @@ def teach(
         str | None, typer.Option(help="bf16 or fp32; with --model also auto, bf16 where a GPU has it.")
     ] = None,
     device: Annotated[
-        str, typer.Option(help="Where a model from nothing is trained: cpu, cuda, cuda:1.")
-    ] = "cpu",
+        str | None,
+        typer.Option(help="From nothing: where it is trained: cpu, cuda, cuda:1 (cpu)."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
+    any_licence: Annotated[
+        bool,
+        typer.Option(
+            "--any-licence",
+            help="Of recordings: take also those that are not cleared for training (train_ok).",
+        ),
+    ] = False,
 ) -> None:
     """Train a model on lessons. A run that was ended goes on when the same command is given again."""
-    given: dict[str, Any] = {"steps": steps, "rows": rows, "rate": rate, "precision": precision}
-    given = {name: value for name, value in given.items() if value is not None}
-    given |= {"check": check, "seed": seed}
-    alone = {"each": each, "words": words, "edits": edits, "layers": layers, "width": width, "behind": behind}
-    alone = {name: value for name, value in alone.items() if value is not None}
+    given = _given(steps=steps, rows=rows, rate=rate, precision=precision, check=check, seed=seed)
+    alone = _given(
+        each=each, words=words, edits=edits, layers=layers, width=width, behind=behind, device=device
+    )
+    further = _given(epochs=epochs, at_once=at_once, lora=lora)
     if model is not None and alone:
-        raise InputError(f"--{', --'.join(alone)}: for a model from nothing, without --model.")
-    try:
-        lessons = _lessons_of(lessons, out, model)
-        if model is not None:
-            from deskcheck.teach.sft import Tuning, tune
+        raise InputError(f"{_flags(alone)}: for a model from nothing, without --model.")
+    if model is None and further:
+        raise InputError(f"{_flags(further)}: to train a model further; name it with --model.")
+    recordings = any(lessons.glob("recordings-*.parquet"))
+    if any_licence and not recordings:
+        raise InputError(f"--any-licence: {lessons} holds no recordings; it is said when lessons are made.")
 
-            tuning = Tuning(epochs=epochs, at_once=at_once, lora=lora, **given)
-            tune(lessons, model, out, tuning=tuning, note=_tell_step)
+    def made(budget: int | None) -> Path:
+        return _lessons_of(lessons, out, model, budget, any_licence) if recordings else lessons
+
+    try:
+        if model is not None:
+            _teach_further(made, model, out, given | further)
         else:
-            _teach_from_nothing(lessons, out, given | alone, device)
+            _teach_from_nothing(made, out, given | alone)
     except KeyboardInterrupt:
-        messages.print(f"interrupted: the same command goes on from what was last saved in {out}")
+        saved = any(path.name != ".lock" for path in out.iterdir()) if out.is_dir() else False
+        goes_on = f"goes on from what was last saved in {out}" if saved else "begins anew, nothing was saved"
+        messages.print(f"interrupted: the same command {goes_on}")
         raise
     print(f"trained: {out}")
 
 
-def _lessons_of(folder: Path, out: Path, model: str | None) -> Path:
-    """The folder itself if it holds lessons; those of its recordings, in the notation `dynamic`."""
-    if not any(folder.glob("recordings-*.parquet")):
-        return folder
-    from deskcheck.teach.lessons import LessonSettings, build
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
-    made = out / "lessons"
-    settings = LessonSettings(tokenizer=model or "bytes", ids=model is not None)
+
+def _flags(options: dict[str, Any]) -> str:
+    return ", ".join([f"--{name.replace('_', '-')}" for name in options])
+
+
+def _lessons_of(folder: Path, out: Path, model: str | None, budget: int | None, any_licence: bool) -> Path:
+    """The lessons of recordings, in the notation `dynamic`. budget: tokens that the model reads."""
+    from deskcheck.teach.lessons import LessonSettings, build
+    from deskcheck.teach.run_folder import LESSONS
+
+    made = out / LESSONS
+    settings = LessonSettings(
+        tokenizer=model or "bytes",
+        ids=model is not None,
+        budget=min(budget or _BUDGET, _BUDGET),
+        any_licence=any_licence,
+    )
     with progress_bar(False) as advance:
         summary = build(
             [folder], made, settings, progress=lambda done, of: advance("recordings", done, of), note=say
@@ -279,16 +312,37 @@ def _lessons_of(folder: Path, out: Path, model: str | None) -> Path:
     return made
 
 
-def _teach_from_nothing(lessons: Path, out: Path, given: dict[str, Any], device: str) -> None:
+def _teach_further(
+    lessons: Callable[[int | None], Path], model: str, out: Path, given: dict[str, Any]
+) -> None:
+    """lessons: makes them, or says where they are; called when all else is known to be right."""
+    from deskcheck.teach.run_folder import refuse_others
+    from deskcheck.teach.sft import Tuning, context_of, tune
+
+    tuning = Tuning(**given)
+    refuse_others(out, {"model": model, "tuning": asdict(tuning)})
+    try:
+        context = context_of(model)
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", "Training a model") from error
+    tune(lessons(context), model, out, tuning=tuning, note=_tell_step)
+
+
+def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, given: dict[str, Any]) -> None:
+    """lessons: as for `_teach_further`."""
     try:
         from deskcheck.teach.model import Shape
-        from deskcheck.teach.training import Training
+        from deskcheck.teach.run_folder import refuse_others
+        from deskcheck.teach.training import Training, open_device
         from deskcheck.teach.training import teach as train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
+    device = given.pop("device", "cpu")
     sizes = {name: given.pop(name) for name in ("layers", "width", "behind") if name in given}
-    shape = Shape.of(**sizes)
-    train(lessons, out, shape=shape, training=Training(**given), device=device, note=_tell_step)
+    shape, training = Shape.of(**sizes), Training(**given)
+    open_device(device)
+    refuse_others(out, {"training": asdict(training)})
+    train(lessons(None), out, shape=shape, training=training, device=device, note=_tell_step)
 
 
 def _tell_step(row: dict[str, Any]) -> None:
@@ -324,8 +378,10 @@ def step(
     """Run recorded programs in a model, state by state, and show where it first goes wrong."""
     from deskcheck.recording.file import Recordings
 
-    if out is not None and out.suffix != ".json":
-        raise InputError(f"{out}: the runs are written as JSON: name a file that ends in .json.")
+    if out is not None:
+        if out.suffix != ".json":
+            raise InputError(f"{out}: the runs are written as JSON: name a file that ends in .json.")
+        refuse_unwritable(out)
 
     recordings = Recordings(runs)
     chosen = [recordings[id_]] if id_ is not None else [r for r in recordings if len(r.trace)]
@@ -339,6 +395,7 @@ def step(
         raise MissingExtra(str(error.name), "nano", "Stepping a model") from error
     checkpoint = open_checkpoint(model)
     jumps = _numbers("--jump", jump)
+    checkpoint.refuse_untaught("dynamic", jumps)
     done = 0
     with progress_bar(as_json) as progress:
 

@@ -94,6 +94,8 @@ class Maker:
         count = count_states(recording, notation)
         at_most = self.choice.steps.get(place)
         starts = max(0, count - min(self.settings.jumps))
+        if not starts:
+            self.summary.leave_out(notation, "shorter than the jump", 1)
         if at_most is not None and at_most < starts:
             self.summary.leave_out(notation, "not drawn", starts - at_most)
         paths = paths_of_states(recording, notation) if self.settings.by_path else None

@@ -3,6 +3,7 @@ columns. A shard's files get their names when they are whole, all before ``lesso
 it does not speak of, a killed builder left.
 """
 
+import json
 import os
 import re
 from array import array
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from deskcheck.recording import InputError
 from deskcheck.recording.file import _disk, _sync
 from deskcheck.teach._choice import SPLITS
 from deskcheck.teach._ids import Ids
@@ -44,6 +46,40 @@ COLUMNS = {
 _GROUP_BYTES = 16 << 20
 _GROUP_ROWS = 20_000
 _FILE = re.compile(rf"(?:{'|'.join(SPLITS)})-(\d{{5,}})\.parquet(\.part)?")
+
+
+STATE_NAME = "lessons.json"
+_JOB_NAME = "job.json"
+
+
+def refuse_unfinished(folder: Path) -> None:
+    """Raise InputError for a folder whose lessons are not all there: their making was ended."""
+    state = _state(folder)
+    begun = (folder / _JOB_NAME).exists() if state is None else not state.get("complete", True)
+    if begun:
+        raise InputError(
+            f"{folder}: its lessons are not whole, the making of them was ended. The same `deskcheck "
+            "lessons` command goes on with it."
+        )
+
+
+def taught_as(folder: Path) -> dict[str, Any]:
+    """Notations and jumps of a folder of lessons; empty where it does not say."""
+    settings = (_state(folder) or {}).get("settings", {})
+    return {name: settings[name] for name in ("notations", "jumps") if name in settings}
+
+
+def _state(folder: Path) -> dict[str, Any] | None:
+    path = folder / STATE_NAME
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: damaged. Make the lessons anew, in another folder.")
+    return found
 
 
 class Shared(NamedTuple):

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from deskcheck.recording import InputError
 from deskcheck.teach._ids import IGNORED
+from deskcheck.teach._shards import refuse_unfinished
 from deskcheck.teach.tokens import Tokenizer
 
 COLUMNS = ["prefix", "prompt", "completion", "split"]
@@ -66,7 +67,8 @@ class Batch:
 
 
 def shards(folder: Path) -> list[Path]:
-    """The files of a folder of lessons. Raises InputError where it has none."""
+    """The files of a folder of lessons. Raises InputError where it has none, or not all of them."""
+    refuse_unfinished(folder)
     found = sorted(folder.glob("*.parquet"))
     if not found:
         raise InputError(

@@ -1,5 +1,6 @@
 """A trained model from its folder, as a network that can be run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,22 @@ class Checkpoint:
     network: Network
     tokenizer: Tokenizer
     about: dict[str, Any]
+
+    def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
+        """Raise InputError for a notation, or jumps, that the model was not taught; not where its folder does
+        not say what it was taught, as those of before do not."""
+        taught = self.about.get("taught", {})
+        notations, known = taught.get("notations", [notation]), taught.get("jumps", jumps)
+        if notation not in notations:
+            raise InputError(
+                f"the model was taught {', '.join(notations)}, and is asked in {notation}. Ask it in what it "
+                f"was taught, or train one on lessons made with --notation {notation}."
+            )
+        if unknown := sorted(set(jumps) - set(known)):
+            raise InputError(
+                f"the model was taught jumps of {', '.join(map(str, known))} events, and is asked for "
+                f"{', '.join(map(str, unknown))}. Make lessons with --jump to train one that knows them."
+            )
 
 
 def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:

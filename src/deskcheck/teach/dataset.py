@@ -27,6 +27,7 @@ from deskcheck.recording.file import EVENTS_SCHEMA, RECORDINGS_SCHEMA, Recording
 from deskcheck.teach._choice import SPLITS, split_of
 from deskcheck.teach._runs import if_cleared, origin
 from deskcheck.teach._settings import program_sha256
+from deskcheck.teach._shards import refuse_unfinished
 
 _FILE_BYTES = 512 << 20
 _GROUP_BYTES = 64 << 20
@@ -98,6 +99,8 @@ def export_dataset(
             "leave some for training."
         )
     lessons = [path for split in SPLITS for path in sorted(source.glob(f"{split}-*.parquet"))]
+    if lessons:
+        refuse_unfinished(source)
     exported = Exported(what="lessons" if lessons else "recordings")
     part = into.with_name(f"{into.name}.part")
     with _disk(into, "write the data set"):

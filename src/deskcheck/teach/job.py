@@ -36,10 +36,9 @@ from deskcheck.teach._choice import SPLITS
 from deskcheck.teach._making import Maker
 from deskcheck.teach._runs import Choice, if_cleared, known_by, origin
 from deskcheck.teach._settings import LessonSettings, Summary, program_sha256
-from deskcheck.teach._shards import Shard, file_writer
+from deskcheck.teach._shards import STATE_NAME, Shard, file_writer
 from deskcheck.teach.lessons import (
     FORMAT,
-    STATE_NAME,
     held_out_programs,
     note_not_cleared,
     open_recordings,

@@ -23,12 +23,11 @@ from deskcheck.recording.file import Recordings, _disk, _FolderLock, _sync
 from deskcheck.teach._making import Maker
 from deskcheck.teach._runs import Choice
 from deskcheck.teach._settings import LessonSettings, Summary, counted, program_sha256
-from deskcheck.teach._shards import Shard, shard_files
+from deskcheck.teach._shards import STATE_NAME, Shard, shard_files
 from deskcheck.teach.tokens import AnyTokenizer, open_tokenizer
 
 __all__ = ["LessonSettings", "Summary", "build", "program_sha256"]
 
-STATE_NAME = "lessons.json"
 FORMAT = 1
 _SHARD_ROWS = 100_000
 _SHARD_BYTES = 256 << 20
@@ -178,7 +177,6 @@ class _Builder:
     def build(self, progress: Callable[[int, int], None]) -> Summary:
         self._go_on()
         if self.complete:
-            refuse_nothing(self.summary, self.settings)
             return self.summary
         self.summary.programs = self.choice.usable
         if not self.done:
@@ -198,11 +196,18 @@ class _Builder:
                 progress(place + 1, self.choice.count)
             self.complete = True
             self._finish(shard, self.choice.count)
-        except BaseException:
+            refuse_nothing(self.summary, self.settings)
+        except BaseException as error:
             shard.abandon()
+            if isinstance(error, InputError) and not self.summary.lessons:
+                self._remove()  # nothing came of it: the folder is free for other settings
             raise
-        refuse_nothing(self.summary, self.settings)
         return self.summary
+
+    def _remove(self) -> None:
+        for path, _, _ in shard_files(self.folder):
+            path.unlink()
+        (self.folder / STATE_NAME).unlink(missing_ok=True)
 
     def _refuse_unwritten(self) -> None:
         """Stop where nothing but this has come of the first lessons."""
@@ -248,6 +253,8 @@ class _Builder:
             self._refuse_others(had, wanted)
         self.maker.summary, self.complete = summary, state["complete"]
         self.done, self.shards = position["recordings"], position["shards"]
+        if self.complete:
+            self._refuse_damaged()
         open_programs = self._open_programs()
         for path, number, named in shard_files(self.folder):
             if not named or number >= self.shards:
@@ -257,6 +264,15 @@ class _Builder:
                     for sha, key in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                         if (program := bytes.fromhex(sha)) in open_programs:
                             self.maker.seen[program].add(key)
+
+    def _refuse_damaged(self) -> None:
+        for path, _, _ in shard_files(self.folder):
+            try:
+                pq.read_metadata(path)
+            except (OSError, ValueError) as error:
+                raise RecordingError(
+                    f"{path}: damaged: {error}. Delete the folder, or choose another.", str(path)
+                ) from error
 
     def _refuse_others(self, had: dict[str, Any], wanted: dict[str, Any]) -> None:
         if had["recordings_sha256"] != wanted["recordings_sha256"]:

@@ -49,8 +49,10 @@ class Taught(ModelAPI):
         return await run_sync(partial(self._answer, input[-1].text, config.max_tokens))
 
     def _answer(self, text: str, most: int | None) -> ModelOutput:
-        for words in EXPLAINED.values():
-            text = text.removeprefix(words)
+        for notation, words in EXPLAINED.items():
+            if words and text.startswith(words):
+                self.checkpoint.refuse_untaught(notation)
+                text = text.removeprefix(words)
         program, empty, prompt = text.partition("\n\n")
         with self._alone:
             rows = self._rows(program + empty)

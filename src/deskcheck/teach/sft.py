@@ -5,13 +5,14 @@ on completions and their end alone. Several GPUs, FSDP and DeepSpeed come with a
 
     accelerate launch -m deskcheck.cli teach LESSONS --model MODEL --out FOLDER
 
-A run is a folder as `training` makes it: `run.json`, all that it was asked and what it read; `metrics.jsonl`;
-the model with its tokenizer (of LoRA the adapter); and `checkpoints`, from the last of which the same command
-goes on. Needs torch, transformers, trl, peft and datasets (the extra ``[teach]``).
+A run is a folder (`run_folder`): the model with its tokenizer (of LoRA the adapter), and `checkpoints`, from
+the last of which the same command goes on. Needs torch, transformers, trl, peft and datasets (the extra
+``[teach]``).
 """
 
 import hashlib
 import json
+import pickle
 import shutil
 import time
 from collections.abc import Callable
@@ -23,10 +24,11 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from deskcheck.recording import InputError, MissingExtra
-from deskcheck.recording.file import _LOCK_NAME, _FolderLock
+from deskcheck.recording.file import _disk, _FolderLock
+from deskcheck.teach._shards import refuse_unfinished
+from deskcheck.teach.run_folder import CHECKPOINTS, METRICS, RUN, begin_run, damaged, lock_run, write_json
 from deskcheck.teach.tokens import Pretrained
 
-RUN, METRICS, CHECKPOINTS = "run.json", "metrics.jsonl", "checkpoints"
 AS_IT_IS = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 """Chat template of a trained model: a prompt reaches it as laid out in lessons, whoever serves it."""
 _COLUMNS = ["prefix", "prompt", "completion", "input_ids"]
@@ -90,9 +92,10 @@ def tune(
     note: is given each line of `metrics.jsonl`.
 
     Raises:
-        InputError: no lessons to train on, lessons without tokens or of another tokenizer, or longer than the
-            model reads; a model that cannot be loaded; `out` holds a run that was asked something else.
-        RecordingError: another process trains there.
+        InputError: no lessons to train on, or not all of them, lessons without tokens or of another
+            tokenizer, or longer than the model reads; a model that cannot be loaded; `out` holds something
+            else than this run.
+        RecordingError: another process trains there; a file of the run is damaged; the disk refuses.
         MissingExtra: a package is not installed.
     """
     tuning = tuning or Tuning()
@@ -100,12 +103,14 @@ def tune(
         import peft  # noqa: F401 (what LoRA needs, missed before hours are spent)
         import trl  # noqa: F401
         from accelerate import PartialState
+        from safetensors import SafetensorError
         from transformers import AutoTokenizer
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
+    refuse_unfinished(Path(lessons))
     files = {split: sorted(Path(lessons).glob(f"{split}-*.parquet")) for split in ("train", "validation")}
     count, longest = _check_files(Path(lessons), files["train"])
-    context = getattr(_config(model), "max_position_embeddings", None)
+    context = context_of(model)
     known = Pretrained(model)
     for found in files.values():
         _check_tokens(known, found)
@@ -124,15 +129,14 @@ def tune(
     try:
         with state.main_process_first():
             if state.is_main_process:
-                out.mkdir(parents=True, exist_ok=True)
-                lock = _FolderLock(out)
+                lock = lock_run(out)
                 _open(out, asked)
         tokenizer = AutoTokenizer.from_pretrained(model)
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         trainer = _trainer(files, model, tokenizer, out, tuning, _Metrics(out, note, state.is_main_process))
         if state.is_main_process:
-            _write_json(
+            write_json(
                 out / RUN,
                 asked
                 | {
@@ -143,11 +147,18 @@ def tune(
                 },
             )
         last = _last_checkpoint(out)
-        trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
-        trainer.save_model(str(out))
+        try:
+            trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
+        except (SafetensorError, EOFError, pickle.UnpicklingError) as error:
+            if last is None:
+                raise
+            raise damaged(last, error, "Delete it to go on from the one before") from error
+        with _disk(out, "save the model"):
+            trainer.save_model(str(out))
         if state.is_main_process:
             tokenizer.chat_template = AS_IT_IS
-            tokenizer.save_pretrained(str(out))
+            with _disk(out, "save the tokenizer"):
+                tokenizer.save_pretrained(str(out))
             (out / "training_args.bin").unlink(missing_ok=True)  # a pickle of what run.json says in words
             shutil.rmtree(out / CHECKPOINTS / "lessons", ignore_errors=True)  # the lessons as Arrow, mapped
     finally:
@@ -185,11 +196,13 @@ def _check_files(lessons: Path, files: list[Path]) -> tuple[int, int]:
     return count, longest
 
 
-def _config(model: str) -> Any:
+def context_of(model: str) -> int | None:
+    """Tokens that a model (a folder or a name on the hub) reads at most; None where it does not say. Raises
+    InputError where there is no such model."""
     from transformers import AutoConfig
 
     try:
-        return AutoConfig.from_pretrained(model)
+        return getattr(AutoConfig.from_pretrained(model), "max_position_embeddings", None)
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{model}: is no model that can be loaded: {_first_line(error)}") from error
 
@@ -221,6 +234,7 @@ def _trainer(
 ) -> Any:
     import torch
     from datasets import Dataset
+    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback
     from trl import SFTConfig, SFTTrainer
 
@@ -281,7 +295,7 @@ def _trainer(
         network = AutoModelForCausalLM.from_pretrained(
             model, dtype=torch.bfloat16 if bf16 and tuning.lora else torch.float32
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise InputError(f"{model}: cannot be loaded: {_first_line(error)}") from error
     adapters = None
     if tuning.lora:
@@ -361,21 +375,10 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 
 def _open(out: Path, asked: dict[str, Any]) -> None:
     """A folder for a run, or that of the same run. Raises InputError where it holds another."""
-    if (out / RUN).exists():
-        before = json.loads((out / RUN).read_text())
-        changed = [name for name in asked if before.get(name) != asked[name]]
-        if changed:
-            raise InputError(
-                f"{out}: holds a run with other {' and '.join(changed)} ({RUN} has them). "
-                "Name another folder, or ask the same again to go on with it."
-            )
-    elif any(path.name != _LOCK_NAME for path in out.iterdir()):
-        raise InputError(f"{out}: is not empty and holds no run of training. Name another folder.")
-    else:
-        _write_json(out / RUN, asked)
     for folder in _checkpoints(out):
         if not _is_whole(folder):  # the run was ended while it was written
             shutil.rmtree(folder)
+    begin_run(out, asked)
 
 
 def _checkpoints(out: Path) -> list[Path]:
@@ -400,9 +403,3 @@ def _last_checkpoint(out: Path) -> Path | None:
 def _sha256(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _write_json(file: Path, found: dict[str, Any]) -> None:
-    part = file.with_name(file.name + ".part")
-    part.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    part.replace(file)

@@ -1,8 +1,7 @@
 """Training a small model from nothing, on lessons.
 
-A run is a folder: `run.json`, all that it was asked and what it read; `metrics.jsonl`, a line for each look
-at it; the model; and `resume.pt`, from which the same command goes on where it was ended, by whatever. On a
-CPU the losses of a run that was ended and went on are those of one that was not.
+A run is a folder (`run_folder`) with `resume.pt`, from which the same command goes on where it was ended, by
+whatever. On a CPU the losses of a run that was ended and went on are those of one that was not.
 
 Needs torch (the extra ``[teach]``).
 """
@@ -11,6 +10,7 @@ import hashlib
 import json
 import math
 import os
+import pickle
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -22,14 +22,14 @@ import torch
 from torch import Tensor, nn
 
 from deskcheck.recording import InputError
-from deskcheck.recording.file import _FolderLock
+from deskcheck.recording.file import _disk
 from deskcheck.teach._ids import IGNORED
+from deskcheck.teach._shards import taught_as
 from deskcheck.teach.batches import Batch, Batches, shards, some_texts
 from deskcheck.teach.model import Model, Shape
+from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
 from deskcheck.teach.tokens import EDITS, Edits, Tokenizer, Words
 
-RUN = "run.json"
-METRICS = "metrics.jsonl"
 RESUME = "resume.pt"
 
 
@@ -134,16 +134,26 @@ def teach(
     until: asked after each step; once true the run is saved and ends early. note: is given each line of
     `metrics.jsonl`.
 
-    Raises InputError where there are no lessons, or `out` holds a run that was asked something else;
-    RecordingError where another process trains there.
+    Raises:
+        InputError: there are no lessons, or not all of them; `out` holds something else than this run; there
+            is no such device.
+        RecordingError: another process trains there; a file of the run is damaged; the disk refuses.
     """
     files = shards(lessons)
-    out.mkdir(parents=True, exist_ok=True)
-    lock = _FolderLock(out)
+    target = open_device(device)
+    lock = lock_run(out)
     try:
-        return _taught(files, out, shape, training or Training(), device, until, note)
+        return _taught(files, out, shape, training or Training(), target, until, note)
     finally:
         lock.release()
+
+
+def open_device(name: str) -> torch.device:
+    """A device that can be computed on. Raises InputError for any other."""
+    try:
+        return torch.empty(1, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(f"device {name!r}: {str(error).strip().splitlines()[0]}") from error
 
 
 def _taught(
@@ -151,7 +161,7 @@ def _taught(
     out: Path,
     shape: Shape | None,
     training: Training,
-    device: str,
+    target: torch.device,
     until: Callable[[], bool],
     note: Callable[[dict[str, Any]], None],
 ) -> Model:
@@ -164,10 +174,11 @@ def _taught(
         "tokenizer": {"words": list(words.words), "edits": EDITS if training.edits else 0},
         "lessons": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
     }
-    resumed = _open(out, asked)
+    about = {"tokenizer": asked["tokenizer"], "taught": taught_as(files[0].parent), "run": asked}
+    begin_run(out, asked)
+    resumed = _resumed(out)
     torch.manual_seed(training.seed)
     model = Model(shape)
-    target = torch.device(device)
     optimizer = torch.optim.AdamW(
         _groups(model, training.decay), lr=training.rate, betas=(0.9, 0.98), fused=target.type == "cpu"
     )
@@ -176,6 +187,9 @@ def _taught(
         model.load_state_dict(resumed["model"])
         optimizer.load_state_dict(resumed["optimizer"])
         step, tokens, seconds = resumed["step"], resumed["tokens"], resumed["seconds"]
+        if step >= training.steps:  # ended: its model is written once more, should it be gone or damaged
+            _save(out, model, optimizer, step, tokens, seconds, about)
+            return model.to(target)
     model.to(target)
     for state in optimizer.state.values():
         for name, value in state.items():
@@ -226,10 +240,11 @@ def _taught(
                 losses = []
                 if checking:
                     row |= check(model, held_out, training.precision)
-                _write(metrics, row)
+                with _disk(out / METRICS, "write the curve"):
+                    _write(metrics, row)
                 note(row)
             if checking:
-                _save(out, model, optimizer, step, tokens, time.perf_counter() - started, asked)
+                _save(out, model, optimizer, step, tokens, time.perf_counter() - started, about)
             if ending:
                 break
     return model
@@ -285,25 +300,19 @@ def _groups(model: Model, decay: float) -> list[dict[str, Any]]:
     return [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
 
 
-def _open(out: Path, asked: dict[str, Any]) -> dict[str, Any] | None:
-    """What the run in `out` has come to; None for a new one. Raises InputError where it is another run."""
-    if (out / RUN).exists():
-        before = json.loads((out / RUN).read_text())
-        changed = [name for name in asked if before.get(name) != asked[name]]
-        if changed:
-            raise InputError(
-                f"{out}: holds a run with other {' and '.join(changed)} ({RUN} has them). "
-                "Name another folder, or ask the same again to go on with it."
-            )
-    else:
-        _replace(out / RUN, (json.dumps(asked, indent=1) + "\n").encode())
+def _resumed(out: Path) -> dict[str, Any] | None:
+    """What the run in `out` has come to; None for one that begins."""
     if not (out / RESUME).exists():
         (out / METRICS).unlink(missing_ok=True)
         return None
-    resumed: dict[str, Any] = torch.load(out / RESUME, map_location="cpu", weights_only=True)
+    try:
+        resumed: dict[str, Any] = torch.load(out / RESUME, map_location="cpu", weights_only=True)
+        last = resumed["step"]
+    except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
+        raise damaged(out / RESUME, error, "Delete it to begin this run anew") from error
     # Lines that were written after what is gone on from are written again.
     lines = (out / METRICS).read_text().splitlines() if (out / METRICS).exists() else []
-    kept = [line for line in lines if _step(line) <= resumed["step"]]
+    kept = [line for line in lines if _step(line) <= last]
     _replace(out / METRICS, "".join([line + "\n" for line in kept]).encode())
     return resumed
 
@@ -322,9 +331,8 @@ def _save(
     step: int,
     tokens: int,
     seconds: float,
-    asked: dict[str, Any],
+    about: dict[str, Any],
 ) -> None:
-    model.save(out, {"tokenizer": asked["tokenizer"], "step": step, "run": asked})
     state = {
         "model": model.state_dict(),
         "optimizer": optimizer.state_dict(),
@@ -332,9 +340,12 @@ def _save(
         "tokens": tokens,
         "seconds": seconds,
     }
-    part = out / (RESUME + ".part")
-    torch.save(state, part)
-    os.replace(part, out / RESUME)
+    with _disk(out, "save the model"):
+        model.save(out, {**about, "step": step})
+        part = out / (RESUME + ".part")
+        with part.open("wb") as file:
+            torch.save(state, file)
+        os.replace(part, out / RESUME)
 
 
 def _replace(file: Path, data: bytes) -> None:

@@ -1,0 +1,93 @@
+"""The folder of a training run: `run.json`, all that it was asked and what it read; `metrics.jsonl`, a line
+for each look at it; the model; and what the same command goes on from. One process at a time trains there.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from deskcheck.recording import InputError, RecordingError
+from deskcheck.recording.file import _LOCK_NAME, _disk, _FolderLock
+
+RUN = "run.json"
+METRICS = "metrics.jsonl"
+CHECKPOINTS = "checkpoints"
+LESSONS = "lessons"
+"""Where `deskcheck teach RECORDINGS` makes the lessons of a run."""
+
+
+def lock_run(out: Path) -> _FolderLock:
+    """A folder for a run, or that of one, locked: `release` it.
+
+    Raises:
+        InputError: it holds something else.
+        RecordingError: it cannot be made; another process trains there.
+    """
+    with _disk(out, "write the model here"):
+        out.mkdir(parents=True, exist_ok=True)
+        lock = _FolderLock(out)
+        try:
+            refuse_others(out, {})
+        except BaseException:
+            lock.release()
+            raise
+    return lock
+
+
+def refuse_others(out: Path, asked: dict[str, Any]) -> None:
+    """Raise InputError for a folder that holds something else than a run that was asked this, as far as it is
+    given; RecordingError where it cannot be told. A run of which nothing was saved is no other."""
+    if not out.is_dir():
+        return
+    before = _asked(out)
+    if before is None:
+        if any(path.name not in (_LOCK_NAME, LESSONS) for path in out.iterdir()):
+            raise InputError(f"{out}: is not empty and holds no run of training. Name another folder.")
+        return
+    if not _saved(out):
+        return
+    changed = [name for name in asked if before.get(name) != asked[name]]
+    if changed:
+        raise InputError(
+            f"{out}: holds a run with other {' and '.join(changed)} ({RUN} has them). "
+            "Name another folder, or ask the same again to go on with it."
+        )
+
+
+def begin_run(out: Path, asked: dict[str, Any]) -> None:
+    """Write down what a run is asked, or see that it is the same as before, with `refuse_others`."""
+    refuse_others(out, asked)
+    if not _saved(out):
+        write_json(out / RUN, asked)
+
+
+def _saved(out: Path) -> bool:
+    """Whether there is a model, or something to go on from."""
+    others = {path.name for path in out.iterdir()} - {_LOCK_NAME, LESSONS, RUN, METRICS, CHECKPOINTS}
+    return bool(others) or any(out.glob(f"{CHECKPOINTS}/checkpoint-*/trainer_state.json"))
+
+
+def _asked(out: Path) -> dict[str, Any] | None:
+    """What the run in a folder was asked; None where there is none."""
+    if not (out / RUN).exists():
+        return None
+    try:
+        found = json.loads((out / RUN).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise damaged(out / RUN, error, "Name another folder, or delete this one") from error
+    if not isinstance(found, dict):
+        raise damaged(out / RUN, "is no object", "Name another folder, or delete this one")
+    return found
+
+
+def damaged(file: Path, why: object, way_out: str) -> RecordingError:
+    """The error for a file of a run that cannot be read."""
+    return RecordingError(f"{file}: damaged: {str(why).strip().splitlines()[0]}. {way_out}.", str(file))
+
+
+def write_json(file: Path, found: dict[str, Any]) -> None:
+    """Write a file that is whole or as it was."""
+    part = file.with_name(file.name + ".part")
+    with _disk(file, "write down what the run was asked"):
+        part.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        part.replace(file)

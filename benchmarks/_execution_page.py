@@ -376,13 +376,13 @@ def _plot(rows: Sequence[Answered], file: Path) -> None:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
-    for method in METHODS:
+    for place, method in enumerate(METHODS):
         at, values, below, above = [], [], [], []
         for events in LENGTHS:
             some = [row for row in rows if row.method == method and nearest_length(row.steps) == events]
             if some:
                 found = _interval(some)
-                at.append(events)
+                at.append(events * 1.03 ** (place - 1.5))  # beside one another
                 values.append(_mean(some))
                 below.append(values[-1] - found.low if found else 0.0)
                 above.append(found.high - values[-1] if found else 0.0)

@@ -26,7 +26,7 @@ class Checkpoint:
 
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """Raise InputError for a notation, or jumps, that the model was not taught; not where its folder does
-        not say what it was taught, as those of before do not."""
+        not say what it was taught, as older ones do not."""
         taught = self.about.get("taught", {})
         notations, known = taught.get("notations", [notation]), taught.get("jumps", jumps)
         if notation not in notations:

@@ -82,7 +82,8 @@ def _asked(out: Path) -> dict[str, Any] | None:
 
 def damaged(file: Path, why: object, way_out: str) -> RecordingError:
     """The error for a file of a run that cannot be read."""
-    return RecordingError(f"{file}: damaged: {str(why).strip().splitlines()[0]}. {way_out}.", str(file))
+    first = (str(why).strip() or type(why).__name__).splitlines()[0].rstrip(".")
+    return RecordingError(f"{file}: damaged: {first}. {way_out}.", str(file))
 
 
 def write_json(file: Path, found: dict[str, Any]) -> None:

@@ -375,10 +375,10 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 
 def _open(out: Path, asked: dict[str, Any]) -> None:
     """A folder for a run, or that of the same run. Raises InputError where it holds another."""
+    begin_run(out, asked)
     for folder in _checkpoints(out):
         if not _is_whole(folder):  # the run was ended while it was written
             shutil.rmtree(folder)
-    begin_run(out, asked)
 
 
 def _checkpoints(out: Path) -> list[Path]:

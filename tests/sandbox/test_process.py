@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import secrets
+import sys
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,14 @@ def test_an_interpreter_that_is_not_there_is_our_error() -> None:
     """A process that cannot be started says nothing about the program."""
     with pytest.raises(SandboxError, match="no-such-python"):
         module("x = 1", python="/no-such-python")
+
+
+def test_an_interpreter_is_found_where_we_find_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its name, on our PATH: the process itself is given another."""
+    python = tmp_path / "a-python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert module("x = 1", python="a-python").outcome is Outcome.RETURNED

@@ -22,7 +22,8 @@ def html(runs: Mapping[str, Path]) -> str:
 
 
 def downloaded(folder: Path, name: str) -> bytes:
-    until(lambda: (folder / name).exists(), f"{name} is downloaded")
+    # Chromium makes an empty file of the name before it moves what it has loaded there.
+    until(lambda: (folder / name).exists() and (folder / name).stat().st_size, f"{name} is downloaded")
     return (folder / name).read_bytes()
 
 

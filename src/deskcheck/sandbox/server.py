@@ -96,6 +96,7 @@ class Server:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         python = profile.python or sys.executable
+        python = shutil.which(python) or python  # the child's PATH is another
         child, path = _CHILD, os.defpath
         if profile.workspace:  # whose commands find the interpreter by its usual names
             child, path = _WORKSPACE_CHILD, f"{os.path.dirname(python)}:/usr/local/bin:{os.defpath}"

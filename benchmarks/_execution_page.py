@@ -3,9 +3,11 @@
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+
+import pyarrow.parquet as pq
 
 from benchmarks._execution import LENGTHS, METHODS, Answered, family_of, nearest_length, tokens_of_lesson
 from benchmarks._page import machine, published, table
@@ -107,12 +109,12 @@ def _told(folder: Path) -> str:
     """How many lessons each family gave, and how many steps of the asked runs were among them."""
     known = _taught_steps(folder)
     lessons = {
-        method: _count(
+        method: Counter(
             family_of(run) for file in shards(folder / f"lessons-{method}") for run in _programs(file)
         )
         for method in METHODS
     }
-    runs = _count(family_of(one.id) for one in Recordings(folder / "trained"))
+    runs = Counter(family_of(one.id) for one in Recordings(folder / "trained"))
     lines = [
         [
             family,
@@ -130,14 +132,9 @@ def _told(folder: Path) -> str:
     )
 
 
-def _programs(file: Path) -> Iterable[str]:
-    import pyarrow.parquet as pq
-
-    return pq.read_table(file, columns=["program"])["program"].to_pylist()  # type: ignore[no-any-return]
-
-
-def _count(names: Iterable[str]) -> Mapping[str, int]:
-    return Counter(names)
+def _programs(file: Path) -> list[str]:
+    found: list[str] = pq.read_table(file, columns=["program"])["program"].to_pylist()
+    return found
 
 
 def _taught_steps(folder: Path) -> Mapping[str, float]:

@@ -245,7 +245,8 @@ class Writer:
                     ...
 
     Several recordings may be open at once, each used by one thread at a time. A shard is written by
-    the call of `Spool.finish` that makes `shard_recordings` or `shard_events` full.
+    the call of `Spool.finish` that makes `shard_recordings` or `shard_events` full. prepare: is called when
+    the folder is this writer's, before it looks at what is there.
 
     Raises:
         RecordingError: the folder cannot be written to, another writer has it, or a shard in it is damaged.
@@ -257,6 +258,7 @@ class Writer:
         *,
         shard_recordings: int = 256,
         shard_events: int = 1_000_000,
+        prepare: Callable[[], None] = lambda: None,
     ) -> None:
         for name, value in (("shard_recordings", shard_recordings), ("shard_events", shard_events)):
             if value < 1:
@@ -270,7 +272,7 @@ class Writer:
         self._pid = os.getpid()
         self._closed = False
         self._guard = threading.Lock()  # the four below
-        self._done: set[str] = set()
+        self._done: dict[str, None] = {}
         self._open: dict[str, Spool] = {}
         self._finished: list[_Finished] = []
         self._spooled = 0
@@ -281,6 +283,7 @@ class Writer:
             self._lock = _FolderLock(self.folder)
             try:
                 self._refuse_a_job()
+                prepare()
                 self._spool_folder.mkdir(exist_ok=True)
                 self._recover()
             except BaseException:
@@ -289,8 +292,8 @@ class Writer:
 
     @property
     def done(self) -> AbstractSet[str]:
-        """Ids of all recordings that are finished, whoever finished them."""
-        return self._done
+        """Ids of all recordings that are finished, whoever finished them. Grows while recordings are made."""
+        return self._done.keys()
 
     def begin(self, program: Program) -> "Spool":
         """Open a recording of a program. Exactly one of its `finish` and `abandon` is to be called.
@@ -312,6 +315,15 @@ class Writer:
             self._spooled += 1
             spool = self._open[program.id] = Spool(self, program.id, row, stem)
         return spool
+
+    def flush(self) -> None:
+        """Write what is finished into shards, so that what comes next is in others.
+
+        Raises:
+            RecordingError: the disk refuses; what is finished waits in the folder.
+        """
+        self._refuse_if_closed()
+        self._write_shards(everything=True)
 
     def close(self) -> None:
         """Abandon what is open, write what is finished into shards, let go of the folder.
@@ -371,7 +383,7 @@ class Writer:
         numbers = {table: {int(name) for name in names} for table, names in found.items()}
         self._number = max(numbers["recordings"] | numbers["events"], default=-1) + 1
         for number in sorted(numbers["recordings"]):
-            self._done.update(_Shard(self.folder, number, cache).ids())
+            self._done.update(dict.fromkeys(_Shard(self.folder, number, cache).ids()))
         waiting: dict[str, _Finished] = {}
         for path in sorted(self._spool_folder.glob("*.json")):
             finished = _read_finished(path)
@@ -385,7 +397,7 @@ class Writer:
                 path.unlink()
             self._spooled = max(self._spooled, int("0" + "".join(filter(str.isdigit, path.stem))) + 1)
         self._finished = list(waiting.values())
-        self._done.update(waiting)
+        self._done.update(dict.fromkeys(waiting))
 
     def _delete_half_shard(self, path: Path, waiting: AbstractSet[str], cache: "_Cache") -> None:
         """Delete an events file that a writer had named when it died before naming its partner.
@@ -403,7 +415,7 @@ class Writer:
     def _add(self, finished: _Finished) -> None:
         with self._guard:
             self._open.pop(finished.id, None)
-            self._done.add(finished.id)
+            self._done[finished.id] = None
             self._finished.append(finished)
         self._write_shards()
 
@@ -782,6 +794,27 @@ def _read_finished(path: Path) -> _Finished | None:
     return finished
 
 
+def _delete(folder: Path, ids: AbstractSet[str]) -> None:
+    """Delete what waits of these recordings, and shards that hold nothing else. For who has the folder; where
+    it was cut short it can be done again, before the next writer looks."""
+    for path in (folder / _SPOOL_NAME).glob("*.json"):
+        finished = _read_finished(path)
+        if finished is not None and finished.id in ids:
+            finished.row.unlink()
+            finished.events.unlink(missing_ok=True)
+    cache = _Cache()
+    found = _shard_names(folder)
+    for number in map(int, found["recordings"] | found["events"]):
+        recordings, events = (folder / _file_name(table, number) for table in ("recordings", "events"))
+        if recordings.exists():
+            held = _File(recordings, RECORDINGS_SCHEMA, cache).column("id")
+        else:  # half written, or half deleted
+            held = _File(events, EVENTS_SCHEMA, cache).column("recording")
+        if ids >= set(held):
+            recordings.unlink(missing_ok=True)
+            events.unlink(missing_ok=True)
+
+
 def _spooled_events(finished: _Finished) -> Iterator[Any]:
     """The events of a recording in the spool, in batches, with the column that a shard has besides."""
     if not finished.n_events:
@@ -960,7 +993,11 @@ class Recordings:
         self._shards: list[_Shard] = []
         self._places: dict[str, tuple[_Shard, int]] | None = None
         if not self.folder.is_dir():
-            what = "is a file; give the folder that it is in" if self.folder.exists() else "does not exist"
+            what = "does not exist"
+            if self.folder.exists() and self.folder.suffix == ".parquet":
+                what = "is a file; give the folder that it is in"
+            elif self.folder.exists():
+                what = "is a file; `deskcheck record SOURCE --out FOLDER` makes a folder of recordings"
             raise RecordingError(f"{self.folder}: {what}.", str(self.folder))
         has_spool = (self.folder / _SPOOL_NAME).exists()  # asked first: a writer may close meanwhile
         names = _steady_names(self.folder)
@@ -1039,10 +1076,25 @@ class Recordings:
         places = self._index()
         if id_ not in places:
             close = get_close_matches(id_, places, n=3)
-            near = f"Close to it: {', '.join(map(repr, close))}." if close else "Recordings.ids lists them."
-            raise InputError(f"{self.folder}: no recording {id_!r} among {len(places)}. {near}")
+            near, ids = ("Close to it", close) if close else ("There are", [*places][:5])
+            named = ", ".join(map(repr, ids))
+            raise InputError(f"{self.folder}: no recording {id_!r} among {len(places)}. {near}: {named}.")
         shard, row = places[id_]
         return shard.recording(row)
+
+    def named(self, text: str) -> Recording:
+        """The recording of that id, or else the only one whose id has this text in it.
+
+        Raises InputError where there is none, or several.
+        """
+        found = [text] if text in self else [id_ for id_ in self._index() if text and text in id_]
+        if len(found) > 1:
+            listed = "".join(f"\n    {id_}" for id_ in sorted(found)[:20])
+            more = f"\n    ... and {len(found) - 20} more" if len(found) > 20 else ""
+            raise InputError(
+                f"{self.folder}: {len(found)} recordings have {text!r} in their id:{listed}{more}"
+            )
+        return self[found[0] if found else text]
 
     def __contains__(self, id_: object) -> bool:
         return id_ in self._index()

@@ -8,6 +8,9 @@ from typing import Any
 
 from deskcheck import __version__
 
+FILES_BESIDE = 1000
+"""Entries of a folder that a program may find beside it; where there are more, it finds none of them."""
+
 
 class Mode(StrEnum):
     """How a program is run."""
@@ -30,8 +33,9 @@ class Program:
     text of an argument list with its parentheses, as ``(3, seed=1)``.
 
     `module` is an importable module whose namespace the code starts from and whose own functions
-    are recorded with it; `path` is a folder put last on the import path. `expected` is what the
-    source of the program says will happen, as text in the source's own form.
+    are recorded with it; `path` is a folder put last on the import path. Without a `module`, what else
+    lies in that folder can be read by its relative path, up to `FILES_BESIDE` entries. `expected` is what
+    the source of the program says will happen, as text in the source's own form.
     """
 
     id: str
@@ -78,13 +82,19 @@ class Environment:
     deskcheck: str
     """Version of deskcheck that recorded."""
     tracer: str
-    """Which tracer: ``reference``."""
+    """Which tracer: ``native``, or ``reference`` where its C core is missing."""
     packages: dict[str, str] = field(default_factory=dict)
     """Distributions that the program imported, with versions."""
     level: str = "line"
     """How closely the tracer looked: ``line``, or ``instruction``."""
     limits: dict[str, Any] = field(default_factory=dict)
     """What the user asked to be left out, in the words of `TraceLimits`: `only`, `call_depth`, ..."""
+    run_limits: dict[str, Any] = field(default_factory=dict)
+    """What bounded the run, in the words of `Limits`: `cpu_s`, `memory_bytes`, ..."""
+    trace_limits: dict[str, Any] = field(default_factory=dict)
+    """What bounded the trace, in the words of `TraceLimits`: `events`, `items`, ..."""
+    sandbox: str | None = None
+    """How closely the program was confined: ``strict``, ``standard``, ``trusted``."""
     name: str | None = None
     """Of the environment that was built for it (`deskcheck environments`); None: what deskcheck runs in."""
     installed: dict[str, str] = field(default_factory=dict)

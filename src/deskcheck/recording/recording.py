@@ -1,6 +1,7 @@
 """A recording: a program, how its run ended, and the trace of every thread."""
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
@@ -8,13 +9,16 @@ from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.trace import Kind, Trace
 from deskcheck.recording.value import Value, decode, loads, render
 
+_NUMBER = re.compile(r"#\d+")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
     """How one run ended, as decided by whoever watched the process.
 
-    result: the rendering of what the call returned (exactly its `repr` if `result_builtin`), None
-    for a run that has no result. detail: the exception with its message, or which limit was reached.
+    result: the rendering of what the call returned (exactly its `repr` if `result_builtin`; else its
+    identity numbers count from 1: `Recording.result` has those of the trace), None for a run that has
+    no result. detail: the exception with its message, or which limit was reached.
     exit_status: the status of the process, negative for a signal; None in this process.
     stdout and stderr are cut at the output limit.
     """
@@ -36,7 +40,7 @@ class Ending:
     packages: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +84,26 @@ class Recording:
         try:
             value = decode(loads(last.value), {})
         except KeyError:  # it refers to objects: only the state, which takes the whole trace, knows those
-            value = decode(loads(last.value), self.trace.state(last.index).objects)
+            found = self.trace[-1].value
+            assert found is not None
+            value = found
         # A decorator that is not recorded can return something else than the function under it.
         return None if value.builtin and render(value) != self.ending.result else value
+
+    @property
+    def result(self) -> str | None:
+        """`Ending.result` with the identity numbers of the trace, so that it names objects as events do.
+        Where the trace does not tell the same, as it is: its numbers are then its own, from 1."""
+        text = self.ending.result
+        if text is None or self.ending.result_builtin or not _NUMBER.search(text):
+            return text
+        value = self.result_value
+        if value is None:
+            return text
+        told = render(value)
+        pairs = list(zip(_NUMBER.findall(text), _NUMBER.findall(told), strict=False))
+        one_to_one = len({a for a, _ in pairs}) == len(set(pairs)) == len({b for _, b in pairs})
+        return told if one_to_one and _NUMBER.sub("#", told) == _NUMBER.sub("#", text) else text
 
     def source(self, file: str) -> str | None:
         """Text of a file that events name; None if it was not kept."""

@@ -5,14 +5,18 @@ An event stores only what changed since its frame's previous event; `State` adds
 """
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar, overload
 
 from deskcheck.recording.value import Content, Encoded, Value, decode, loads
 
 CHECKPOINT_EVENTS = 512
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Kind(StrEnum):
@@ -50,8 +54,14 @@ class Row(NamedTuple):
     left_out: str | None = None
 
 
-@dataclass(slots=True)
-class FrameState:
+_LEAVES = frozenset({"return", "unwind", "yield"})
+"""Kinds of events after which the frame is no longer on the call stack."""
+_ENTERS = frozenset({"call", "resume"})
+_NONE: Mapping[Any, Any] = {}
+_new = tuple.__new__
+
+
+class FrameState(NamedTuple):
     """A frame as of its last event. Values are encoded: identities refer to `State.objects`."""
 
     number: int
@@ -59,93 +69,116 @@ class FrameState:
     file: str
     line: int
     offset: int
-    locals: dict[str, Encoded] = field(default_factory=dict)
-    stack: list[Encoded] = field(default_factory=list)
-    caller: dict[str, Any] | None = None
+    locals: Mapping[str, Encoded]
+    stack: Sequence[Encoded]
+    caller: Mapping[str, Any] | None
 
 
-class State:
+class State(NamedTuple):
     """Everything that is known after an event: frames, globals, and objects by identity.
 
+    A state never changes: `after` gives the next one, which shares with this one all that is the same in
+    both. So nothing that a state holds may be changed. (`Event.state` gives out copies.)
+
     `frames` holds every open frame, running or suspended; `active` numbers those on the call stack,
-    outermost first. `globals` maps file -> name -> encoded value.
+    outermost first. `globals` maps file -> name -> encoded value. `last` is the event. `touched` numbers
+    the objects that it made, changed, or let go of.
     """
 
-    __slots__ = ("active", "frames", "globals", "last", "objects")
+    frames: Mapping[int, FrameState] = _NONE
+    active: tuple[int, ...] = ()
+    globals: Mapping[str, Mapping[str, Encoded]] = _NONE
+    objects: Mapping[int, Content] = _NONE
+    last: Row | None = None
+    touched: tuple[int, ...] = ()
 
-    def __init__(self) -> None:
-        self.frames: dict[int, FrameState] = {}
-        self.active: list[int] = []
-        self.globals: dict[str, dict[str, Encoded]] = {}
-        self.objects: dict[int, Content] = {}
-        self.last: Row | None = None
-
-    def apply(self, row: Row) -> None:
-        """Take in the next event of the trace."""
-        if self.last is not None and self.last.kind in (Kind.RETURN, Kind.UNWIND, Kind.YIELD):
-            self._leave(self.last)
-        self.last = row
-        frame = self.frames.get(row.frame)
-        if frame is None:
-            frame = FrameState(row.frame, row.function, row.file, row.line, row.offset)
-            self.frames[row.frame] = frame
-        if row.kind in (Kind.CALL, Kind.RESUME):
-            self.active.append(row.frame)
-            frame.caller = loads(row.caller) if row.caller else None
-            if frame.caller is not None:
-                self._suspend(frame.caller)
-        frame.line, frame.offset = row.line, row.offset
+    def after(self, row: Row) -> "State":
+        """The state after the next event of the trace."""
+        frames, active, files, objects, last, _ = self
+        left: int | None = None
+        calling: FrameState | None = None
+        if last is not None and last.kind in _LEAVES:
+            if active and active[-1] == last.frame:
+                active = active[:-1]
+            if last.kind != "yield":
+                left = last.frame
+        number = row.frame
+        frame = frames.get(number)
+        names: Mapping[str, Encoded] = _NONE
+        stack: Sequence[Encoded] = ()
+        caller: Mapping[str, Any] | None = None
+        if frame is not None and number != left:
+            names, stack, caller = frame.locals, frame.stack, frame.caller
+        if row.kind in _ENTERS:
+            active = (*active, number)
+            caller = loads(row.caller) if row.caller else None
+            if caller is not None:
+                # The calling frame stands at its call, in the middle of its line.
+                known = frames.get(caller["frame"])
+                if known is not None and known.number != left:
+                    calling = FrameState(
+                        known.number,
+                        known.function,
+                        known.file,
+                        known.line,
+                        caller["offset"],
+                        _bound(known.locals, caller["locals"]) if "locals" in caller else known.locals,
+                        caller.get("stack", known.stack),
+                        known.caller,
+                    )
         if row.locals:
-            _update(frame.locals, loads(row.locals))
+            names = _bound(names, loads(row.locals))
         if row.stack:
-            frame.stack = loads(row.stack)
-        if row.globals:
-            _update(self.globals.setdefault(row.file, {}), loads(row.globals))
-        if row.objects:
-            for key, change in loads(row.objects).items():
-                self._change(int(key), change)
-
-    def _suspend(self, caller: dict[str, Any]) -> None:
-        """Bring the calling frame to where its call stands, in the middle of its line."""
-        frame = self.frames.get(caller["frame"])
-        if frame is not None:
-            _update(frame.locals, caller.get("locals", {}))
-            frame.stack = caller.get("stack", frame.stack)
-            frame.offset = caller["offset"]
-
-    def _leave(self, row: Row) -> None:
-        if self.active and self.active[-1] == row.frame:
-            self.active.pop()
-        if row.kind != Kind.YIELD:
-            self.frames.pop(row.frame, None)
-
-    def _change(self, number: int, change: Content | None) -> None:
-        if change is None:
-            self.objects.pop(number, None)
-        elif "kind" in change:
-            self.objects[number] = change
+            stack = loads(row.stack)
+        # Calls of `tuple.__new__` and of dict's own methods: the time of iterating is spent here.
+        frame = _new(FrameState, (number, row.function, row.file, row.line, row.offset, names, stack, caller))
+        if type(frames) is dict and len(frames) <= _SMALL:
+            frames = frames.copy()
+            if left is not None:
+                frames.pop(left, None)
+            if calling is not None:
+                frames[calling.number] = calling
+            frames[number] = frame
         else:
-            self.objects[number] = _changed(self.objects[number], change)
+            running = {number: frame} if calling is None else {calling.number: calling, number: frame}
+            frames = _with(frames, running, () if left is None else (left,))
+        if row.globals:
+            files = {**files, row.file: _bound(files.get(row.file, _NONE), loads(row.globals))}
+        touched: tuple[int, ...] = ()
+        if row.objects:
+            contents: dict[int, Content] = {}
+            gone: list[int] = []
+            for key, change in loads(row.objects).items():
+                number = int(key)
+                if change is None:
+                    gone.append(number)
+                else:
+                    contents[number] = change if "kind" in change else _changed(objects[number], change)
+            objects = _with(objects, contents, gone)
+            touched = (*contents, *gone)
+        return _new(State, (frames, active, files, objects, row, touched))
 
-    def copy(self) -> "State":
-        """A copy that later events of the original do not reach. Contents are shared: they never change."""
-        twin = State()
-        twin.frames = {
-            number: FrameState(
-                f.number, f.function, f.file, f.line, f.offset, dict(f.locals), list(f.stack), f.caller
-            )
-            for number, f in self.frames.items()
-        }
-        twin.active = list(self.active)
-        twin.globals = {name: dict(values) for name, values in self.globals.items()}
-        twin.objects = dict(self.objects)
-        twin.last = self.last
-        return twin
+    @property
+    def size(self) -> int:
+        """How many names and objects it holds, and frames on the call stack."""
+        names = sum(map(len, self.globals.values())) + sum(len(f.locals) for f in self.frames.values())
+        return len(self.objects) + len(self.active) + names
+
+    def copies(self) -> "State":
+        """The same state, of which whatever is read is a copy."""
+        return State(
+            _Copies(self.frames),
+            self.active,
+            _Copies(self.globals),
+            _Copies(self.objects),
+            self.last,
+            self.touched,
+        )
 
     def locals(self, frame: int) -> dict[str, Value]:
         """Names and values of an open frame; for a module's frame, the module's globals."""
         state = self.frames[frame]
-        names = self.globals.get(state.file, {}) if state.function == "<module>" else state.locals
+        names = self.globals.get(state.file, _NONE) if state.function == "<module>" else state.locals
         return {name: decode(value, self.objects) for name, value in names.items()}
 
 
@@ -183,7 +216,7 @@ class _Canonical:
             number = encoded.get("ref")
             if number is not None:
                 return self.object(number)
-            return {key: self.value(item) for key, item in encoded.items() if key != "(frame)"}
+            return {key: self.value(item) for key, item in encoded.items()}
         if isinstance(encoded, list):
             return [self.value(item) for item in encoded]
         return encoded
@@ -193,15 +226,20 @@ class _Canonical:
         if known is not None:
             return f"#{known}"
         self.names[number] = len(self.names)
-        return (f"#{self.names[number]}=", self.value(self.state.objects.get(number, {})))
+        content = self.state.objects.get(number, {})
+        told = {key: self.value(part) for key, part in content.items() if key != "fields"}
+        fields = content.get("fields", {})  # names of the program's own, which may be `ref`
+        told["fields"] = [(name, self.value(part)) for name, part in fields.items() if name != "(frame)"]
+        return (f"#{self.names[number]}=", told)
 
 
-def _update(names: dict[str, Encoded], changes: Mapping[str, Encoded]) -> None:
-    for name, value in changes.items():
-        if isinstance(value, dict) and "unbound" in value:
-            names.pop(name, None)
-        else:
-            names[name] = value
+def _bound(names: Mapping[str, Encoded], changes: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
+    """Names after some were bound, rebound or unbound, in the order in which they were bound."""
+    for value in changes.values():
+        if type(value) is dict and "unbound" in value:
+            gone = {name for name, value in changes.items() if type(value) is dict and "unbound" in value}
+            return _with(names, {name: changes[name] for name in changes if name not in gone}, gone)
+    return _with(names, changes)
 
 
 def _changed(content: Content, change: Content) -> Content:
@@ -211,9 +249,7 @@ def _changed(content: Content, change: Content) -> Content:
         old = content.get("items", [])
         new["items"] = [*old[:at], *items, *old[at + removed :]]
     if "fields" in change:
-        fields = dict(content.get("fields", {}))
-        _update(fields, change["fields"])
-        new["fields"] = fields
+        new["fields"] = plain(_bound(content.get("fields", {}), change["fields"]))
     for key in ("length", "cut", "text"):
         if key in change:
             if change[key] is None:
@@ -223,19 +259,131 @@ def _changed(content: Content, change: Content) -> Content:
     return new
 
 
+_SMALL = 64
+"""Entries that are copied for every change; of more, only those that changed lately."""
+_GONE = ...
+"""Stands in `_Layers` for an entry that is no more: JSON has no such value."""
+
+
+def _with(known: Mapping[K, V], changes: Mapping[K, V], gone: Iterable[K] = ()) -> Mapping[K, V]:
+    """A mapping without some entries, then with others, in the order that a dict would have them in."""
+    if type(known) is dict:
+        if len(known) > _SMALL:
+            return _Layers(known, {}).changed(changes, gone)
+        new = known.copy()
+    elif type(known) is _Layers:
+        return known.changed(changes, gone)
+    else:
+        new = dict(known)
+    for key in gone:
+        new.pop(key, None)
+    new.update(changes)
+    return new
+
+
+def plain(known: Mapping[K, V]) -> dict[K, V]:
+    """A part of a state as a dict of the caller's own; its values are still shared."""
+    return known.folded() if type(known) is _Layers else dict(known)
+
+
+class _Layers(Mapping[K, V]):
+    """A large mapping that never changes: what it was some changes ago, which others share, and what was
+    changed since. A change costs time and memory in proportion to the square root of the size."""
+
+    __slots__ = ("_base", "_over")
+
+    def __init__(self, base: dict[K, V], over: dict[K, Any]) -> None:
+        self._base = base
+        self._over = over
+
+    def changed(self, changes: Mapping[K, V], gone: Iterable[K]) -> Mapping[K, V]:
+        base, over = self._base, self._over.copy()
+        for key in gone:
+            if key in base:
+                over[key] = _GONE
+            else:
+                over.pop(key, None)
+        for key in changes:
+            if over.get(key) is _GONE:  # it comes back, at the end
+                return _with(_Layers(base, over).folded(), changes)
+        over.update(changes)
+        new = _Layers(base, over)
+        return new.folded() if len(over) ** 2 > 2 * len(base) else new
+
+    def folded(self) -> dict[K, V]:
+        new = self._base.copy()
+        new.update(self._over)
+        for key, value in self._over.items():
+            if value is _GONE:
+                del new[key]
+        return new
+
+    def __getitem__(self, key: K) -> V:
+        value: V = self._over[key] if key in self._over else self._base[key]
+        if value is _GONE:
+            raise KeyError(key)
+        return value
+
+    def get(self, key: K, default: Any = None) -> Any:
+        value = self._over.get(key, self)
+        if value is self:
+            return self._base.get(key, default)
+        return default if value is _GONE else value
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self.folded())
+
+    def __len__(self) -> int:
+        more = sum(-1 if value is _GONE else key not in self._base for key, value in self._over.items())
+        return len(self._base) + more
+
+    def __repr__(self) -> str:
+        return repr(self.folded())
+
+
+class _Copies(Mapping[K, V]):
+    """A mapping that gives out copies of its values."""
+
+    __slots__ = ("_kept",)
+
+    def __init__(self, kept: Mapping[K, V]) -> None:
+        self._kept = kept
+
+    def __getitem__(self, key: K) -> V:
+        value: V = copy.deepcopy(self._kept[key])
+        return value
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __repr__(self) -> str:
+        return repr(self._kept)
+
+
 class Event:
-    """One event of a trace with the state at it.
+    """One event of a trace with the state at it, which stays that of this event however long it is kept.
 
     A ``line`` event comes before its line runs: `locals` are the values the line starts from. So does an
     ``instruction`` event before its instruction: `stack` is then the whole value stack.
     """
 
-    __slots__ = ("_state", "_trace", "row")
+    __slots__ = ("_state", "row")
 
-    def __init__(self, row: Row, trace: "Trace", state: State | None = None) -> None:
+    def __init__(self, row: Row, state: State | Callable[[], State]) -> None:
         self.row = row
-        self._trace = trace
         self._state = state
+
+    def _known(self) -> State:
+        state = self._state
+        if not isinstance(state, State):
+            state = self._state = state()
+        return state
+
+    def __reduce__(self) -> tuple[type["Event"], tuple[Row, State]]:
+        return Event, (self.row, self._known())
 
     @property
     def index(self) -> int:
@@ -287,34 +435,35 @@ class Event:
 
     @property
     def state(self) -> State:
-        """The state at this event. Computed from the start of the trace, or from a checkpoint."""
-        if self._state is None:
-            self._state = self._trace.state(self.row.index)
-        return self._state
+        """The state at this event, in encoded form, for who needs more than the properties below. What is
+        read from it is a copy of the reader's own."""
+        return self._known().copies()
 
     @property
     def value(self) -> Value | None:
         """What was returned, yielded or raised; None for the other kinds."""
         if self.row.value is None:
             return None
-        return decode(loads(self.row.value), self.state.objects)
+        return decode(loads(self.row.value), self._known().objects)
 
     @property
     def locals(self) -> dict[str, Value]:
         """The frame's names and values; for a module's frame, its globals."""
-        return self.state.locals(self.row.frame)
+        return self._known().locals(self.row.frame)
 
     @property
     def stack(self) -> list[Value]:
         """What lies on the frame's value stack: live loop iterators (outermost first) and whatever
         an unfinished expression has computed."""
-        return [decode(value, self.state.objects) for value in self.state.frames[self.row.frame].stack]
+        state = self._known()
+        return [decode(value, state.objects) for value in state.frames[self.row.frame].stack]
 
     @property
     def globals(self) -> dict[str, Value]:
         """The globals of the frame's module that are recorded."""
-        names = self.state.globals.get(self.row.file, {})
-        return {name: decode(value, self.state.objects) for name, value in names.items()}
+        state = self._known()
+        names = state.globals.get(self.row.file, _NONE)
+        return {name: decode(value, state.objects) for name, value in names.items()}
 
     @property
     def changed(self) -> frozenset[str]:
@@ -327,48 +476,66 @@ class Event:
 
 
 class Trace:
-    """The events of one thread. Iterating streams them with their state in flat memory;
-    indexing answers from the nearest checkpoint.
+    """The events of one thread, by index, by slice, or one after another.
+
+    Iterating computes the states one from the other, and keeps none. An event got by index computes its
+    state when that is first asked for, from the nearest one that the trace has kept; ask in order
+    where you can.
 
     `rows` is any sequence of rows: a list, or one that reads them from a file as they are asked for.
     """
 
     def __init__(self, rows: Sequence[Row], *, thread: int = 0, cut: str | None = None) -> None:
-        self.rows = rows
+        self.rows: Sequence[Row] = tuple(rows) if isinstance(rows, list) else rows
         self.thread = thread
         self.cut = cut
         """Why events are missing at the end (``events``: the limit on events was reached), or None."""
         self._checkpoints: dict[int, State] = {}
+        self._latest: tuple[int, State] = -1, State()
+        """The state that was asked for last, and of which event."""
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, index: int) -> Event:
-        if index < 0:
-            index += len(self.rows)
-        if not 0 <= index < len(self.rows):
-            raise IndexError(f"the trace has {len(self.rows)} events; there is none at {index}")
-        return Event(self.rows[index], self)
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        count = len(self.rows)
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(count))]
+        at = operator.index(index)
+        if at < 0:
+            at += count
+        if not 0 <= at < count:
+            raise IndexError(f"the trace has {count} events; there is none at {index}")
+        return Event(self.rows[at], partial(self._state, at))
 
     def __iter__(self) -> Iterator[Event]:
-        """Events in order. The state of an event is valid until the next one is asked for."""
         state = State()
         for row in self.rows:
-            state.apply(row)
-            yield Event(row, self, state)
+            state = state.after(row)
+            yield Event(row, state)
 
     def state(self, index: int) -> State:
-        """The state at the event of that index, as a copy of its own."""
-        start = index // CHECKPOINT_EVENTS * CHECKPOINT_EVENTS
-        known = max((i for i in self._checkpoints if i <= index), default=None)
-        if known is None:
-            state, position = State(), 0
-        else:
-            state, position = self._checkpoints[known].copy(), known + 1
-        for i in range(position, index + 1):
-            state.apply(self.rows[i])
-            if i == start:
-                self._checkpoints[i] = state.copy()
+        """The state at the event of that index: `Event.state`."""
+        return self[index].state
+
+    def _state(self, index: int) -> State:
+        position, state = self._latest
+        if position > index:
+            position, state = -1, State()
+        start = index - index % CHECKPOINT_EVENTS
+        while start > position and start not in self._checkpoints:
+            start -= CHECKPOINT_EVENTS
+        if start > position:
+            position, state = start, self._checkpoints[start]
+        for i in range(position + 1, index + 1):
+            state = state.after(self.rows[i])
+            if i % CHECKPOINT_EVENTS == 0 and i % (state.size + CHECKPOINT_EVENTS) < CHECKPOINT_EVENTS:
+                self._checkpoints[i] = state  # of large ones fewer
+        self._latest = index, state
         return state
 
 

@@ -12,8 +12,15 @@ if TYPE_CHECKING:
 __all__ = ["Level", "ReferenceTracer", "TraceLimits", "tracer_class"]
 
 
-def tracer_class() -> "type[NativeTracer] | type[ReferenceTracer]":
-    """The native tracer where it was built for this interpreter, else the reference: they agree."""
+def tracer_class(name: str | None = None) -> "type[NativeTracer] | type[ReferenceTracer]":
+    """The native tracer where it was built for this interpreter, else the reference: they agree. name:
+    ``reference`` for that one in any case.
+
+    Raises ValueError for another name."""
+    if name not in (None, "native", ReferenceTracer.name):
+        raise ValueError(f"there is no tracer {name!r}: native, reference")
+    if name == ReferenceTracer.name:
+        return ReferenceTracer
     try:
         from deskcheck.tracer.native import NativeTracer
     except ImportError:

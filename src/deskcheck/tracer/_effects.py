@@ -25,9 +25,9 @@ IN_PLACE_LOCAL = 16
 ACTS = 1000
 """1000 + n: the n-th act."""
 
-STORE, IN_PLACE, IN_PLACE_ITEM, METHOD, CALL = range(5)
-"""Kinds of acts: an item or attribute is set; an in-place operator, whose result goes where the operand was;
-the same with an item of the object; a method is called; a function is called."""
+SET_ATTRIBUTE, SET_ITEM, IN_PLACE, IN_PLACE_ITEM, METHOD, CALL = range(6)
+"""Kinds of acts: an attribute is set or deleted, or an item; an in-place operator, whose result goes where
+the operand was; the same with an item of the object; a method is called; a function is called."""
 
 NONE_OF_IT, CHANGED, UNKNOWN, DRAWS, CHANGED_AND_DRAWS, APPENDS = range(6)
 """What a method does: leaves all alone; changes its object; who knows; draws from iterators; both; adds items
@@ -39,9 +39,10 @@ class Act(NamedTuple):
     """Something done to the object that a path leads to: a fast local or a global, or an attribute of that.
 
     since: code unit that reads the path first, -1 where it leads to the same object throughout the line.
-    slot: the fast local; -1 if the path begins at a global, which `name` names. arguments: how many, in a
-    call; -1 with keywords. on_list and so on: what a method does to an object of that type. key: of the one
-    item that is set: the fast local that holds it, or an int.
+    slot: the fast local; -1 if the path begins at a global, which `name` names. method: that is called, also
+    where an item is set, or the attribute that is set. arguments: how many, in a call; -1 with keywords.
+    on_list and so on: what a method does to an object of that type; on_still: of one that never changes.
+    key: of the one item that is set: the fast local that holds it, or an int.
     """
 
     kind: int
@@ -54,56 +55,119 @@ class Act(NamedTuple):
     on_list: int = UNKNOWN
     on_dict: int = UNKNOWN
     on_set: int = UNKNOWN
-    on_text: int = UNKNOWN
+    on_still: int = UNKNOWN
     key_kind: int = NO_KEY
     key: int = 0
 
 
 PURE = frozenset(
     """
-    CACHE NOP RESUME EXTENDED_ARG PRECALL KW_NAMES PUSH_NULL POP_TOP COPY SWAP LOAD_CONST LOAD_FAST
-    LOAD_FAST_CHECK LOAD_FAST_LOAD_FAST LOAD_FAST_AND_CLEAR STORE_FAST STORE_FAST_LOAD_FAST
-    STORE_FAST_STORE_FAST DELETE_FAST LOAD_DEREF LOAD_CLASSDEREF LOAD_CLOSURE LOAD_GLOBAL LOAD_NAME IS_OP
+    CACHE NOP RESUME EXTENDED_ARG PRECALL KW_NAMES POP_TOP LOAD_FAST_AND_CLEAR STORE_FAST
+    STORE_FAST_LOAD_FAST STORE_FAST_STORE_FAST DELETE_FAST LOAD_CLASSDEREF LOAD_CLOSURE LOAD_NAME IS_OP
     BUILD_TUPLE BUILD_LIST BUILD_SLICE BUILD_STRING JUMP_FORWARD JUMP_BACKWARD
     JUMP_BACKWARD_NO_INTERRUPT POP_JUMP_FORWARD_IF_NONE POP_JUMP_FORWARD_IF_NOT_NONE
     POP_JUMP_BACKWARD_IF_NONE POP_JUMP_BACKWARD_IF_NOT_NONE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE
     RETURN_VALUE RETURN_CONST END_FOR END_SEND LIST_TO_TUPLE GET_LEN MATCH_SEQUENCE MATCH_MAPPING
-    RETURN_GENERATOR MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE COPY_FREE_VARS MAKE_CELL YIELD_VALUE
-    LOAD_ASSERTION_ERROR PUSH_EXC_INFO CHECK_EXC_MATCH POP_EXCEPT RERAISE
+    RETURN_GENERATOR COPY_FREE_VARS MAKE_CELL YIELD_VALUE LOAD_ASSERTION_ERROR PUSH_EXC_INFO
+    CHECK_EXC_MATCH POP_EXCEPT RERAISE
     """.split()
 )
-"""Instructions that change nothing but the frame they run in, whatever their operands are. An exception is
-a value of the event at which it comes up."""
+"""Instructions that change nothing but the frame they run in, whatever their operands are, and are no method
+of `_Walk`. An exception is a value of the event at which it comes up."""
 BY_OPERANDS = frozenset(
     """
-    UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP BINARY_SUBSCR BINARY_SLICE
-    LOAD_ATTR LOAD_METHOD TO_BOOL POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE
-    POP_JUMP_FORWARD_IF_FALSE POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE
-    JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP FORMAT_VALUE FORMAT_SIMPLE FORMAT_WITH_SPEC
-    CONVERT_VALUE GET_ITER BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP RAISE_VARARGS
+    UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP BINARY_SLICE TO_BOOL
+    POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE POP_JUMP_FORWARD_IF_FALSE
+    POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP
+    FORMAT_VALUE FORMAT_SIMPLE FORMAT_WITH_SPEC CONVERT_VALUE BUILD_SET BUILD_MAP BUILD_CONST_KEY_MAP
+    RAISE_VARARGS
     """.split()
 )
 """Instructions that change nothing else if their operands are of builtin types that keep still."""
 DRAWING = frozenset({"CONTAINS_OP", "UNPACK_SEQUENCE", "UNPACK_EX"})
 """As those, but they also draw from an operand that is an iterator."""
-_BUILDS = frozenset({"LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "LIST_APPEND", "SET_ADD", "MAP_ADD"})
+BUILDING = frozenset({"LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "LIST_APPEND", "SET_ADD", "MAP_ADD"})
 """They change what the same expression has made."""
 _FIRST_IN_PLACE = 13
 """BINARY_OP: the first of the in-place operators (Include/opcode.h, NB_INPLACE_ADD)."""
 
-_LIST = dict.fromkeys(("pop", "insert", "remove", "clear", "reverse"), CHANGED)
-_LIST |= dict.fromkeys(("index", "count", "copy"), NONE_OF_IT) | {
-    "extend": CHANGED_AND_DRAWS,
-    "append": APPENDS,
+CHANGING = frozenset(
+    """
+    MATCH_KEYS MATCH_CLASS CHECK_EG_MATCH WITH_EXCEPT_START PREP_RERAISE_STAR BEFORE_WITH BEFORE_ASYNC_WITH
+    GET_AITER GET_ANEXT GET_AWAITABLE GET_YIELD_FROM_ITER SEND END_ASYNC_FOR ASYNC_GEN_WRAP CLEANUP_THROW
+    PRINT_EXPR LOAD_BUILD_CLASS SETUP_ANNOTATIONS IMPORT_NAME IMPORT_FROM IMPORT_STAR LOAD_LOCALS
+    LOAD_FROM_DICT_OR_GLOBALS LOAD_FROM_DICT_OR_DEREF LOAD_SUPER_ATTR STORE_NAME DELETE_NAME STORE_GLOBAL
+    DELETE_GLOBAL STORE_DEREF DELETE_DEREF STORE_SLICE DICT_MERGE CALL_FUNCTION_EX CALL_INTRINSIC_1
+    CALL_INTRINSIC_2 EXIT_INIT_CHECK INTERPRETER_EXIT ENTER_EXECUTOR RESERVED
+    """.split()
+)
+"""Instructions that may change anything, or that are too rare to be looked into."""
+
+
+def _rows(**names: str) -> dict[str, int]:
+    effects = {
+        "none": NONE_OF_IT,
+        "changed": CHANGED,
+        "unknown": UNKNOWN,
+        "draws": DRAWS,
+        "changed_and_draws": CHANGED_AND_DRAWS,
+        "appends": APPENDS,
+    }
+    return {name: effects[effect] for effect, given in names.items() for name in given.split()}
+
+
+_OF_TEXTS = """
+    capitalize center count endswith expandtabs find index isalnum isalpha isascii isdigit islower isspace
+    istitle isupper ljust lower lstrip maketrans partition removeprefix removesuffix replace rfind rindex
+    rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title upper zfill
+"""
+_OF_NUMBERS = "as_integer_ratio conjugate imag real"
+METHODS: dict[type, dict[str, int]] = {
+    list: _rows(
+        none="index count copy",
+        changed="pop insert remove clear reverse",
+        changed_and_draws="extend",
+        appends="append",
+        unknown="sort",  # empty while it is at work
+    ),
+    dict: _rows(
+        none="get keys values items copy",
+        changed="pop popitem setdefault clear",
+        changed_and_draws="update",
+        draws="fromkeys",
+    ),
+    set: _rows(
+        none="copy",
+        changed="add discard remove pop clear",
+        draws="union intersection difference symmetric_difference issubset issuperset isdisjoint",
+        changed_and_draws="update intersection_update difference_update symmetric_difference_update",
+    ),
+    frozenset: _rows(
+        none="copy",
+        draws="union intersection difference symmetric_difference issubset issuperset isdisjoint",
+    ),
+    str: _rows(
+        none=f"{_OF_TEXTS} casefold encode format format_map isdecimal isidentifier isnumeric isprintable",
+        draws="join",
+        unknown="translate",
+    ),
+    bytes: _rows(none=f"{_OF_TEXTS} decode fromhex hex", draws="join", unknown="translate"),
+    tuple: _rows(none="index count"),
+    int: _rows(
+        none=f"{_OF_NUMBERS} bit_count bit_length denominator numerator is_integer to_bytes",
+        draws="from_bytes",
+    ),
+    float: _rows(none=f"{_OF_NUMBERS} fromhex hex is_integer"),
+    complex: _rows(none="conjugate imag real from_number"),
 }
-_DICT = dict.fromkeys(("get", "keys", "values", "items", "copy"), NONE_OF_IT)
-_DICT |= dict.fromkeys(("pop", "popitem", "setdefault", "clear"), CHANGED) | {"update": CHANGED_AND_DRAWS}
-_SET = dict.fromkeys(("add", "discard", "remove", "pop", "clear"), CHANGED) | {"copy": NONE_OF_IT}
-_OF_TWO = ("intersection", "difference", "symmetric_difference")
-_SET |= dict.fromkeys((*_OF_TWO, "union", "issubset", "issuperset", "isdisjoint"), DRAWS)
-_SET |= {f"{name}_update": CHANGED_AND_DRAWS for name in _OF_TWO} | {"update": CHANGED_AND_DRAWS}
-_TEXT = {name: NONE_OF_IT for name in {*dir(str), *dir(bytes)} if not name.startswith("_")}
-_TEXT |= {"join": DRAWS, "translate": UNKNOWN}
+"""What each method of a builtin type does to anything that a trace shows. Every one of them may call back, by
+an operator of the program's classes: the core takes its effect into account again at each return into it. One
+that is called by a name with two underscores counts as unknown."""
+_STILL: dict[str, int] = {}
+"""Of the types whose values never change."""
+for _kind in (str, bytes, tuple, frozenset, int, float, complex):
+    for _name, _effect in METHODS[_kind].items():
+        _STILL[_name] = _effect if _STILL.get(_name, _effect) == _effect else UNKNOWN
 
 _KEEP_STILL = """
     len abs chr ord bin hex oct round divmod pow hash id isinstance issubclass callable repr format getattr
@@ -206,7 +270,7 @@ class _Walk:
             return ITERATES
         if name in DRAWING:
             return DRAINS
-        return BUILDS if name in _BUILDS else ANYTHING
+        return BUILDS if name in BUILDING else ANYTHING
 
     def _other(self, instruction: _Instruction) -> None:
         name, arg = instruction.name, instruction.arg
@@ -246,10 +310,10 @@ class _Walk:
             read.attribute,
             method,
             arguments,
-            _LIST.get(method or "", UNKNOWN),
-            _DICT.get(method or "", UNKNOWN),
-            _SET.get(method or "", UNKNOWN),
-            _TEXT.get(method or "", UNKNOWN),
+            METHODS[list].get(method or "", UNKNOWN),
+            METHODS[dict].get(method or "", UNKNOWN),
+            METHODS[set].get(method or "", UNKNOWN),
+            _STILL.get(method or "", UNKNOWN),
         )
 
     def _load_fast(self, arg: int, unit: int, _: object) -> int:
@@ -328,16 +392,16 @@ class _Walk:
         self.attributes.append(self.code.co_names[arg])
         if self.code.co_names[arg] == "__class__":
             return None  # it is another object then
-        return self._act(STORE, of)
+        return self._act(SET_ATTRIBUTE, of, self.code.co_names[arg])
 
     def _delete_attr(self, arg: int, unit: int, _: object) -> Act | None:
         (of,) = self.pop(1)
         self.attributes += [self.code.co_names[arg]] * 2
-        return self._act(STORE, of)
+        return self._act(SET_ATTRIBUTE, of, self.code.co_names[arg])
 
     def _store_subscr(self, arg: int, unit: int, _: object) -> Act | None:
         _value, of, key = self.pop(3)
-        act = self._act(STORE, of)
+        act = self._act(SET_ITEM, of, "__setitem__")
         if act is None or not isinstance(key.base, int) or key.attribute is not None:
             return act
         if key.where == "const":
@@ -348,7 +412,7 @@ class _Walk:
 
     def _delete_subscr(self, arg: int, unit: int, _: object) -> Act | None:
         of, _key = self.pop(2)
-        return self._act(STORE, of)
+        return self._act(SET_ITEM, of, "__delitem__")
 
     def _make_function(self, arg: int, unit: int, _: object) -> int:
         self.pop(1 + (arg.bit_count() if sys.version_info < (3, 13) else 0))
@@ -358,7 +422,7 @@ class _Walk:
     def _set_function_attribute(self, arg: int, unit: int, _: object) -> int:
         _value, function = self.pop(2)
         self.stack.append(function)
-        return NOTHING
+        return BUILDS
 
     def _get_iter(self, arg: int, unit: int, _: object) -> int:
         self.pop(1)

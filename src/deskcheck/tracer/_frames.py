@@ -283,7 +283,15 @@ class CodeFacts:
             if found is None and "JUMP" in instruction.name and instruction.name != "JUMP_FORWARD":
                 found = previous  # 3.13 leaves what cannot raise out of the exception table
             self._comprehension_of[instruction.offset] = previous = found
-        self.guarded = [e for e in entries if self.opname.get(e.target) != "CALL_INTRINSIC_1"]
+        self.guarded = self._guarded(entries)
+
+    def _guarded(self, entries: list[_Handler]) -> list[tuple[int, int]]:
+        """First and end offsets of what a handler covers, of the code's own or of `yield from` and `await`:
+        these have one in the exception table from 3.12 on."""
+        found = [(e.start, e.end) for e in entries if self.opname.get(e.target) != "CALL_INTRINSIC_1"]
+        if sys.version_info < (3, 12):
+            found += [(i.offset, i.offset + 2 * i.arg) for i in self.instructions if i.name == "SEND"]
+        return found
 
     def name_at(self, offset: int) -> str:
         """Name of the instruction that begins at an offset, past its EXTENDED_ARG; empty inside of one."""
@@ -586,14 +594,14 @@ class FrameView:
     def locals(self) -> dict[str, Any]:
         """Bound names with their objects: parameters in order, then the others by name.
 
-        In a class body, what its namespace holds, if that is a plain dict; in a module only the
-        hidden variables of a running comprehension (the rest are globals).
+        In a class body, what its namespace holds, if that is a dict (an Enum's is one of its own);
+        in a module only the hidden variables of a running comprehension (the rest are globals).
         """
         bound = self._fast()
         if not self.code.co_flags & CO_OPTIMIZED and self.code.co_name != "<module>":
             namespace = self.namespace()
-            if type(namespace) is dict:
-                for name, value in list(namespace.items()):
+            if issubclass(type(namespace), dict):
+                for name, value in list(dict.items(namespace)):
                     if type(name) is str and name not in _IMPLICIT_NAMES and not name.startswith("."):
                         bound[name] = value
         ordered = {name: bound.pop(name) for name in self.facts.parameters if name in bound}
@@ -605,6 +613,7 @@ class FrameView:
         names = self.facts.names
         bound: dict[str, Any] = {}
         free_from = len(names) - len(self.code.co_freevars)
+        cells = self.code.co_cellvars + self.code.co_freevars
         for position, name in enumerate(names):
             try:
                 value = self._slot(position)
@@ -612,7 +621,7 @@ class FrameView:
                 if position < free_from or (self.offset >= 0 and not self._starting()):
                     continue
                 value = self._closure(position - free_from)
-            if type(value) is CellType:
+            if type(value) is CellType and name in cells:  # else it is a variable that holds one
                 try:
                     value = value.cell_contents
                 except ValueError:
@@ -670,7 +679,10 @@ class FrameView:
                 values.append(EMPTY)
         for position, tag in enumerate(self.facts.before.get(self.offset, ())[: max(len(values) - 1, 0)]):
             if tag == METHOD and values[position] is not EMPTY:
-                values[position : position + 2] = EMPTY, _bound(*values[position : position + 2])
+                found, owner = values[position : position + 2]
+                if owner is not EMPTY:  # 3.13 may leave it bound, and none beside it
+                    found = _bound(found, owner)
+                values[position : position + 2] = EMPTY, found
         if self.facts.awaits_iterable(self.offset):
             values.append(self._slot(0))
         return values

@@ -47,7 +47,7 @@ _dictoffset = type.__dict__["__dictoffset__"].__get__
 _weakrefoffset = type.__dict__["__weakrefoffset__"].__get__
 exception_args = BaseException.__dict__["args"].__get__
 
-_HEAP = 1 << 9
+HEAP = 1 << 9
 """Py_TPFLAGS_HEAPTYPE: a class that was made by running code, not one written in C."""
 UNBOUND = '{"unbound":true}'
 
@@ -136,6 +136,9 @@ class Content:
         """The JSON object that turns this content into the new one; None if nothing changed."""
         if self.head != new.head or (self.items is None) != (new.items is None) or self.tail != new.tail:
             return new.whole()
+        stay = [name for name in self.fields if name in new.fields]
+        if stay != list(new.fields)[: len(stay)]:  # a reader puts new fields behind the old ones
+            return new.whole()
         parts = []
         if self.items != new.items and self.items is not None and new.items is not None:
             parts.append(_splice(self.items, new.items))
@@ -180,6 +183,8 @@ class Snapshotter:
         """By address: number, address of the type (a reference would keep the program's classes alive),
         weak reference, and the place of an iterator."""
         self.addresses: dict[int, int] = {}
+        self.die_unseen: set[int] = set()
+        """Numbers of objects whose death nobody tells: another one may lie at the address."""
         self.contents: dict[int, Content] = {}
         self._next = 1
         self._refs: list[int] = []
@@ -226,13 +231,7 @@ class Snapshotter:
 
     def forget_unreachable(self, roots: Iterable[int]) -> list[int]:
         """Drop every object that cannot be reached from the roots; return their numbers."""
-        alive: set[int] = set()
-        todo = list(roots)
-        while todo:
-            number = todo.pop()
-            if number not in alive and number in self.contents:
-                alive.add(number)
-                todo.extend(self.contents[number].refs)
+        alive = self._reached(roots)
         gone = [number for number in self.contents if number not in alive]
         for number in gone:
             self._forget(number)
@@ -240,8 +239,26 @@ class Snapshotter:
         self._replaced.clear()
         return gone
 
+    def forget_unsure(self, roots: Iterable[int]) -> list[int]:
+        """Drop what dies unseen and cannot be reached from the roots; return the numbers."""
+        gone = [*self.die_unseen - self._reached(roots)]
+        for number in gone:
+            self._forget(number)
+        return gone
+
+    def _reached(self, roots: Iterable[int]) -> set[int]:
+        reached: set[int] = set()
+        todo = list(roots)
+        while todo:
+            number = todo.pop()
+            if number not in reached and number in self.contents:
+                reached.add(number)
+                todo.extend(self.contents[number].refs)
+        return reached
+
     def _forget(self, number: int) -> None:
         self.contents.pop(number, None)
+        self.die_unseen.discard(number)
         address = self.addresses.pop(number, None)
         if address is not None and self.numbers.get(address, (0,))[0] == number:
             del self.numbers[address]
@@ -290,8 +307,11 @@ class Snapshotter:
                     if kind is not types.FunctionType or not self._inert(number, obj):
                         self._queue.append((number, obj, self._depth + 1))
                 return f'{{"ref":{number}}}'
-            self._forget(number)
-            self._replaced.append(number)
+            if weak is not None and weak() is not obj:
+                del self.numbers[address]  # it is dead, and told of when nothing refers to its number
+            else:
+                self._forget(number)
+                self._replaced.append(number)
         if self._depth >= self.limits.depth:
             return self._cut("deep", kind)
         if len(self._visited) >= self.limits.objects:
@@ -301,8 +321,11 @@ class Snapshotter:
         place = _PLACES[id(kind)](obj) if id(kind) in _PLACES else None
         weak = _weak(obj)
         self.numbers[address] = (number, id(kind), weak, place)
-        if weak is None and _native is not None:
-            _native.register(obj)
+        if weak is None:
+            if _native is not None:
+                _native.register(obj)
+            if _native is None or _flags(kind) & HEAP:
+                self.die_unseen.add(number)
         self.addresses[number] = address
         self._refs.append(number)
         self._visited.add(number)
@@ -707,8 +730,7 @@ class Snapshotter:
                 for name, value in view.locals().items():
                     fields[name] = self.value(value)
                 if started:
-                    texts = [self.value(value) for value in view.stack()]
-                    fields["(stack)"] = f'{{"tuple":[{",".join(texts)}]}}'
+                    fields["(stack)"] = self._tuple(tuple(view.stack()))
         fields["(state)"] = self.value(state)
         return Content(self._head("generator", kind) + text, None, fields, "")
 
@@ -726,14 +748,14 @@ class Snapshotter:
 
 def has_method(kind: type, name: str) -> bool:
     """Whether a class that is not written in C, the program's or the library's, defines that method."""
-    return any(name in _namespace(base) for base in _mro(kind) if _flags(base) & _HEAP)
+    return any(name in _namespace(base) for base in _mro(kind) if _flags(base) & HEAP)
 
 
 def _module_of(kind: type) -> str | None:
     module = _namespace(kind).get("__module__")
     if type(module) is str:
         return module
-    if not _flags(kind) & _HEAP:  # a static type: its module is part of tp_name
+    if not _flags(kind) & HEAP:  # a static type: its module is part of tp_name
         return type.__dict__["__module__"].__get__(kind)  # type: ignore[no-any-return]
     return None
 
@@ -744,7 +766,7 @@ def _fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
     names = None
     for base in bases:
         for name, descriptor in list(_namespace(base).items()):
-            if type(descriptor) is types.MemberDescriptorType and _flags(base) & _HEAP:
+            if type(descriptor) is types.MemberDescriptorType and _flags(base) & HEAP:
                 try:
                     fields.setdefault(name, descriptor.__get__(obj, base))
                 except AttributeError:

@@ -16,6 +16,7 @@ from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import decode, render
 from deskcheck.tracer import Level, TraceLimits, tracer_class
+from deskcheck.tracer._whole_call import Whole, is_async, loop_runs, needs_loop, whole_call
 from deskcheck.tracer.result import exception_text, snapshot
 
 
@@ -40,6 +41,14 @@ class _Tee(io.TextIOBase):
         return getattr(self.stream, name)
 
 
+def _loop_runs(function: Any) -> InputError:
+    name = function.__qualname__
+    return InputError(
+        f"{name} gives a coroutine, and this thread runs an event loop already, as in a notebook. "
+        f"Record it in another thread: await asyncio.to_thread(deskcheck.record, {name}, ...)"
+    )
+
+
 def record(
     function: Callable[..., Any],
     /,
@@ -56,7 +65,12 @@ def record(
     is part of the recording (`Outcome.RAISED`) and is not raised again; `KeyboardInterrupt` is. There
     is no protection: for code that is not your own, use `deskcheck.sandbox`.
 
-    Raises InputError for a callable that is not written in Python.
+    A coroutine that the call gives is run to its end by `asyncio.run`. A generator that the function made is
+    drawn to its end: the result is the list of what it yielded. One with more than 1,000 values is closed
+    after so many, and `Ending.detail` says so.
+
+    Raises InputError for a callable that is not written in Python, and for a coroutine where an event loop
+    runs already.
     """
     target = inspect.unwrap(function)
     code = getattr(target, "__code__", None)
@@ -64,6 +78,8 @@ def record(
         raise InputError(
             f"{function!r} is not a Python function; give a function or method whose code can be followed"
         )
+    if is_async(function) and loop_runs():
+        raise _loop_runs(target)
     filename = code.co_filename
     label = Path(filename).name
     source = _source(target)
@@ -81,27 +97,38 @@ def record(
         [repr(item) for item in decode(encoded, objects).items[0].items]
         + [f"{key.atom}={value!r}" for key, value in decode(encoded, objects).items[1].items]
     )
-    outcome, detail, exception, result = Outcome.RETURNED, "", None, None
+    outcome, detail, exception, whole = Outcome.RETURNED, "", None, Whole(None)
+    refused = False
     tee, stdout = _Tee(sys.stdout, tracer), sys.stdout
     wall, cpu = time.monotonic(), time.process_time()
     sys.stdout = tee
     tracer.start()
     try:
         result = function(*args, **kwargs)
+        if needs_loop(function, result) and loop_runs():
+            refused = True
+            if inspect.iscoroutine(result):
+                result.close()  # else Python warns that it was never awaited
+        else:
+            whole = whole_call(function, result)
+    except KeyboardInterrupt:
+        raise
     except SystemExit as error:
         outcome, exception, detail = Outcome.EXITED, "SystemExit", exception_text(error)
     except MemoryError as error:
         outcome, exception, detail = Outcome.OUT_OF_MEMORY, "MemoryError", exception_text(error)
-    except Exception as error:
+    except BaseException as error:  # asyncio.CancelledError too
         outcome, exception = Outcome.RAISED, type(error).__qualname__
         detail = exception_text(error)
     finally:
         tracer.stop()
         sys.stdout = stdout
     wall, cpu = time.monotonic() - wall, time.process_time() - cpu
+    if refused:
+        raise _loop_runs(target)
     if tracer.failure is not None:
         raise tracer.failure
-    value = decode(*snapshot(result)) if outcome is Outcome.RETURNED else None
+    value = decode(*snapshot(whole.value)) if outcome is Outcome.RETURNED else None
     rows = [row for each in blocks for row in block.rows(each)]
     threads = max((row.thread for row in rows), default=0) + 1
     return Recording(
@@ -116,10 +143,10 @@ def record(
         ),
         ending=Ending(
             outcome=outcome,
-            detail=detail,
+            detail=detail or whole.detail,
             exception=exception,
             result=render(value) if value is not None else None,
-            result_builtin=value.builtin if value is not None else False,
+            result_builtin=value is not None and value.builtin and not whole.drawn,
             stdout="".join(tee.written),
             cpu_s=cpu,
             wall_s=wall,

@@ -196,7 +196,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         if ".0" in about.parameters
         else -2,
         "comprehension": comprehension,
-        "guarded": [offset for entry in about.guarded for offset in (entry.start, entry.end)],
+        "guarded": [offset for covered in about.guarded for offset in covered],
         "at": _place_texts(about.positions),
     }
 
@@ -258,9 +258,44 @@ class _Fallback(Snapshotter):
         """Name of what is written in C and is being called: the callable, or what lay at an address."""
         return _c_name(callable_) if address == 0 and callable_ is not None else _C_NAMES.get(address)
 
-    def type_facts(self, kind: type) -> tuple[int, str | None, tuple[Any, ...], bool, bool, bool]:
+    def type_facts(self, kind: type) -> tuple[int, str | None, tuple[Any, ...], bool, bool, bool, bool]:
         """How the values of a type are encoded (`TypeInfo` in heap.h): mode, head, slots, whether there is
-        a dict, whether private names are hidden, whether a place tells two apart."""
+        a dict, whether private names are hidden, whether a place tells two apart; and whether an operator
+        may run code that no event is seen of."""
+        facts = self._type_facts(kind)
+        return *facts, facts[0] in (2, 4) and self._runs_unseen(kind)
+
+    def _runs_unseen(self, kind: type) -> bool:
+        for base in _snapshot._mro(kind):
+            module = _snapshot._module_of(base)
+            if module in _QUIET_MODULES:
+                continue
+            if module not in self.modules:
+                return True
+            if any(self._is_unseen(base, name, value) for name, value in _snapshot._namespace(base).items()):
+                return True
+        return False
+
+    def _is_unseen(self, cls: type, name: str, value: Any) -> bool:
+        """Whether what a class holds under a name is run by an operator or by reading an attribute, without
+        an event."""
+        kind = type(value)
+        if kind is types.FunctionType:
+            is_operator = name.startswith("__") and name.endswith("__") and name not in _NO_OPERATORS
+            return is_operator and not (self.is_recorded(value.__code__) or _is_quiet(cls, value))
+        if kind is property:
+            getter = value.fget
+            plain = getter is None or type(getter) is types.FunctionType
+            return not plain or (getter is not None and not self.is_recorded(getter.__code__))
+        if id(kind) in _PLAIN_DESCRIPTORS:
+            return False
+        for base in _snapshot._mro(kind):
+            if "__get__" in _snapshot._namespace(base):
+                get = _snapshot._namespace(base)["__get__"]
+                return not (type(get) is types.FunctionType and self.is_recorded(get.__code__))
+        return False
+
+    def _type_facts(self, kind: type) -> tuple[int, str | None, tuple[Any, ...], bool, bool, bool]:
         placed = id(kind) in _snapshot._PLACES
         if kind is types.FunctionType:
             return 0, None, (), False, False, placed  # a library's: the core knows the program's own
@@ -300,7 +335,7 @@ class _Fallback(Snapshotter):
         for base in bases:
             for name, descriptor in _snapshot._namespace(base).items():
                 member = type(descriptor) is types.MemberDescriptorType
-                if member and _snapshot._flags(base) & _snapshot._HEAP:
+                if member and _snapshot._flags(base) & _snapshot.HEAP:
                     slots.append((name, descriptor))
                 elif name == "__dict__" and id(type(descriptor)) in _snapshot._DICT_DESCRIPTORS:
                     has_dict = True
@@ -316,6 +351,30 @@ _INLINE = _snapshot._ids(
     datetime.time,
 )
 _INLINE |= frozenset(_snapshot._C_REPR) | _snapshot._DESCRIPTORS
+
+_QUIET_MODULES = frozenset({"builtins", "abc", "typing", "fractions"})
+"""Of classes whose operators change nothing."""
+_NO_OPERATORS = frozenset(
+    "__init__ __new__ __init_subclass__ __class_getitem__ __set_name__ __post_init__ __subclasshook__".split()
+)
+"""Methods that run where something unknown is called, which counts as any change, or with a class."""
+_PLAIN_DESCRIPTORS = _snapshot._ids(
+    staticmethod,
+    classmethod,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.BuiltinFunctionType,
+)
+
+
+def _is_quiet(cls: type, function: types.FunctionType) -> bool:
+    """Whether the library made a method that changes nothing: a data class's, or an ordering's."""
+    if function.__globals__.get("__name__") in ("abc", "dataclasses", "functools", "reprlib", "typing"):
+        return True
+    return "__dataclass_fields__" in _snapshot._namespace(cls) and function.__code__.co_filename == "<string>"
 
 
 class NativeTracer(Guest):

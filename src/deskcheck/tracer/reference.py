@@ -29,6 +29,7 @@ from deskcheck.recording.trace import Kind
 from deskcheck.tracer._frames import EMPTY, CodeFacts, FrameView, facts
 from deskcheck.tracer._guest import Guest, Local, Told
 from deskcheck.tracer._snapshot import (
+    HEAP,
     ITERATOR_TYPES,
     UNBOUND,
     Snapshotter,
@@ -57,6 +58,9 @@ _C_CALLABLES = (
     types.WrapperDescriptorType,
     types.ClassMethodDescriptorType,
 )
+KEPT_NUMBERS = 1000
+"""How many objects of frames that have ended keep their numbers until the next event of the calling frame:
+the latest, where code in C calls back often before there is one."""
 _KEEPS_ROOTS = 0x80 | 0x200
 """CO_COROUTINE and CO_ASYNC_GENERATOR: suspended, they are held by an event loop we do not look into."""
 _HIDDEN_GLOBALS = frozenset(
@@ -89,6 +93,9 @@ _LOOKED_FOR = ITERATOR_TYPES | {id(kind) for kind in (type, *_C_CALLABLES)}
 """Addresses of the types of operands that are looked at: what calls back, and what it is called for."""
 
 
+_IMMUTABLE = 1 << 8
+"""Py_TPFLAGS_IMMUTABLETYPE: no class that was made by running code has it."""
+
 _newest_interpreter: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Head", ctypes.pythonapi))
 _MAIN_INTERPRETER = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Main", ctypes.pythonapi))()
 
@@ -105,6 +112,7 @@ class _Frame:
         "file",
         "last_line",
         "last_offset",
+        "left",
         "line",
         "locals",
         "number",
@@ -116,6 +124,7 @@ class _Frame:
         "stack",
         "stack_refs",
         "unfolding",
+        "via",
     )
 
     def __init__(self, code: CodeType, file: str) -> None:
@@ -127,6 +136,10 @@ class _Frame:
         self.stack: list[str] = []
         self.refs: tuple[int, ...] = ()
         self.stack_refs: tuple[int, ...] = ()
+        self.via: str | None = None
+        """The code in C, or of a library, through which it was called or resumed last."""
+        self.left: list[int] = []
+        """Objects of frames that it called and that have ended: their numbers stay until its next event."""
         self.last_line = 0
         self.last_offset = -1
         self.line = 0
@@ -256,7 +269,11 @@ class _Thread:
         self.globals: dict[str, dict[str, str]] = {}
         self.global_refs: dict[str, tuple[int, ...]] = {}
         self.in_flight: tuple[int, ...] = ()
+        self.left: list[int] = []
+        """As that of a frame, where none is left that is recorded."""
         self.dirty = False
+        self.unsure = False
+        """Whether other code has got something since the last event, and may have let go of it."""
         self.next_frame = 0
         self.user_local: dict[int, Any] = {}
         self.raised: dict[int, int] = {}
@@ -507,7 +524,7 @@ class _Thread:
         if record.code.co_name == "<lambda>" and FrameView(frame).offset > record.facts.first_resume:
             return False
         offset = FrameView(frame).offset
-        return not any(entry.start <= offset < entry.end + 2 for entry in record.facts.guarded)
+        return not any(start <= offset < end + 2 for start, end in record.facts.guarded)
 
     def _flush(self, frame: FrameType, record: _Frame) -> None:
         """Write the call or resume that was held back until it was known what came in."""
@@ -540,7 +557,13 @@ class _Thread:
     def _leave(self, frame: FrameType, record: _Frame, *, keep: bool = False) -> None:
         if self.active and self.active[-1] is record:
             self.active.pop()
+        left = self.active[-1].left if self.active else self.left
+        left += (*record.left, *record.refs, *self.in_flight)
+        if len(left) > 2 * KEPT_NUMBERS:
+            del left[:-KEPT_NUMBERS]
+        record.left.clear()
         self.dirty = True
+        self.unsure |= record.via is not None
         if not keep:
             self.frames.pop(id(frame), None)
 
@@ -558,7 +581,7 @@ class _Thread:
             return
         snapshots = self.snapshots
         # Before anything is numbered: what the last frame took with it may lie where a new object does.
-        gone = self._forget() if self.dirty else []
+        gone = [*self._forget_unsure(), *self._forget()] if self.dirty else []
         snapshots.begin()
         views = self._views(frame)
         top = views[-1]
@@ -578,7 +601,9 @@ class _Thread:
             (value_text,), self.in_flight = snapshots.roots([given["value"]])
         global_changes = self._global_changes(record, frame)
         objects = snapshots.finish()
-        if objects or changed or stack_text or global_changes:
+        if objects or changed or stack_text or global_changes or record.left or self.left:
+            record.left.clear()
+            self.left.clear()
             gone += self._forget()
         objects.update((number, "null") for number in sorted(gone))
         line = self._note_place(kind, record, top, line)
@@ -640,6 +665,7 @@ class _Thread:
         while above is not None and self._recorded(above) is None:
             via = qualified_name(above.f_code.co_qualname)
             above = above.f_back
+        record.via = via
         parent = self._recorded(above)
         if above is None or parent is None or parent is record:
             return None
@@ -650,6 +676,7 @@ class _Thread:
         operands = [] if freeing else top.operands(_LOOKED_FOR)
         if via is None:
             via = _c_name(operands[0]) if operands else _C_NAMES.get(top.callable_address())
+        record.via = via
         stack = []
         for view in views:
             stack += view.pending(unwinding=self.raised.get(id(view.frame)) == view.offset)
@@ -683,16 +710,34 @@ class _Thread:
         self.global_refs[record.file] = refs
         return changed
 
+    def _held(self) -> list[int]:
+        """What variables refer to, and the value stacks of frames."""
+        held = [ref for frame in self.active for ref in frame.refs]
+        held += [ref for refs in self.global_refs.values() for ref in refs]
+        for known in self.frames.values():
+            if isinstance(known, _Frame) and known.code.co_flags & _KEEPS_ROOTS:
+                held += known.refs
+        return held
+
+    def _forget_unsure(self) -> list[int]:
+        """Drop what dies unseen and no variable leads to, if other code has had it since the last event. What
+        ended frames referred to is kept no longer, as it may lead to what has died."""
+        if not self.snapshots.die_unseen:
+            self.unsure = False
+            return []
+        self.left.clear()
+        for frame in self.active:
+            frame.left.clear()
+        if not self.unsure:
+            return []
+        self.unsure = False
+        return self.snapshots.forget_unsure(self._held())
+
     def _forget(self) -> list[int]:
         """Drop the objects that nothing recorded refers to any more."""
         self.dirty = False
-        roots = [ref for frame in self.active for ref in frame.refs]
-        roots += [ref for refs in self.global_refs.values() for ref in refs]
-        roots += self.in_flight
-        for known in self.frames.values():
-            if isinstance(known, _Frame) and known.code.co_flags & _KEEPS_ROOTS:
-                roots += known.refs
-        return self.snapshots.forget_unreachable(roots)
+        left = [ref for frame in self.active for ref in frame.left]
+        return self.snapshots.forget_unreachable([*self._held(), *self.in_flight, *self.left, *left])
 
 
 def _merged(views: list[FrameView]) -> dict[str, Any]:
@@ -717,6 +762,6 @@ def _c_name(callable_: Any) -> str | None:
     """Name of a callable implemented in C; None for Python functions and the program's classes."""
     if any(type(callable_) is kind for kind in _C_CALLABLES):
         return str(callable_.__name__)
-    if type(callable_) is type and not callable_.__flags__ & 1 << 9:
+    if type(callable_) is type and (not callable_.__flags__ & HEAP or callable_.__flags__ & _IMMUTABLE):
         return str(callable_.__name__)
     return None

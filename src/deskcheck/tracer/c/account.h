@@ -5,7 +5,7 @@
    it leads to, need not be looked at again. Included by tracer.c alone. */
 
 enum { ANYTHING = 2, DRAINS = 3, BUILDS = 4, ITERATES = 5, IN_PLACE_LOCAL = 16, ACTS = 1000 };
-enum { ACT_STORE, ACT_IN_PLACE, ACT_IN_PLACE_ITEM, ACT_METHOD, ACT_CALL };
+enum { ACT_SET_ATTRIBUTE, ACT_SET_ITEM, ACT_IN_PLACE, ACT_IN_PLACE_ITEM, ACT_METHOD, ACT_CALL };
 enum { DOES_NOTHING, DOES_CHANGE, DOES_UNKNOWN, DOES_DRAW, DOES_CHANGE_AND_DRAW, DOES_APPEND };
 enum { NO_KEY, KEY_IN_SLOT, CONSTANT_KEY };
 
@@ -21,13 +21,39 @@ keeps_still(PyObject *o)
         || k == &PyBytes_Type || k == &PyComplex_Type || k == &PyFrozenSet_Type || o == Py_None;
 }
 
-/* Have an object looked at in the next event; `steps` from a variable; of a list one item, if `only` says so. */
+/* The dict in which an object keeps its attributes, if it has been made. */
+static PyObject *
+own_dict(PyObject *o)
+{
+    if (PyFunction_Check(o)) return ((PyFunctionObject *)o)->func_dict;
+#if PY_VERSION_HEX >= 0x030D0000
+    if (Py_TYPE(o)->tp_flags & Py_TPFLAGS_MANAGED_DICT) return (PyObject *)_PyObject_ManagedDictPointer(o)->dict;
+#endif
+    Attributes a;
+    attributes_of(o, &a);
+    return a.values ? NULL : a.dict;
+}
+
+/* Whether its attributes can be changed behind its back: somebody else holds its dict, too. */
+static bool
+shares_dict(PyObject *o)
+{
+    PyObject *dict = own_dict(o);
+    return dict && Py_REFCNT(dict) > 1;
+}
+
+/* Have an object looked at in the next event; `steps` from a variable; of a list one item, if `only` says so. Another object that is
+   known may show its content as well (a view, a buffer, the dict of an instance): then everything is looked at. */
 static void
 touch(Thread *t, PyObject *o, int steps, Py_ssize_t only)
 {
+    t->touches++;
+    if (t->exotics) { t->wild = true; return; }
     Obj *obj = map_get(&t->objects, (uint64_t)o);
     if (!obj || obj->dead) return;  /* what is not known yet is looked at when it is */
-    if (obj->exotic || obj->moves) { t->wild = true; return; }
+    PyTypeObject *k = Py_TYPE(o);
+    bool container = k == &PyList_Type || k == &PyDict_Type || k == &PySet_Type || k == &PyByteArray_Type;
+    if (obj->moves || (!container && (PyFunction_Check(o) || PyType_Check(o) || shares_dict(o)))) { t->wild = true; return; }
     if (obj->touched) {
         if (obj->only != only) obj->only = EVERYWHERE;
         return;
@@ -123,7 +149,7 @@ account_method(Thread *t, PyObject *o, const Act *act)
     } else if (k == &PyList_Type) does = act->on_list;
     else if (k == &PyDict_Type) does = act->on_dict;
     else if (k == &PySet_Type) does = act->on_set;
-    else if (k == &PyUnicode_Type || k == &PyBytes_Type) does = act->on_text;
+    else if (keeps_still(o)) does = act->on_still;
     if (does == DOES_UNKNOWN || t->exotics) { t->wild = true; return; }
     if (does == DOES_DRAW || does == DOES_CHANGE_AND_DRAW) t->drains = true;
     if (does == DOES_APPEND) touch(t, o, act->attribute ? 2 : 1, AT_END);
@@ -144,6 +170,33 @@ item_of(const View *v, const Act *act, PyObject *o)
     return key < 0 || key >= PyList_GET_SIZE(o) ? EVERYWHERE : (Py_ssize_t)key;
 }
 
+/* Whether it is a function that is recorded: its own events tell what it does. */
+static bool
+is_seen(Thread *t, PyObject *function)
+{
+    return function && Py_IS_TYPE(function, &PyFunction_Type) && in_scope(t->core, (PyCodeObject *)PyFunction_GET_CODE(function));
+}
+
+/* An attribute is set or deleted. */
+static void
+account_attribute(Thread *t, PyObject *o, const Act *act)
+{
+    PyTypeObject *k = Py_TYPE(o);
+    PyObject *found = k->tp_setattro == PyObject_GenericSetAttr ? _PyType_Lookup(k, act->method) : Py_None;
+    if (!found || (found != Py_None && (!Py_TYPE(found)->tp_descr_set || Py_IS_TYPE(found, &PyMemberDescr_Type))))
+        touch(t, o, act->attribute ? 2 : 1, EVERYWHERE);
+    else t->wild = true;  /* code of a descriptor or of `__setattr__` runs */
+}
+
+/* An item is set or deleted. */
+static void
+account_item(Thread *t, const View *v, PyObject *o, const Act *act)
+{
+    PyTypeObject *k = Py_TYPE(o);
+    if (k == &PyList_Type || k == &PyDict_Type || k == &PyByteArray_Type) touch(t, o, act->attribute ? 2 : 1, item_of(v, act, o));
+    else if (!is_seen(t, _PyType_Lookup(k, act->method))) t->wild = true;
+}
+
 static void
 account_act(Thread *t, const View *v, const Act *act, int from)
 {
@@ -151,8 +204,11 @@ account_act(Thread *t, const View *v, const Act *act, int from)
     PyObject *o = led_to(v, act);
     if (!o) { t->wild = true; return; }
     switch (act->kind) {
-    case ACT_STORE:
-        touch(t, o, act->attribute ? 2 : 1, item_of(v, act, o));
+    case ACT_SET_ATTRIBUTE:
+        account_attribute(t, o, act);
+        break;
+    case ACT_SET_ITEM:
+        account_item(t, v, o, act);
         break;
     case ACT_IN_PLACE:
         if (t->exotics) t->wild = true;
@@ -245,13 +301,13 @@ account_for_call(Thread *t, IFrame *i, Info *info, int offset)
         bool directly = calls_directly(&v, i), drains = false;
         if (!directly) {  /* code in C is at work: what it does, it may do now and when this goes back */
             bool wild = t->wild, drained = t->drains;
-            size_t touched = t->touched.n;
+            uint64_t touches = t->touches;
             t->drains = false;
             account_for(t, caller, v.info, v.offset + 2);
             drains = t->drains;
             t->drains |= drained;
             /* what it builds on the value stack can be seen before it is done */
-            directly = !wild && !t->wild && t->touched.n == touched && v.info->effect[v.offset / 2] != BUILDS;
+            directly = !wild && !t->wild && t->touches == touches && v.info->effect[v.offset / 2] != BUILDS;
         }
         *back = (Return){i, caller, v.info, v.offset, directly, drains, t->at.stored};
     } else t->wild = true;

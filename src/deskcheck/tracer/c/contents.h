@@ -71,6 +71,21 @@ find_field(Content *c, PyObject *name, size_t guess)
     return NULL;
 }
 
+/* Whether the fields that stay come first, in the order that they had: a reader puts new ones behind them. */
+static bool
+in_old_order(const Content *c, const Shape *s)
+{
+    Py_ssize_t at = 0;
+    for (size_t k = 0; k < c->nf; k++) {
+        Py_ssize_t i = 0;
+        while (i < s->nfields && !same_name(s->names[i], c->fields[k].name)) i++;
+        if (i == s->nfields) continue;
+        if (i != at) return false;
+        at++;
+    }
+    return true;
+}
+
 /* Take in what an object consists of now; write what changed (Content.whole, Content.change_to). */
 static int
 apply(Thread *t, const Shape *s)
@@ -109,6 +124,7 @@ commit(Thread *t, Obj *obj, const Shape *s)
         fields_differ = !f || !same(f->v, fields[i]);
     }
     if (!items_differ && !fields_differ) return 0;
+    if (!whole && fields_differ && !in_old_order(c, s)) whole = true;
     Buf *b = &t->objects_text;
     buf_lit(b, ",\"");
     buf_int(b, (int64_t)obj->number);
@@ -613,6 +629,17 @@ revisit(Thread *t, Obj *obj)
     return t->nreplaced != replaced;  /* a __class__ was assigned */
 }
 
+static bool shares_dict(PyObject *o);
+
+/* From now on operators may change it unseen, or others show what it holds. */
+static void
+note_exotic(Thread *t, Obj *obj)
+{
+    if (obj->exotic) return;
+    obj->exotic = true;
+    t->exotics++;
+}
+
 /* Look at an object: its content, what changed, what it refers to. */
 static int
 look_into(Thread *t, Queued q)
@@ -630,7 +657,7 @@ look_into(Thread *t, Queued q)
         obj->only = EVERYWHERE;
         if (!done) done = atoms_content(t, obj, &s);
         if (done) return done < 0 ? -1 : 0;
-        if (obj->known && obj->c.n == (size_t)s.n && (!s.ntail || same(obj->c.tail, text_val(s.tail, s.ntail)))) {
+        if (obj->known && obj->c.n == (size_t)s.n && same(obj->c.tail, text_val(s.tail, s.ntail))) {
             Py_ssize_t i = 0;
             for (Val v; i < s.n; i++) {
                 if (value_of(t, list_item(o, i), &v) < 0) return -1;
@@ -753,13 +780,17 @@ look_into(Thread *t, Queued q)
     }
     if (k == &PyFunction_Type) {
         PyFunctionObject *f = (PyFunctionObject *)o;
+        if (shares_dict(o)) note_exotic(t, obj);
         bool plain = !(f->func_dict && PyDict_GET_SIZE(f->func_dict)) && PyUnicode_CheckExact(f->func_qualname)
             && PyUnicode_FindChar(f->func_qualname, '>', 0, PyUnicode_GET_LENGTH(f->func_qualname), 1) < 0;
         if (plain && !f->func_defaults && !f->func_kwdefaults) return function_content(t, obj, o);
     } else {
         TypeInfo *info = type_info(t, k);
         if (!info) return -1;
-        if (info->mode == M_INSTANCE || info->mode == M_EXCEPTION) return instance_content(t, obj, o, info);
+        if (info->mode == M_INSTANCE || info->mode == M_EXCEPTION) {
+            if (info->exotic || shares_dict(o)) note_exotic(t, obj);
+            return instance_content(t, obj, o, info);
+        }
         if (info->mode == M_OPAQUE && obj->known) return 0;
         if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
             uint64_t version = dict_version(((PyTypeObject *)o)->tp_dict);

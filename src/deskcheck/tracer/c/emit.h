@@ -40,6 +40,8 @@ rec_drop(Thread *t, Rec *r)
     recount(t, r, -r->counted);
     set_refs(t, &r->refs, 0, NULL, 0);
     set_refs(t, &r->srefs, 0, NULL, 0);
+    let_go(t, &r->left, r->left.n);
+    free(r->left.p);
     for (int i = 0; i < r->nextra; i++) Py_DECREF(r->extra[i].name);
     free(r->extra);
     free(r->refs.p);
@@ -150,6 +152,7 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
         via = (PyObject *)frame_code(above->f_frame);
         above = PyFrame_GetBack(above);
     }
+    r->via = via != NULL;
     if (!above) return 0;
     pys_add(&t->held, (PyObject *)above);
     Rec *parent = t->parent = e->rec;
@@ -187,6 +190,7 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
     }
     if (!via_text) { free(operands.p); return -1; }
     pys_add(&t->held, via_text);
+    r->via = via_text != Py_None;
     Pys stack = {0};
     for (int i = 0; i < n; i++) {
         uint64_t raised = (uint64_t)map_get(&t->raised, (uint64_t)views[i].f);
@@ -410,7 +414,7 @@ stack_shape(const View *v, const char **tags)
 static bool
 quiet_line(Thread *t, Rec *r, PyFrameObject *frame, View *v)
 {
-    if (t->wild || t->beyond || t->drains || t->iterates || t->dirty || t->reread || t->touched.n || t->maybe.n || t->nreplaced || r->seen != t->stamp || r->seen < t->quiet
+    if (t->wild || t->beyond || t->drains || t->iterates || t->dirty || t->reread || t->touched.n || t->maybe.n || t->nreplaced || r->left.n || t->left.n || r->seen != t->stamp || r->seen < t->quiet
         || r->nextra || t->objects.used * 2 > (size_t)t->core->objects || view_of(t, frame, v) < 0 || v->info != r->info) return false;
     const Info *info = v->info;
     uint64_t stored = t->at.stored | info->cells;
@@ -459,7 +463,11 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         return put_event(t, kind, r, line, quiet.offset, texts);
     }
     t->ngone = 0;
-    if (t->dirty) { t->dirty = false; forget(t); }
+    if (t->dirty) {
+        forget_unsure(t);
+        t->dirty = false;
+        forget(t);
+    }
     t->stamp = ++core->stamps;
     t->nqueue = t->nsegments = 0;
     t->visited = 0;
@@ -483,7 +491,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         if (kind == K_YIELD && stack->n > from && stack->p[stack->n - 1] == value) stack->n--;
         if (kind == K_RESUME && stack->n) value = stack->p[--stack->n];
     }
-    t->doubt = false;
+    t->doubt = t->shared = false;
     t->moved = t->fresh = 0;
     t->parent = NULL;
     if (t->wild || t->beyond || !t->alone || t->objects.used * 2 > (size_t)core->objects) look_again(t);
@@ -501,7 +509,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     int again = t->quiet == t->stamp ? 0 : missed(t);
     if (!again) {
         if (finish(t) < 0) return -1;
-        again = t->quiet != t->stamp && t->drains && t->moved != t->iterators;
+        again = t->quiet != t->stamp && (t->shared || (t->drains && t->moved != t->iterators));
     }
     if (again) {
         if (see_everything(t, r, shows_stack) < 0 || finish(t) < 0) return -1;
@@ -515,7 +523,12 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         t->at.depth = stack_shape(top, &t->at.tags);
     }
     t->depth = 0;
-    if (t->objects_text.n || t->locals.n || t->stack.n || t->global_text.n) { t->dirty = false; forget(t); }
+    if (t->objects_text.n || t->locals.n || t->stack.n || t->global_text.n || r->left.n || t->left.n) {
+        let_go(t, &r->left, r->left.n);
+        let_go(t, &t->left, t->left.n);
+        t->dirty = false;
+        forget(t);
+    }
     if (t->ngone) {
         qsort(t->gone, t->ngone, sizeof(uint64_t), by_number);
         write_gone(t);

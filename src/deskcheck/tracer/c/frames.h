@@ -102,7 +102,7 @@ info_of(Thread *t, PyCodeObject *code)
     for (Py_ssize_t n = 0; n < PyList_GET_SIZE(acts); n++) {
         Act *act = &info->acts[n];
         if (!PyArg_ParseTuple(PyList_GET_ITEM(acts, n), "iiiOOOiiiiiii", &act->kind, &act->since, &act->slot, &act->name, &act->attribute,
-                              &act->method, &act->arguments, &act->on_list, &act->on_dict, &act->on_set, &act->on_text,
+                              &act->method, &act->arguments, &act->on_list, &act->on_dict, &act->on_set, &act->on_still,
                               &act->key_kind, &act->key)) return NULL;
         PyObject **texts[] = {&act->name, &act->attribute, &act->method};  /* interned: names of the code object; None is none */
         for (int k = 0; k < 3; k++) if (*texts[k] == Py_None) *texts[k] = NULL;
@@ -249,8 +249,11 @@ view_whole_stack(Thread *t, const View *v, Pys *to)
     PyObject **slots = v->i->localsplus + first;
     for (int p = 0; p < count; p++) {
         if (slots[p] && p < depth && tags[p] == IS_METHOD && p + 1 < count) {
+            PyObject *o = slots[p];  /* 3.13 may leave it bound, and none beside it */
+            if (slots[p + 1]) o = bound(t, o, slots[p + 1]);
+            else hold(t, o);
             pys_add(to, NULL);
-            pys_add(to, bound(t, slots[p], slots[p + 1]));
+            pys_add(to, o);
             p++;
             continue;
         }
@@ -304,7 +307,8 @@ fast_local(const View *v, int slot)
         o = closure ? PyTuple_GET_ITEM(closure, slot - v->info->free_from) : NULL;
         if (!o) return NULL;
     }
-    if (Py_IS_TYPE(o, &PyCell_Type)) o = PyCell_GET(o);
+    bool cell = PyBytes_AS_STRING(v->info->code->co_localspluskinds)[slot] & (CO_FAST_CELL | CO_FAST_FREE);
+    if (cell && Py_IS_TYPE(o, &PyCell_Type)) o = PyCell_GET(o);  /* else it is a variable that holds one */
     return o;
 }
 
@@ -364,7 +368,7 @@ collect_locals(Thread *t, View *views, int nviews, Nows *l)
     }
     if (!info->optimized && !info->is_module) {
         PyObject *names = v->i->f_locals, *key, *value;
-        if (names && PyDict_CheckExact(names)) {
+        if (names && PyDict_Check(names)) {
             Py_ssize_t at = 0;
             while (PyDict_Next(names, &at, &key, &value))
                 if (in_namespace(key, IMPLICIT)) put_name(l, info, key, value);

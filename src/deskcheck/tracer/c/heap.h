@@ -60,7 +60,8 @@ struct Obj {
     size_t roots, rc;    /* references from frames, globals and values in flight; from contents */
     size_t users;        /* lists that name it: it is freed when it is dead and this is 0 */
     Obj *hint;           /* an object whose content refers to this one, or NULL */
-    bool known, dead, listed, moves, exotic;  /* moves: an iterator; exotic: C code that may change it by an operator */
+    bool known, dead, listed, moves, exotic, dies_unseen;  /* moves: an iterator; exotic: C code may change it by an operator, or another
+                            object shows its content; dies_unseen: another one may lie at its address */
     signed char touched; /* the last line may have changed it: how many steps it is from a variable; 0 if not */
     Py_ssize_t only;     /* of a list: where alone; EVERYWHERE or AT_END */
     Content c;

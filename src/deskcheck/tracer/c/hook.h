@@ -18,6 +18,14 @@ leave(Thread *t, PyFrameObject *frame, Rec *r, bool keep)
         recount(t, r, -1);
         r->users--;
     }
+    Objs *left = t->nactive ? &t->active[t->nactive - 1]->left : &t->left;
+    keep_numbers(left, &r->left);
+    keep_numbers(left, &r->refs);
+    keep_numbers(left, &r->srefs);
+    keep_numbers(left, &t->in_flight);
+    if (left->n > 2 * KEPT_NUMBERS) let_go(t, left, left->n - KEPT_NUMBERS);
+    let_go(t, &r->left, r->left.n);
+    t->unsure |= r->via;
     t->dirty = true;
     if (!keep) frames_del(t, frame);
 }

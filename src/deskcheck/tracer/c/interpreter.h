@@ -125,6 +125,12 @@ int_value(PyObject *o, int64_t *value)
 static inline uint64_t
 dict_version(PyObject *dict)
 {
+#if PY_VERSION_HEX >= 0x030D0000
+    /* its values lie in an instance, where an assignment to an attribute leaves the version as it was */
+    static uint64_t newest = UINT64_MAX;
+    PyDictValues *values = ((PyDictObject *)dict)->ma_values;
+    if (values && values->embedded) return newest--;
+#endif
 #if PY_VERSION_HEX >= 0x030C0000
     _Py_COMP_DIAG_PUSH
     _Py_COMP_DIAG_IGNORE_DEPR_DECLS

@@ -77,6 +77,31 @@ set_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
     if (n || have->n) replace_refs(t, have, counted, now, n);
 }
 
+/* Keep the numbers of objects until `let_go`. */
+static void
+keep_numbers(Objs *left, const Objs *of)
+{
+    for (size_t i = 0; i < of->n; i++) {
+        if (of->p[i]->dead) continue;
+        of->p[i]->roots++;
+        of->p[i]->users++;
+        objs_add(left, of->p[i]);
+    }
+}
+
+/* Let go of the first `n`. */
+static void
+let_go(Thread *t, Objs *left, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        left->p[i]->roots--;
+        list_candidate(t, left->p[i]);
+        unuse(t, left->p[i]);
+    }
+    left->n -= n;
+    if (left->n) memmove(left->p, left->p + n, left->n * sizeof *left->p);
+}
+
 static void
 recount(Thread *t, Rec *r, int change)
 {
@@ -104,6 +129,7 @@ obj_kill(Thread *t, Obj *o)
     o->dead = true;
     t->iterators -= o->moves;
     t->exotics -= o->exotic;
+    t->unseen -= o->dies_unseen;
     if (map_get(&t->objects, (uint64_t)o->address) == o) map_del(&t->objects, (uint64_t)o->address);
     o->users++;
     edges_set(t, o, NULL, 0);
@@ -120,6 +146,64 @@ surely_reached(Obj *o)
         if (o->roots) return true;
     }
     return false;
+}
+
+static void
+mark_all(Objs *todo, const Objs *from, uint64_t mark)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        Obj *o = from->p[i];
+        if (o->mark != mark && !o->dead) { o->mark = mark; objs_add(todo, o); }
+    }
+}
+
+static void
+mark_reached(Objs *todo, uint64_t mark)
+{
+    while (todo->n) {
+        Obj *o = todo->p[--todo->n];
+        for (size_t i = 0; i < o->c.nrefs; i++) {
+            Obj *ref = o->c.refs[i];
+            if (ref->mark != mark && !ref->dead) { ref->mark = mark; objs_add(todo, ref); }
+        }
+    }
+}
+
+/* Drop them all, and note their numbers. */
+static void
+drop_all(Thread *t, Objs *them)
+{
+    for (size_t i = 0; i < them->n; i++) them->p[i]->users++;
+    for (size_t i = 0; i < them->n; i++) {
+        gone_add(&t->gone, &t->ngone, &t->capgone, them->p[i]->number);
+        obj_kill(t, them->p[i]);
+    }
+    for (size_t i = 0; i < them->n; i++) unuse(t, them->p[i]);
+    free(them->p);
+}
+
+/* Drop what dies unseen and may have died since the last event (_forget_unsure in reference.py). */
+static void
+forget_unsure(Thread *t)
+{
+    bool unsure = t->unsure;
+    t->unsure = false;
+    if (!t->unseen) return;
+    let_go(t, &t->left, t->left.n);
+    for (int n = 0; n < t->nactive; n++) let_go(t, &t->active[n]->left, t->active[n]->left.n);
+    if (!unsure) return;
+    Objs todo = {0};
+    uint64_t mark = ++t->marks;
+    for (int n = 0; n < t->nactive; n++) { mark_all(&todo, &t->active[n]->refs, mark); mark_all(&todo, &t->active[n]->srefs, mark); }
+    for (int k = 0; k < t->nglobals; k++) mark_all(&todo, &t->globals[k].refs, mark);
+    for (size_t i = 0; t->frames.e && i <= t->frames.mask; i++) {
+        Entry *e = t->frames.e[i].key ? t->frames.e[i].value : NULL;
+        if (e && e->kept) { mark_all(&todo, &e->rec->refs, mark); mark_all(&todo, &e->rec->srefs, mark); }
+    }
+    mark_reached(&todo, mark);
+    for (Obj *o = t->all; o; o = o->next)
+        if (o->dies_unseen && o->mark != mark && !o->dead && o->known) objs_add(&todo, o);
+    drop_all(t, &todo);
 }
 
 /* Drop what cannot be reached from the roots any more, and note its numbers (Snapshotter.forget_unreachable). */
@@ -147,23 +231,11 @@ forget(Thread *t)
         uint64_t mark = ++t->marks;
         for (Obj *o = t->all; o; o = o->next)
             if (o->roots && !o->dead) { o->mark = mark; objs_add(&todo, o); }
-        while (todo.n) {
-            Obj *o = todo.p[--todo.n];
-            for (size_t i = 0; i < o->c.nrefs; i++) {
-                Obj *ref = o->c.refs[i];
-                if (ref->mark != mark && !ref->dead) { ref->mark = mark; objs_add(&todo, ref); }
-            }
-        }
+        mark_reached(&todo, mark);
         for (Obj *o = t->all; o; o = o->next)
             if (o->mark != mark && !o->dead && o->known) objs_add(&todo, o);
         for (size_t i = 0; i < later.n; i++) later.p[i]->listed = false;
-        for (size_t i = 0; i < todo.n; i++) todo.p[i]->users++;
-        for (size_t i = 0; i < todo.n; i++) {
-            gone_add(&t->gone, &t->ngone, &t->capgone, todo.p[i]->number);
-            obj_kill(t, todo.p[i]);
-        }
-        for (size_t i = 0; i < todo.n; i++) unuse(t, todo.p[i]);
-        free(todo.p);
+        drop_all(t, &todo);
     }
     free(later.p);
     for (size_t i = 0; i < t->nreplaced; i++) gone_add(&t->gone, &t->ngone, &t->capgone, t->replaced[i]);

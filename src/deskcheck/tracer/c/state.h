@@ -7,7 +7,7 @@ enum {
     OP_CALLS = 2048,
 };
 typedef struct {             /* Act in _effects.py, which says what each is */
-    int kind, since, slot, arguments, on_list, on_dict, on_set, on_text, key_kind, key;
+    int kind, since, slot, arguments, on_list, on_dict, on_set, on_still, key_kind, key;
     PyObject *name, *attribute, *method;
 } Act;
 
@@ -58,10 +58,12 @@ typedef struct Rec {
     Val *stack;
     int nstack, capstack;
     Objs refs, srefs;
+    Objs left;                   /* of frames that it called and that have ended: they keep their numbers until its next event */
     int line, last_line, last_offset;
     uint64_t seen;               /* the event at which its variables were looked at last */
     bool moves;                  /* an iterator is among its refs */
     bool propagating, closing, unfolding, after_comprehension;
+    bool via;                    /* called or resumed last through code in C, or of a library */
     int pending;                 /* a kind, or -1 */
     Map counts;                  /* how often there was an event of a kind at a place, where that is limited */
     bool repeats, skipped;       /* its last event is left out; it was resumed unrecorded (_Frame) */
@@ -80,6 +82,7 @@ typedef struct {
 typedef struct { PyObject *o; Obj *obj; int depth; } Queued;
 
 typedef struct { IFrame *called, *frame; Info *info; int offset; bool directly, drains; uint64_t stored; } Return;  /* to where a call goes back */
+enum { KEPT_NUMBERS = 1000 };   /* of `left`: see reference.py */
 enum { DEEP, REPEATED, CALLED, LEFT_OUT };
 
 struct Core;
@@ -95,7 +98,7 @@ typedef struct Thread {
     int nactive, capactive;
     Globals *globals;
     int nglobals;
-    Objs in_flight;
+    Objs in_flight, left;        /* left: as that of a frame, where none is left that is recorded */
     bool dirty, user, doubt, alone, reread;
     struct {                     /* where the last event left off */
         IFrame *frame;
@@ -111,6 +114,10 @@ typedef struct Thread {
     bool beyond;                 /* something lies beyond the limit on depth: how deep, that changes with who refers to it */
     bool wild, drains, returned_drains, iterates;  /* since the last event anything may have changed; iterators may have been drawn from; a loop's was */
     Objs touched;                /* what alone may have changed, if not */
+    uint64_t touches;            /* how often something was found to change */
+    bool unsure;                 /* other code has got something since the last event, and may have let go of it */
+    size_t unseen;               /* known objects that die unseen */
+    bool shared;                 /* a dict was found that something else holds, too: it may be that of an instance */
     uint64_t quiet;              /* what was looked at in this event or later has not changed since */
     size_t fresh;                /* objects that this event has found */
     size_t iterators, exotics, moved;  /* objects of these kinds that are known; iterators seen at this event */

@@ -74,6 +74,8 @@ thread_free(Thread *t)
     free(t->touched.p);
     free(t->returns);
     set_refs(t, &t->in_flight, 1, NULL, 0);
+    let_go(t, &t->left, t->left.n);
+    free(t->left.p);
     for (Obj *o = t->all, *next; o; o = next) {
         next = o->next;
         content_free(&o->c);

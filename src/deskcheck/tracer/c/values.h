@@ -44,8 +44,8 @@ type_info(Thread *t, PyTypeObject *kind)
     for (int i = 0; i < known->nslots; i++) Py_DECREF(known->names[i]);
     known->nslots = 0;
     PyObject *slots, *head;
-    int has_dict, hides, placed;
-    if (!PyArg_ParseTuple(facts, "iOOppp", &known->mode, &head, &slots, &has_dict, &hides, &placed)) {
+    int has_dict, hides, placed, unseen;
+    if (!PyArg_ParseTuple(facts, "iOOpppp", &known->mode, &head, &slots, &has_dict, &hides, &placed, &unseen)) {
         Py_DECREF(facts);
         return NULL;
     }
@@ -65,7 +65,7 @@ type_info(Thread *t, PyTypeObject *kind)
     known->hides_private = hides;
     known->placed = placed;
     known->moves = placed || kind == &PyGen_Type || kind == &PyCoro_Type || (head != Py_None && PyUnicode_Check(head) && known->mode == M_CONTENT);
-    known->exotic = known->moves ? !draws_quietly(kind) : (known->mode == M_OPAQUE || (known->mode == M_INSTANCE && hides)
+    known->exotic = known->moves ? !draws_quietly(kind) : (known->mode == M_OPAQUE || unseen
         || (known->mode == M_CONTENT && !PyType_IsSubtype(kind, (PyTypeObject *)PyExc_BaseException)));
     known->weakly = kind->tp_weaklistoffset != 0 && kind != &PyList_Type && kind != &PyDict_Type;
     Py_ssize_t n = PyTuple_GET_SIZE(slots);
@@ -140,7 +140,7 @@ function_is_inert(PyObject *o)
 {
     PyFunctionObject *f = (PyFunctionObject *)o;
     if (f->func_closure) return false;
-    if (f->func_dict && PyDict_GET_SIZE(f->func_dict)) return false;
+    if (f->func_dict && (PyDict_GET_SIZE(f->func_dict) || Py_REFCNT(f->func_dict) > 1)) return false;
     if (f->func_defaults)
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(f->func_defaults); i++) {
             PyTypeObject *k = Py_TYPE(PyTuple_GET_ITEM(f->func_defaults, i));
@@ -227,9 +227,14 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
             }
             return obj;
         }
-        gone_add(&t->replaced, &t->nreplaced, &t->capreplaced, obj->number);
-        t->reread = true;  /* a __class__ may have been assigned: what holds it holds another object now */
-        obj_kill(t, obj);
+        if (obj->weak && referent(obj->weak) != o) {  /* it is dead, and told of when nothing refers to its number */
+            map_del(&t->objects, (uint64_t)o);
+            list_candidate(t, obj);
+        } else {
+            gone_add(&t->replaced, &t->nreplaced, &t->capreplaced, obj->number);
+            t->reread = true;  /* a __class__ may have been assigned: what holds it holds another object now */
+            obj_kill(t, obj);
+        }
     }
     if (t->depth >= t->core->depth) { *cut = "deep"; t->beyond = true; return NULL; }
     if ((Py_ssize_t)t->visited >= t->core->objects) { *cut = "many"; return NULL; }
@@ -255,6 +260,8 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         t->moved += obj->moves;
     }
     if (!weakly && !(kind->tp_flags & Py_TPFLAGS_HEAPTYPE)) watch(kind);
+    obj->dies_unseen = !weakly && kind->tp_flags & Py_TPFLAGS_HEAPTYPE;
+    t->unseen += obj->dies_unseen;
     obj->next = t->all;
     if (t->all) t->all->prev = obj;
     t->all = obj;
@@ -263,6 +270,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
     obj->visited = t->stamp;
     t->visited++;
     t->fresh++;
+    t->shared |= kind == &PyDict_Type && Py_REFCNT(o) > 1;
     enqueue(t, o, obj);
     return obj;
 }

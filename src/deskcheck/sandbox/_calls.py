@@ -13,13 +13,13 @@ import ast
 import fnmatch
 import json
 import os
-import random
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -37,6 +37,11 @@ ARGUMENT_CHARS = 2000
 """A call whose arguments need more text than this is not recorded."""
 LOOKS = 200
 """The first calls of a function are all looked at, from then on so many at random among the first n."""
+IDLE = 200_000
+"""After so many calls in a row of which none is looked at, of other code too, the rest of a test is not
+watched."""
+GIVEN_UP = 2
+"""A function of which so many more calls were too long to be recorded than were not is left alone."""
 
 CALL_BYTES, CALL_S = 4 << 20, 10.0
 """A call whose events take more than that, or that takes longer under the tracer, is left out."""
@@ -132,6 +137,10 @@ class Project:
         return parts[0] in self.packages and not _NOT_OURS & set(parts) and not self._is_test(file)
 
 
+FunctionKey = tuple[str, str, int]
+"""Module, qualified name, first line: a property's functions have one name."""
+
+
 @dataclass(slots=True)
 class _Function:
     """What is known of one of the project's functions.
@@ -143,7 +152,8 @@ class _Function:
     code: CodeType
     module: str
     label: str
-    rng: random.Random
+    draws: int
+    """What is drawn for its calls depends on this and on their number alone (`_drawn`)."""
     why_not: str | None = None
     kind: str = "other"
     defaults: dict[str, Any] = field(default_factory=dict)
@@ -151,6 +161,23 @@ class _Function:
     """Address of the class that a class method is found in."""
     calls: int = 0
     seen: set[str] = field(default_factory=set)
+    """Digests of the arguments that were looked at; `fresh` are those that nobody was told of yet."""
+    fresh: list[str] = field(default_factory=list)
+    recorded: int = 0
+    given_up: int = 0
+    too_long: int = 0
+    """How often its arguments were."""
+    next_look: int = 0
+    """Calls before the one of this number are not looked at."""
+    test: str = ""
+    """The last test that called it: the following are of it."""
+    time: int = 0
+    not_drawn: int = 0
+    wanted: frozenset[int] = frozenset()
+
+    @property
+    def key(self) -> FunctionKey:
+        return self.module, self.code.co_qualname, self.code.co_firstlineno
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +188,32 @@ class _Arguments:
     text: str
     form: str
 
+    @property
+    def digest(self) -> str:
+        return _digest(self.text)
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _drawn(key: int, number: int) -> float:
+    """A number between 0 and 1 that depends on these two alone, and on each bit of them (splitmix64)."""
+    x = (key + number * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
+    return (((x ^ x >> 31) >> 11) + 0.5) / (1 << 53)
+
 
 class Observer:
     """Watches the main thread from `begin` to `end`, a test at a time.
 
     send: takes what is found out, as (kind, JSON-able facts, blocks of events). most: how many calls
     of one function are kept, fewer where all functions would have more than `budget`; a call in a slot
-    that was used before takes the place of that. wanted: if given, exactly these calls are recorded:
-    (test, module, function, the how-manieth in the test).
+    that was used before replaces the one that was there. wanted: if given, exactly these calls are
+    recorded: (test, module, function, its first line, its number among the calls of this function in
+    the test, from 1). pace: see `suite.Pace`. known: what an earlier run, from which this one goes on,
+    has told.
     """
 
     def __init__(
@@ -179,21 +224,37 @@ class Observer:
         most: int,
         budget: int,
         limits: TraceLimits,
-        wanted: frozenset[tuple[str, str, str, int]] | None = None,
+        wanted: frozenset[tuple[str, str, str, int, int]] | None = None,
         seed: int = 0,
+        pace: dict[str, Any] | None = None,
+        known: dict[str, Any] | None = None,
     ) -> None:
         self.project = project
         self.send = send
         self.most = most
         self.budget = budget
         self.limits = limits
-        self.wanted = wanted
+        self.watched = wanted is None
+        """Whether calls are drawn; else certain ones are wanted."""
+        self.wanted: dict[str, dict[FunctionKey, set[int]]] = {}
+        self.left_of_wanted = Counter(key[0] for key in wanted or ())
+        """How many of a test's wanted calls have not begun."""
+        for of_test, module, name, line, which in wanted or ():
+            self.wanted.setdefault(of_test, {}).setdefault((module, name, line), set()).add(which)
         self.seed = seed
+        self.pace = pace
+        self.allowed_s = pace["times"] * pace["start"] if pace else 0.0
+        self.spent_s = 0.0
+        self._began = 0.0
+        known = known or {"left_out": {}, "recorded": 0, "functions": []}
+        self.known = {tuple(key): (calls, seen) for *key, calls, seen in known["functions"]}
         self.test = ""
         self.functions: dict[int, _Function] = {}
-        self.counts: Counter[int] = Counter()
-        self.left_out: Counter[str] = Counter()
-        self.recorded = 0
+        self.called: list[_Function] = []
+        """Those that the test has called."""
+        self.idle = 0
+        self.left_out: Counter[str] = Counter(known["left_out"])
+        self.recorded = known["recorded"]
         self._recording: _Recording | None = None
         self._thread = threading.get_ident()
         self._pid = os.getpid()
@@ -202,9 +263,13 @@ class Observer:
 
     def begin(self, test: str) -> None:
         """Watch from here on; `test` is what is running."""
-        if os.getpid() == self._pid and self.wanted != frozenset():
-            self.test = test
-            self.counts.clear()
+        if os.getpid() != self._pid:
+            return
+        if self.pace:
+            self.allowed_s += self.pace["times"] * self.pace["own"].get(test, 0.0)
+        self.test, self.idle = test, 0
+        self.called.clear()
+        if self.watched or self.left_of_wanted[test]:
             self._hook.on()
 
     def end(self) -> None:
@@ -213,6 +278,18 @@ class Observer:
             self._hook.off()
             if self._recording is not None and not self._recording.is_over():
                 self._recording.give_up("the call did not end with its test")
+
+    def account(self) -> list[tuple[str, str, int, int, list[str]]]:
+        """Of each function that the test has called: how often, and the arguments that were new."""
+        told = []
+        for function in self.called:
+            told.append((*function.key, function.time, function.fresh))
+            function.fresh, function.test = [], ""
+            if function.not_drawn:
+                self.left_out["not drawn"] += function.not_drawn
+                function.not_drawn = 0
+        self.called.clear()
+        return told
 
     def wrote(self, text: str) -> None:
         """Tell of something that was written to standard output."""
@@ -233,56 +310,108 @@ class Observer:
     def _entered(self, frame: FrameType) -> bool:
         """A frame begins. Returns whether there is any point in telling of this code again."""
         code = frame.f_code
-        if not self.project.owns(code.co_filename):
-            return False
+        function = self.functions.get(id(code))
+        if function is None and not self.project.owns(code.co_filename):
+            return self._nothing_done()
         try:
-            return self._own_call(frame, code)
+            return self._own_call(frame, function or self._function(frame, code))
         except Exception as error:  # ours must not become the program's
             self.left_out[_ours(error)] += 1
             return True
 
-    def _own_call(self, frame: FrameType, code: CodeType) -> bool:
-        function = self.functions.get(id(code)) or self._function(frame, code)
+    def _own_call(self, frame: FrameType, function: _Function) -> bool:
         if function.why_not is not None:
-            return False
+            return self._nothing_done()
         if threading.get_ident() != self._thread:
             self.left_out["in another thread"] += 1
             return True
-        self.counts[id(code)] += 1
+        if function.test != self.test:
+            self._first_of_test(function)
+        function.time += 1
         function.calls += 1
         if self._recording is not None and not self._recording.is_over():
             self.left_out["inside a recorded call"] += 1
+        elif not self.watched:
+            self._look_for_wanted(frame, function)
+        elif function.calls < function.next_look:
+            function.not_drawn += 1
+            self._nothing_done()
         elif _gettrace() is not None:
             self.left_out["under a trace function of the test's own"] += 1
-        elif self.wanted is not None:
-            if (self.test, function.module, code.co_qualname, self.counts[id(code)]) in self.wanted:
-                arguments = self._arguments(frame, function)
-                if arguments is not None:
-                    self._record(frame, function, arguments, self.recorded)
+        elif self._over():
+            self.left_out["recording had cost as much as it may"] += 1
+            self._nothing_done()
         else:
-            self._consider(frame, function)
+            self._began = time.process_time()
+            if not self._consider(frame, function):
+                self.spent_s += time.process_time() - self._began
         return True
 
-    def _consider(self, frame: FrameType, function: _Function) -> None:
-        if function.calls > LOOKS and function.rng.random() * function.calls >= LOOKS:
-            self.left_out["not drawn"] += 1
-            return
+    def _first_of_test(self, function: _Function) -> None:
+        function.test, function.time = self.test, 0
+        function.wanted = frozenset(self.wanted.get(self.test, {}).get(function.key, ()))
+        self.called.append(function)
+
+    def _nothing_done(self) -> bool:
+        """A call was not looked at. Being told of very many such calls costs more than the tests do."""
+        self.idle += 1
+        if self.idle == IDLE and self.watched and self._recording is None:
+            self.left_out[f"not seen: after {IDLE:,} calls in a test of which none was drawn"] += 1
+            self._hook.off()
+        return False
+
+    def _look_for_wanted(self, frame: FrameType, function: _Function) -> None:
+        if not self.left_of_wanted[self.test]:
+            self._hook.off()
+        elif function.time in function.wanted:
+            self.left_of_wanted[self.test] -= 1
+            if _gettrace() is not None:
+                self.left_out["under a trace function of the test's own"] += 1
+                return
+            arguments = self._arguments(frame, function)
+            if arguments is not None:
+                self._record(frame, function, arguments, self.recorded)
+
+    def _consider(self, frame: FrameType, function: _Function) -> bool:
+        """Record the call if it is to be; returns whether it is."""
+        if function.given_up > function.recorded + GIVEN_UP:
+            self.left_out["too long, as calls of the function before"] += 1
+            self._nothing_done()
+            return False
+        self.idle = 0
+        if function.calls >= LOOKS:
+            # The n-th call is looked at with the chance LOOKS / n: drawn is when that happens next.
+            skipped = _drawn(function.draws, function.calls) ** (-1 / LOOKS)
+            function.next_look = int(function.calls * skipped) + 1
         arguments = self._arguments(frame, function)
         if arguments is None:
             self.left_out[f"arguments of more than {ARGUMENT_CHARS} characters"] += 1
-            return
-        if arguments.text in function.seen:
+            function.too_long += 1
+            if function.too_long > GIVEN_UP + len(function.seen):
+                function.next_look = max(function.next_look, 2 * function.calls)
+            return False
+        if arguments.digest in function.seen:
             self.left_out["the same arguments again"] += 1
-            return
-        function.seen.add(arguments.text)
+            return False
+        function.seen.add(arguments.digest)
+        function.fresh.append(arguments.digest)
         slot = len(function.seen) - 1
         most = max(1, min(self.most, self.budget // len(self.functions)))
         if slot >= most:  # reservoir: every one of n different calls is kept with the same chance
-            if function.rng.random() * len(function.seen) >= most:
+            slot = int(_drawn(function.draws, -len(function.seen)) * len(function.seen))
+            if slot >= most:
                 self.left_out["not drawn"] += 1
-                return
-            slot = function.rng.randrange(most)
+                return False
         self._record(frame, function, arguments, slot)
+        return True
+
+    def _over(self) -> bool:
+        """Whether recording has cost what it may so far."""
+        if self.pace is None:
+            return False
+        if not self.pace["own"]:  # not known: what is not spent here is the tests' own
+            self.allowed_s = self.pace["times"] * (time.process_time() - self.spent_s)
+        return self.spent_s > self.allowed_s
 
     def _function(self, frame: FrameType, code: CodeType) -> _Function:
         name = frame.f_globals.get("__name__")
@@ -293,9 +422,10 @@ class Observer:
             file, label = self.project.modules[name]
             self.send("module", {"name": name, "file": os.path.abspath(file), "label": label}, [])
         known = self.project.modules.get(module)
-        function = _Function(
-            code, module, known[1] if known else "", random.Random(f"{self.seed}:{module}:{code.co_qualname}")
-        )
+        draws = int(_digest(f"{self.seed}:{module}:{code.co_qualname}:{code.co_firstlineno}"), 16)
+        function = _Function(code, module, known[1] if known else "", draws)
+        function.calls, seen = self.known.get(function.key, (0, ()))
+        function.seen.update(seen)
         self.functions[id(code)] = function  # which keeps the code alive, so its address stays its own
         if not code.co_flags & _OPTIMIZED or code.co_name == "<module>":
             function.why_not = ""
@@ -308,7 +438,8 @@ class Observer:
         elif "<" in code.co_qualname:
             function.why_not = "inside a function" if not code.co_name.startswith("<") else ""
         if function.why_not:
-            self.send("function", {"why_not": function.why_not}, [])
+            told = dict(zip(("module", "function", "line"), function.key, strict=True))
+            self.send("function", told | {"why_not": function.why_not}, [])
         if function.why_not is None:
             _resolve(function, frame.f_globals)
         return function
@@ -357,8 +488,13 @@ class Observer:
         snapshotter.begin()
         texts, _ = snapshotter.roots([value for _, value in plan])
         objects = {number: json.loads(content) for number, content in snapshotter.finish().items()}
+        if sum(map(_chars_at_least, objects.values())) > ARGUMENT_CHARS:  # to write them out takes long
+            return None
         values = [decode(json.loads(text), objects) for text in texts]
-        parts = [before + render(value) for (before, _), value in zip(plan, values, strict=True)]
+        parts = [
+            before + render(value, max_chars=ARGUMENT_CHARS + 1)
+            for (before, _), value in zip(plan, values, strict=True)
+        ]
         text = f"({', '.join(parts)})"
         if len(text) > ARGUMENT_CHARS:
             return None
@@ -377,30 +513,41 @@ class Observer:
             "arguments": arguments.text,
             "form": arguments.form,
             "test": self.test,
-            "time": self.counts[id(function.code)],
+            "seen": arguments.digest,
+            "time": function.time,
             "slot": slot,
             "own": sorted({name.partition(".")[0] for name in project.modules}),
         }
-        self._recording = _Recording(self, facts, scope, set(project.modules))
+        self._recording = _Recording(self, function, facts, scope, set(project.modules))
         self._recording.start(frame)
 
     def finished(self, facts: dict[str, Any] | None, blocks: list[bytes], why_not: str = "") -> None:
         """Called by the recording when it has ended; no facts: it came to nothing."""
-        self._recording = None
+        recording, self._recording = self._recording, None
         if facts is None:
             self.left_out[why_not] += 1
         else:
             self.recorded += 1
             self.send("call", facts, blocks)
+        if recording is not None:
+            recording.function.given_up += facts is None
+            recording.function.recorded += facts is not None
+        self.spent_s += time.process_time() - self._began
 
 
 class _Recording:
     """One call that is being recorded."""
 
     def __init__(
-        self, observer: Observer, facts: dict[str, Any], scope: dict[str, str], modules: set[str]
+        self,
+        observer: Observer,
+        function: _Function,
+        facts: dict[str, Any],
+        scope: dict[str, str],
+        modules: set[str],
     ) -> None:
         self.observer = observer
+        self.function = function
         self.facts = facts
         self.blocks: list[bytes] = []
         self.written: list[str] = []
@@ -469,6 +616,13 @@ class _Recording:
             }
         self.facts["stdout"] = "".join(self.written)
         self.observer.finished(self.facts, self.blocks)
+
+
+def _chars_at_least(content: dict[str, Any]) -> int:
+    """Of the text of an object: each is written out once, or more often."""
+    if content["kind"] != "object":
+        return 2
+    return len(content["type"]) + sum(len(name) + 2 for name in content.get("fields", ()))
 
 
 def _ours(error: Exception) -> str:

@@ -13,8 +13,10 @@ sys.path.insert(0, _package_root)
 
 import ast
 import functools
+import importlib.machinery
 import importlib.util
 import io
+import itertools
 import json
 import marshal
 import os
@@ -24,11 +26,12 @@ from collections.abc import Callable
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
-from deskcheck.recording.program import Mode
+from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
 from deskcheck.sandbox import _calling, _determinism, _rlimits, _server, _session_child
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
+from deskcheck.tracer._whole_call import whole_call
 from deskcheck.tracer.result import exception_text, snapshot
 
 sys.path.remove(_package_root)
@@ -51,6 +54,26 @@ def _new_sender(job: dict[str, Any]) -> Callable[[int, bytes], Callable[[bytes],
         return sender
     ways: dict[str, Any] = {"write": _determinism.write_in_turn, "blake2b": _determinism.hash_in_turn}
     return functools.partial(sender, **ways)
+
+
+def _stand_beside(folder: str) -> None:
+    """Let relative paths find what lies in a folder: here are links to it all.
+
+    But for modules, which are found on the import path: from here they would stand in for the library's. A
+    folder that may not be read, or holds very many things, is left out.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            found = list(itertools.islice(entries, FILES_BESIDE + 1))
+    except OSError:
+        return
+    if len(found) > FILES_BESIDE:
+        return
+    modules = tuple(importlib.machinery.all_suffixes())
+    for entry in found:
+        package = any(os.path.exists(f"{entry.path}/__init__{suffix}") for suffix in modules)
+        if not (package or entry.name.endswith(modules) or os.path.lexists(entry.name)):
+            os.symlink(entry.path, entry.name)
 
 
 def _watched_stdout(tracer: Any) -> io.TextIOWrapper:
@@ -77,6 +100,7 @@ def _tracer(
     scope: dict[str, str],
     limits: TraceLimits,
     level: Level,
+    name: str | None,
     channel: int,
     mirror: int,
     send: Callable[[bytes], None],
@@ -100,7 +124,7 @@ def _tracer(
         except OSError:
             return
 
-    tracer: Any = tracer_class()(scope, emit, limits=limits, level=level)
+    tracer: Any = tracer_class(name)(scope, emit, limits=limits, level=level)
     if hasattr(tracer, "mirror"):
         tracer.mirror(mirror, os.fstat(mirror).st_size)
     os.close(mirror)
@@ -149,7 +173,8 @@ class _Run:
         if self.record:
             assert self.mirror is not None
             limits, level = TraceLimits(**self.job["trace_limits"]), Level(self.job["level"])
-            self.tracer = _tracer(scope, limits, level, self.channel, self.mirror, self.send)
+            name = self.job["tracer"]
+            self.tracer = _tracer(scope, limits, level, name, self.channel, self.mirror, self.send)
             sys.stdout = _watched_stdout(self.tracer)
             sys.__stdout__ = sys.stdout  # type: ignore[misc]
         sys.modules["__main__"] = self.main
@@ -163,6 +188,8 @@ class _Run:
                 installed = ("site-packages", "dist-packages")
                 place = next((n for n, name in enumerate(sys.path) if name.endswith(installed)), place)
             sys.path.insert(place, program.path)
+            if program.module is None and "own" not in program.extra:
+                _stand_beside(program.path)
 
     def _import_module(self, name: str) -> None:
         """Bring in the module whose namespace the program starts from; record its functions too."""
@@ -208,7 +235,7 @@ class _Run:
             self.tracer.stop()
 
     def run(self) -> Any:
-        """Run the program; return what its call returned."""
+        """Run the program; return what its call came to, a `Whole`."""
         program = self.program
         if program.module is not None:
             self._import_module(program.module)
@@ -236,7 +263,7 @@ class _Run:
             function = getattr(function, name)
         self._start()
         try:
-            return function(*args, **kwargs)
+            return whole_call(function, function(*args, **kwargs))
         finally:
             self._stop()
 
@@ -291,7 +318,8 @@ def _since(before: frozenset[str]) -> list[str]:
 
 def _own_part(traceback: Any) -> Any:
     """The part of a traceback that begins in the program's own code."""
-    while traceback is not None and traceback.tb_frame.f_code.co_filename in (__file__, "<arguments>"):
+    ours = (__file__, "<arguments>", whole_call.__code__.co_filename)
+    while traceback is not None and traceback.tb_frame.f_code.co_filename in ours:
         traceback = traceback.tb_next
     return traceback
 
@@ -372,9 +400,12 @@ def main() -> None:
         raise
     facts: dict[str, Any] = {}
     if run.program.mode == Mode.CALL:
-        encoded, objects = snapshot(result)
+        encoded, objects = snapshot(result.value)
         value = decode(encoded, objects)
-        facts = {"result": render(value), "result_builtin": value.builtin}
+        # A list of what was drawn is our account of the call: it returned a generator.
+        facts = {"result": render(value), "result_builtin": value.builtin and not result.drawn}
+        if result.detail:
+            facts["detail"] = result.detail
         del result
     run.report(Outcome.RETURNED, **facts)
     run.status = 0

@@ -20,7 +20,9 @@ import io
 import json
 import os
 import platform
+import resource
 import runpy
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -64,12 +66,21 @@ class _Sender:
 
 
 class _Plugin:
-    """What pytest calls, by name."""
+    """What pytest calls, by name. finished: tests that an earlier run came to the end of."""
 
-    def __init__(self, observer: Observer, send: _Sender) -> None:
+    def __init__(self, observer: Observer, send: _Sender, finished: frozenset[str]) -> None:
         self.observer = observer
         self.send = send
+        self.finished = finished
+        self.left_out = 0
         self.before = frozenset(sys.modules)
+
+    def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
+        left = [item for item in items if item.nodeid not in self.finished]
+        self.left_out = len(items) - len(left)
+        if self.left_out:
+            config.hook.pytest_deselected(items=[item for item in items if item.nodeid in self.finished])
+            items[:] = left
 
     def pytest_collection_finish(self, session: Any) -> None:
         interpreter = {
@@ -78,7 +89,12 @@ class _Plugin:
             "platform": platform.platform(),
             "tracer": tracer_class().name,
         }
-        facts = {"tests": len(session.items), "packages": self._packages(), "interpreter": interpreter}
+        facts = {
+            "tests": len(session.items) + self.left_out,
+            "packages": self._packages(),
+            "interpreter": interpreter,
+            "cpu_s": _used_s(),
+        }
         self.send("collected", facts, [])
 
     def _packages(self) -> dict[str, str]:
@@ -96,10 +112,17 @@ class _Plugin:
             self.send("test", {"test": report.nodeid, "outcome": "not collected"}, [])
 
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+        before = _used_s()
         self.observer.begin(item.nodeid)
         yield
         self.observer.end()
-        self.send("left out", self.observer.left_out, [])
+        facts = {
+            "test": item.nodeid,
+            "cpu_s": _used_s() - before,
+            "left_out": self.observer.left_out,
+            "functions": self.observer.account(),
+        }
+        self.send("tested", facts, [])
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when == "call" or not report.passed:
@@ -107,6 +130,12 @@ class _Plugin:
             if hasattr(report, "wasxfail"):
                 outcome = "xfailed" if report.skipped else "xpassed"
             self.send("test", {"test": report.nodeid, "outcome": outcome}, [])
+
+
+def _used_s() -> float:
+    """CPU time of this process and of the children that it waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 _written: list[Callable[[str], None]] = []
@@ -169,10 +198,14 @@ def pytest_configure(config: Any) -> None:
         limits=TraceLimits(**job["trace_limits"]),
         wanted=None if wanted is None else frozenset(map(tuple, wanted)),
         seed=job["seed"],
+        pace=job["pace"],
+        known=job["known"],
     )
     _written.append(observer.wrote)
     pytest.hookimpl(hookwrapper=True, tryfirst=True)(_Plugin.pytest_runtest_protocol)
-    config.pluginmanager.register(_Plugin(observer, job["send"]), f"{_NAME}_observer")
+    pytest.hookimpl(trylast=True)(_Plugin.pytest_collection_modifyitems)
+    plugin = _Plugin(observer, job["send"], frozenset(job["known"]["tests"]))
+    config.pluginmanager.register(plugin, f"{_NAME}_observer")
 
 
 def main() -> None:
@@ -187,7 +220,7 @@ def main() -> None:
     if importlib.util.find_spec("pytest") is None:
         send("no pytest", {}, [])
         return
-    arguments = ["-p", _NAME, "--continue-on-collection-errors", "-o", f"cache_dir={_job['scratch']}"]
+    arguments = ["-p", _NAME, "--continue-on-collection-errors", "-o", f"cache_dir={_job['cache']}"]
     arguments += ["-p", "no:randomly"]
     for module, option in _OPTIONS.items():
         if (

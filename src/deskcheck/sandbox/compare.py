@@ -6,23 +6,32 @@ the program *did* with the order of a set shows as a difference of its own at a 
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from deskcheck.recording.block import rows
 from deskcheck.recording.recording import Ending
-from deskcheck.recording.trace import Event, State, Trace
-from deskcheck.recording.value import Value
+from deskcheck.recording.trace import Event, Row, State
+from deskcheck.recording.value import Value, decode, loads
+
+Global = tuple[str, str]
+"""A global variable: the file as events name it, and the variable's name."""
 
 
 def difference(
-    first: tuple[Ending, Callable[[], Iterable[bytes]]], second: tuple[Ending, Callable[[], Iterable[bytes]]]
+    first: tuple[Ending, Callable[[], Iterable[bytes]]],
+    second: tuple[Ending, Callable[[], Iterable[bytes]]],
+    *,
+    reads: Callable[[Global], bool] = lambda name: True,
+    unread: set[Global] | None = None,
 ) -> str | None:
     """Where two runs first differ, in words; None if they are the same.
 
     Each run is its ending and a function that gives its blocks of events again, from the start, as
-    the tracer wrote them.
+    the tracer wrote them. reads: whether the run may read a global variable; those that it cannot may
+    differ, and are added to `unread` where they do.
     """
+    unread = set() if unread is None else unread
     one, other = first[0], second[0]
     if one.outcome != other.outcome:
         return f"outcome: {one.outcome} and {other.outcome}"
@@ -33,7 +42,7 @@ def difference(
     pair = zip if cut else itertools.zip_longest
     if all(a == b for a, b in pair(first[1](), second[1]())):
         return _endings(one, other)
-    where = _states(pair(_events(first[1]()), _events(second[1]())))
+    where = _States(reads, unread).difference(pair(_events(first[1]()), _events(second[1]())))
     return where or _endings(one, other, loosely=True)
 
 
@@ -53,36 +62,131 @@ def first_difference(one: str, other: str) -> str:
     return f"{one[at : at + 60]!r} and {other[at : at + 60]!r} at character {at}"
 
 
+class _Event(Event):
+    """Its state is not a copy: what compares changes nothing."""
+
+    __slots__ = ()
+
+    @property
+    def state(self) -> State:
+        return self._known()
+
+
 def _events(blocks: Iterable[bytes]) -> Iterator[Event]:
     """Events of the main thread with their state."""
-    trace, state = Trace([]), State()
+    state = State()
     for row in itertools.chain.from_iterable(map(rows, blocks)):
         if row.thread == 0:
-            state.apply(row)
-            yield Event(row, trace, state)
+            state = state.after(row)
+            yield _Event(row, state)
 
 
-def _states(pairs: Iterable[tuple[Event | None, Event | None]]) -> str | None:
-    for a, b in pairs:
-        if a is None or b is None:
-            index = next(event.index for event in (a, b) if event is not None)
-            return f"event {index}: one run ends before it"
-        here = f"event {a.index} ({a.file} line {a.line})"
-        if (a.kind, a.function, a.line, a.instruction) != (b.kind, b.function, b.line, b.instruction):
-            return f"{here}: {a!r} and {b!r}"
-        if a.output != b.output:
-            return f"{here}: output {first_difference(a.output, b.output)}"
-        for what, x, y in (("", a.locals, b.locals), ("global ", a.globals, b.globals)):
+class _States:
+    """Compares the states of two runs, event by event. What was alike and has not changed since is not looked
+    at again."""
+
+    def __init__(self, reads: Callable[[Global], bool], unread: set[Global]) -> None:
+        self.reads = reads
+        self.unread = unread
+        self.alike: dict[Any, tuple[Any, Any]] = {}
+        """What was compared -> its encoded value in both runs."""
+        self.users: tuple[dict[int, set[Any]], dict[int, set[Any]]] = ({}, {})
+        """Of each run: an object -> what was compared that leads to it."""
+
+    def difference(self, pairs: Iterable[tuple[Event | None, Event | None]]) -> str | None:
+        for a, b in pairs:
+            if a is None or b is None:
+                index = next(event.index for event in (a, b) if event is not None)
+                return f"event {index}: one run ends before it"
+            here = f"event {a.index} ({a.file} line {a.line})"
+            if (a.kind, a.function, a.line, a.instruction) != (b.kind, b.function, b.line, b.instruction):
+                return f"{here}: {a!r} and {b!r}"
+            if a.output != b.output:
+                return f"{here}: output {first_difference(a.output, b.output)}"
+            self._forget(a.row, b.row)
+            where = self._names(a, b) or self._values(a, b)
+            if where is not None:
+                return f"{here}: {where}"
+        return None
+
+    def _forget(self, *rows: Row) -> None:
+        for row, users in zip(rows, self.users, strict=True):
+            for number in loads(row.objects) if row.objects else ():
+                for key in users.pop(int(number), ()):
+                    self.alike.pop(key, None)
+
+    def _names(self, a: Event, b: Event) -> str | None:
+        of_module = a.function == "<module>"
+        if not of_module:
+            x, y = a.state.frames[a.frame].locals, b.state.frames[b.frame].locals
             if x.keys() != y.keys():
-                return f"{here}: {what}names {sorted(x.keys() ^ y.keys())} in one run only"
+                return f"names {sorted(x.keys() ^ y.keys())} in one run only"
             for name in x:
-                if not same(x[name], y[name]):
-                    return f"{here}: {what}{name} is {x[name]!r:.80} and {y[name]!r:.80}"
-        values = [(a.value, b.value), *itertools.zip_longest(a.stack, b.stack)]
-        for p, q in values:
-            if (p is None) != (q is None) or (p is not None and q is not None and not same(p, q)):
-                return f"{here}: {p!r:.80} and {q!r:.80}"
-    return None
+                if not self._alike((a.frame, name), x[name], a, y[name], b):
+                    return f"{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
+        x, y = a.state.globals.get(a.file, {}), b.state.globals.get(b.file, {})
+        word = "" if of_module else "global "
+        once = {name for name in x.keys() ^ y.keys() if not self._is_unread((a.file, name))}
+        if once:
+            return f"{word}names {sorted(once)} in one run only"
+        for name in x:
+            known = name not in y or (a.file, name) in self.unread
+            if known or self._alike((a.file, name), x[name], a, y[name], b):
+                continue
+            if not self._is_unread((a.file, name)):
+                return f"{word}{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
+        return None
+
+    def _is_unread(self, name: Global) -> bool:
+        if name not in self.unread and not self.reads(name):
+            self.unread.add(name)
+        return name in self.unread
+
+    def _values(self, a: Event, b: Event) -> str | None:
+        p, q = a.value, b.value
+        if (p is None) != (q is None) or (p is not None and q is not None and not same(p, q)):
+            return f"{p!r:.80} and {q!r:.80}"
+        x, y = a.state.frames[a.frame].stack, b.state.frames[b.frame].stack
+        for place, (one, other) in enumerate(itertools.zip_longest(x, y, fillvalue=_NOTHING)):
+            if one is _NOTHING or other is _NOTHING or not self._alike((a.frame, place), one, a, other, b):
+                return f"{_shown(one, a)} and {_shown(other, b)}"
+        return None
+
+    def _alike(self, key: Any, one: Any, a: Event, other: Any, b: Event) -> bool:
+        known = self.alike.get(key)
+        if known is not None and known[0] is one and known[1] is other:
+            return True
+        if not same(decode(one, a.state.objects), decode(other, b.state.objects)):
+            return False
+        self.alike[key] = (one, other)
+        for value, event, users in zip((one, other), (a, b), self.users, strict=True):
+            for number in reached(value, event.state.objects):
+                users.setdefault(number, set()).add(key)
+        return True
+
+
+_NOTHING = object()
+
+
+def _shown(encoded: Any, event: Event) -> str:
+    return "nothing" if encoded is _NOTHING else f"{decode(encoded, event.state.objects)!r:.80}"
+
+
+def reached(value: Any, objects: Mapping[int, Any]) -> set[int]:
+    """Identity numbers of the objects that an encoded value, or a content, leads to."""
+    found: set[int] = set()
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict):
+            number = part.get("ref")
+            if isinstance(number, int) and number in objects and number not in found:
+                found.add(number)
+                todo.append(objects[number])
+            todo += part.values()
+    return found
 
 
 def same(one: Value, other: Value) -> bool:

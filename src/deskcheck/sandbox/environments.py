@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -304,7 +304,12 @@ def _install(spec: EnvironmentSpec, interpreter: str, folder: Path, wheels: str 
         if not Path(wheels).is_dir():
             raise InputError(f"{wheels}: is no folder of wheels.")
         command += ["--no-index", "--find-links", str(Path(wheels).resolve())]
-    done = _run([*command, "--requirement", str(pins)], "install the packages", fails=True)
+    # Where the next build removes what a killed one left: pip itself does not.
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    told = {"TMPDIR": str(temporary)}
+    done = _run([*command, "--requirement", str(pins)], "install the packages", fails=True, told=told)
+    shutil.rmtree(temporary)
     if done.returncode:
         said = done.stdout + done.stderr
         errors = [line.removeprefix("ERROR: ") for line in said.splitlines() if line.startswith("ERROR: ")]
@@ -342,12 +347,18 @@ print(json.dumps({"installed": installed, "installed_sha256": digest, "distribut
 """
 
 
-def _run(command: list[str], what: str, *, fails: bool = False) -> subprocess.CompletedProcess[str]:
-    """Run a command of ours to its end. fails: whether the caller looks after a failure."""
+def _run(
+    command: list[str], what: str, *, fails: bool = False, told: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of ours to its end.
+
+    fails: whether the caller looks after a failure. told: variables of its environment beside our own.
+    """
+    known = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     try:
         done = subprocess.run(
             command,
-            env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
+            env={**known, **(told or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -70,13 +70,15 @@ class Run:
         sink: Sink | None = None,
         level: Level = Level.LINE,
         trace_limits: TraceLimits | None = None,
+        tracer: str | None = None,
         calls: tuple[str, ...] = (),
         fixed: Determinism | None = None,
         answers: bool = False,
     ) -> None:
-        """calls: functions of another program that this one may call. answers: whether, once its code has
-        run, the program waits for calls from another. `forward` takes what it says to that other. fixed: what
-        the program finds in place of what differs between runs."""
+        """tracer: ``reference`` for that one; None: the usual. calls: functions of another program that this
+        one may call. answers: whether, once its code has run, the program waits for calls from another.
+        `forward` takes what it says to that other. fixed: what the program finds in place of what differs
+        between runs."""
         self.forward: Callable[[bytes], None] = lambda message: None
         self.program = program
         self.server = server
@@ -98,6 +100,7 @@ class Run:
             "limits": _as_dict(limits),
             "trace_limits": _as_dict(trace_limits or _NO_TRACE_LIMITS),
             "level": level.value,
+            "tracer": tracer,
             "key": key.hex(),
             "fixed": (fixed or Determinism()).to_dict(),
             "calls": calls,

@@ -1,13 +1,14 @@
 """Records many programs into a folder: in parallel, resumable, each checked for repeatability."""
 
+import copy
 import functools
-import json
+import logging
 import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
@@ -24,6 +25,12 @@ from deskcheck.sandbox.repeats import Cause, causes, in_words, save, saved
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 
+_log = logging.getLogger(__name__)
+SLOW = (
+    "the tracer's C core is not built for this Python: the reference tracer records, which tells the same "
+    "and takes about a hundred times as long. With a C compiler, installing deskcheck again builds it."
+)
+"""What a user of the reference tracer is told."""
 HASH_SEEDS = (0, 1)
 """PYTHONHASHSEED of the run that is kept, and of the one that it is compared with."""
 
@@ -45,6 +52,10 @@ class Summary:
     causes: Counter[str] = field(default_factory=Counter)
     problems: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
+        return told | {"by_outcome": dict(self.by_outcome), "causes": dict(self.causes)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +144,11 @@ class Recorder:
     def __exit__(self, *_: object) -> None:
         self._place.close()
 
+    @property
+    def tracer(self) -> str:
+        """Name of the tracer that records programs which name no environment of their own."""
+        return self._place.tracer(None)
+
     def stop(self) -> None:
         """Kill what runs: `record` raises Cancelled in its threads."""
         self._stopping.set()
@@ -183,13 +199,20 @@ class Recorder:
     def environment(self, program: Program, packages: dict[str, str]) -> Environment:
         """Where a program ran; packages are those that it imported."""
         built = self._place.environment(program)
+        settings = self.settings
         here = Environment.here(
             tracer=tracer_class().name if built is None else self._place.tracer(program),
             hash_seed=HASH_SEEDS[0],
             packages=packages,
-            level=self.settings.level,
-            limits=self.settings.trace_limits.leaving_out,
+            level=settings.level,
+            limits=settings.trace_limits.leaving_out,
             fixed=self._place.fixed.said,
+        )
+        here = replace(
+            here,
+            run_limits=settings.limits.to_dict(),
+            trace_limits=asdict(settings.trace_limits),
+            sandbox=settings.confinement.value,
         )
         if built is None:
             return here
@@ -218,11 +241,13 @@ def record_all(
     confinement: Confinement | str = Confinement.STRICT,
     environment: str | None = None,
     progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
+    note: Callable[[str], None] = _log.warning,
 ) -> Summary:
     """Record every program that the folder does not hold yet.
 
     Programs are taken from the iterable as workers get free. `progress` is called in this thread after each
-    program, with None for one that was skipped. The other options are those of `RecordSettings`.
+    program, with None for one that was skipped. note: told where the slow tracer is used. The other options
+    are those of `RecordSettings`.
 
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
@@ -244,6 +269,8 @@ def record_all(
         Writer(folder) as writer,
         ThreadPoolExecutor(workers, "deskcheck-record") as pool,
     ):
+        if recorder.tracer == "reference":
+            note(SLOW)
         pending: dict[Future[Recorded], Program] = {}
 
         def collect(block: bool) -> None:
@@ -296,18 +323,3 @@ def _another_run(
         return difference(
             (ending, functools.partial(saved, first)), (again, functools.partial(saved, second))
         )
-
-
-def dumps(summary: Summary) -> str:
-    """The summary as one JSON object."""
-    return json.dumps(
-        {
-            "recorded": summary.recorded,
-            "skipped": summary.skipped,
-            "by_outcome": dict(summary.by_outcome),
-            "not_repeatable": summary.not_repeatable,
-            "causes": dict(summary.causes),
-            "problems": summary.problems,
-            "files": summary.files,
-        }
-    )

@@ -137,14 +137,15 @@ class Sandbox:
         hash_seed: int | None = None,
         fixed: Determinism | None = None,
         sink: Sink | None = None,
+        tracer: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Ending:
         """Run one program and say how it ended. Threads may call this together.
 
         With a sink, it is traced and the blocks of events go there. limits, hash_seed, fixed: instead of the
         sandbox's own; addresses are fixed for a sandbox as a whole. level: what is traced, lines or
-        instructions too. cancelled: asked some twenty times a second; once it says so, the program is killed
-        and Cancelled is raised.
+        instructions too. tracer: ``reference`` for that one, whichever is the usual. cancelled: asked some
+        twenty times a second; once it says so, the program is killed and Cancelled is raised.
         """
         profile = self._profile(program, self.hash_seed if hash_seed is None else hash_seed)
         delivered = False
@@ -166,6 +167,7 @@ class Sandbox:
                         sink=None if sink is None else given,
                         level=level,
                         trace_limits=trace_limits,
+                        tracer=tracer,
                         fixed=fixed or self.fixed,
                     )
                     ending = follow(run, lambda: self._closed.is_set() or cancelled())
@@ -290,8 +292,9 @@ class Sandbox:
             raise InputError(f"program {program.id!r}: 'environment' is not a name: {name!r}.")
         return self._find(name)
 
-    def tracer(self, program: Program) -> str:
-        """Name of the tracer that a program is recorded by: the interpreter decides which there is."""
+    def tracer(self, program: Program | None) -> str:
+        """Name of the tracer that a program is recorded by: the interpreter decides which there is. None: one
+        that names no environment."""
         with self._server(self._profile(program, self.hash_seed)) as server:
             name: str = server.wait_until_ready()["tracer"]
         return name

@@ -335,7 +335,7 @@ def _locked_folder() -> tuple[str, int]:
 
 
 @functools.cache
-def sweep(among: str) -> list[str]:
+def sweep(among: str) -> tuple[str, ...]:
     """Remove the folders and control groups of servers that were killed together with their callers; return
     those removed.
 
@@ -350,7 +350,7 @@ def sweep(among: str) -> list[str]:
                 removed.append(name)
     finally:
         os.close(above)
-    return [*removed, *_cgroup.sweep()]
+    return (*removed, *_cgroup.sweep())
 
 
 def _remove_unlocked(name: str, above: int) -> bool:

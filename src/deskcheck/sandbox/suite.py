@@ -1,28 +1,37 @@
-"""Runs a project's tests in a process of their own, observed, and takes in the calls that were recorded.
+"""Runs a project's tests in a process of their own, observed, and takes in the calls that were
+recorded.
 
-The tests are the user's own and run as the user runs them: with their environment, files and network.
-What bounds them is a limit on wall time and one on output. Whatever ends them early, the calls that
-were recorded until then are there.
+The tests are the user's own and run as the user runs them: with their environment, files and
+network. What bounds them is a limit on wall time and one on output. Whatever ends them early, the
+calls that were recorded until then are there, and the next run can go on from there (`_journal`).
+Nothing of them outlives this process (`_guard`).
+
+What is kept of them is masked before it is: the next run may have another environment, and not know
+what is to be taken out. While the tests run, what they write is in a file as they wrote it. It is
+masked and added to the rest when they have ended; of a run whose recorder was killed it is dropped.
 """
 
 import json
 import os
 import secrets
 import selectors
+import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from deskcheck.recording.errors import InputError, SandboxError
+from deskcheck.recording.file import _disk
+from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
+from deskcheck.sandbox._guard import Guarded
+from deskcheck.sandbox._journal import Journal
 from deskcheck.tracer.limits import TraceLimits
 
 _CHILD = Path(__file__).with_name("_suite_child.py")
@@ -30,18 +39,25 @@ _CHUNK_BYTES = 1 << 20
 _OUTPUT_BYTES = 64 << 20
 _STATUS = {0: "passed", 1: "failed", 2: "interrupted", 3: "internal error", 4: "usage error", 5: "no tests"}
 """What pytest's exit status means (pytest.ExitCode)."""
+_DROPPED = (
+    "\n(What the tests wrote next is not kept: the recording ended before environment variables "
+    "were taken out of it.)\n"
+)
 
-CallKey = tuple[str, str, str, int]
-"""A call: the test that makes it, module, qualified name of the function, the how-manieth in the test."""
+CallKey = tuple[str, str, str, int, int]
+"""A call: the test that makes it, module, qualified name and first line of the function, its number
+among the calls of this function in the test, from 1."""
+_Place = tuple[str, str, int, int]
+"""Module, qualified name and first line of a function, and which of its kept calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
     """Tests to be run, and whose functions are observed.
 
-    arguments: what pytest is to run. root: the folder that it runs in, whose code is the project's own.
-    packages: instead of that, top-level packages whose code is. path: folders put last on the import
-    path. python: the interpreter.
+    arguments: what pytest is to run. root: the folder that it runs in, whose code is the project's
+    own. packages: instead of that, top-level packages whose code is. path: folders put last on the
+    import path. python: the interpreter.
     """
 
     arguments: tuple[str, ...]
@@ -62,65 +78,55 @@ class Call:
     @property
     def key(self) -> CallKey:
         facts = self.facts
-        return facts["test"], facts["module"], facts["function"], facts["time"]
+        return facts["test"], facts["module"], facts["function"], facts["line"], facts["time"]
 
 
-@dataclass(slots=True)
-class Blocks:
-    """Blocks of events in a file, each after its length. Threads may read it together."""
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What recording may cost: `times` as much CPU time as the tests take by themselves, at any
+    point of the run about so much of what they have taken until then. own: CPU seconds of each
+    test, where they are known; start: of what comes before the first."""
 
-    file: IO[bytes]
-    size: int = 0
-
-    def add(self, *blocks: bytes) -> None:
-        self.append(b"".join(len(block).to_bytes(4, "big") + block for block in blocks))
-
-    def append(self, data: bytes) -> None:
-        """Add blocks that have their lengths before them."""
-        self.file.write(data)
-        self.file.flush()
-        self.size += len(data)
-
-    def read(self, at: int, size: int) -> list[bytes]:
-        data = os.pread(self.file.fileno(), size, at)
-        found, position = [], 0
-        while position < len(data):
-            end = position + 4 + int.from_bytes(data[position : position + 4], "big")
-            found.append(data[position + 4 : end])
-            position = end
-        return found
+    times: float
+    own: Mapping[str, float] = field(default_factory=dict)
+    start: float = 0.0
 
 
 @dataclass(slots=True)
 class Observed:
-    """What a run of the tests gave.
+    """What a run of the tests gave, together with the runs that it goes on from.
 
-    ended: ``passed``, ``failed``, ``timed out``, ``killed by SIGSEGV``, ... interrupted: by a
-    KeyboardInterrupt in this process. tests: id -> outcome. calls: in
-    the order of their recording; those whose place another call of the function took are gone.
-    modules: own modules, label in events -> (name, file). left_out: reason -> calls; replaced: recorded
-    calls whose place another took. functions: reason -> functions that are not recorded by themselves.
-    packages, interpreter: as in `Environment`. collected: how many tests there are. output: what
-    the tests wrote.
+    ended: ``passed``, ``failed``, ``timed out``, ``killed by SIGSEGV``, ...; empty where it was
+    interrupted, by a KeyboardInterrupt or SystemExit in this process, which is `interrupted`.
+    tests: id -> outcome. calls: in the order of their recording; those whose place another call of
+    the function took are gone. modules: own modules, label in events -> (name, file). left_out:
+    reason -> calls; replaced: recorded calls whose place another took. not_recorded: functions that
+    are not recorded by themselves -> reason. packages, interpreter: as in `Environment`. collected:
+    how many tests there are. own: CPU seconds of each test that ended; start: of the interpreter,
+    pytest and the project until the first test. cpu_s: of the process with all that it started, in
+    this run alone. output: what the tests wrote.
     """
 
-    blocks: Blocks
+    journal: Journal
     output: Path
     ended: str = ""
-    interrupted: bool = False
+    interrupted: BaseException | None = None
     tests: dict[str, str] = field(default_factory=dict)
-    calls: dict[tuple[str, str, int], Call] = field(default_factory=dict)
+    calls: dict[_Place, Call] = field(default_factory=dict)
     modules: dict[str, tuple[str, str]] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
-    functions: Counter[str] = field(default_factory=Counter)
+    not_recorded: dict[tuple[str, str, int], str] = field(default_factory=dict)
     packages: dict[str, str] = field(default_factory=dict)
     interpreter: dict[str, Any] = field(default_factory=dict)
     replaced: int = 0
     collected: int = 0
+    own: dict[str, float] = field(default_factory=dict)
+    start: float = 0.0
+    cpu_s: float = 0.0
 
     def blocks_of(self, call: Call) -> list[bytes]:
         """The events of a call as the tracer wrote them."""
-        return self.blocks.read(call.at, call.size)
+        return _blocks(self.journal.read(call.at, call.size))
 
 
 @contextmanager
@@ -132,109 +138,168 @@ def observe(
     trace_limits: TraceLimits,
     wall_s: float,
     hash_seed: int,
+    kept: Path,
     seed: int = 0,
     wanted: Sequence[CallKey] | None = None,
+    pace: Pace | None = None,
+    mask: EnvironmentMask | None = None,
     progress: Callable[[int, int, int], None] = lambda tests, collected, calls: None,
 ) -> Iterator[Observed]:
     """Run the tests and give what was recorded; its events are there as long as the block lasts.
 
     most: calls kept of one function. budget: about how many in all. wanted: record exactly these
-    calls instead; if there are none, the tests run unwatched. progress: is told (tests that ended, tests
-    in all, calls recorded).
+    calls instead; if there are none, the tests run unwatched. pace: bounds what recording costs.
+    kept: a file in which what is told is kept, with others of its name beside it; what it holds
+    already is not run again, and if a run of these tests came to its end, nothing is. mask: is
+    applied to all that is told, also in those files. progress: is told (tests that ended, tests in
+    all, calls recorded).
 
-    An interrupt ends the tests and is not raised: `Observed.interrupted` tells.
+    An interrupt (KeyboardInterrupt, SystemExit) ends the tests and is not raised:
+    `Observed.interrupted`.
 
     Raises:
-        InputError: there is no pytest for that interpreter, or it refused its arguments, or found no tests.
+        InputError: there is no pytest for that interpreter, or it refused its arguments, or found
+            no tests.
+        RecordingError: what is told cannot be kept.
         SandboxError: the interpreter cannot be started.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="deskcheck-suite-") as scratch,
-        tempfile.TemporaryFile() as blocks,
-    ):
-        observed = Observed(Blocks(blocks), Path(scratch, "output.txt"))
-        run = _Run(suite, observed, progress)
-        job = {
-            "arguments": suite.arguments,
-            "root": str(suite.root),
-            "packages": suite.packages,
-            "path": [str(folder) for folder in suite.path],
-            "most": most,
-            "budget": budget,
-            "trace_limits": asdict(trace_limits),
-            "wanted": wanted,
-            "seed": seed,
-            "scratch": os.path.join(scratch, "cache"),
-        }
-        run.run(job, wall_s, hash_seed)
+    with closing(Journal(kept)) as journal:
+        observed = Observed(journal, kept.with_suffix(".txt"))
+        run = _Run(suite, observed, mask, progress)
+        run.read()
+        if not observed.ended:
+            cache = kept.with_suffix(".cache")
+            shutil.rmtree(cache, ignore_errors=True)  # by what an earlier run left, pytest may order tests
+            job = {
+                "arguments": suite.arguments,
+                "root": str(suite.root),
+                "packages": suite.packages,
+                "path": [str(folder) for folder in suite.path],
+                "most": most,
+                "budget": budget,
+                "trace_limits": asdict(trace_limits),
+                "wanted": None if wanted is None else run.missing(wanted),
+                "seed": seed,
+                "cache": str(cache),
+                "pace": None if pace is None else asdict(pace),
+                "known": run.known(),
+            }
+            run.run(job, wall_s, hash_seed)
         yield observed
 
 
 class _Run:
     """The parent's side of one run of the tests."""
 
-    def __init__(self, suite: Suite, observed: Observed, progress: Callable[[int, int, int], None]) -> None:
+    def __init__(
+        self,
+        suite: Suite,
+        observed: Observed,
+        mask: EnvironmentMask | None,
+        progress: Callable[[int, int, int], None],
+    ) -> None:
         self.suite = suite
         self.observed = observed
+        self.mask = mask
+        self.written = observed.output.with_suffix(".written")
+        """What the tests write, as long as they run."""
         self.progress = progress
         self.no_pytest = False
+        self.functions: dict[tuple[str, str, int], tuple[int, set[str]]] = {}
+        """How often each was called in the tests that ended, and digests of arguments that were
+        seen."""
+
+    def read(self) -> None:
+        """Take in what an earlier run has left."""
+        for at, message in self.observed.journal.messages():
+            self._take(at, message)
+
+    def missing(self, wanted: Sequence[CallKey]) -> list[CallKey]:
+        known = {call.key for call in self.observed.calls.values()}
+        return [key for key in wanted if key not in known]
+
+    def known(self) -> dict[str, Any]:
+        """What the process of the tests has to know of the runs that this one goes on from."""
+        return {
+            "tests": [*self.observed.own],
+            "left_out": self.observed.left_out,
+            "recorded": self.observed.replaced + len(self.observed.calls),
+            "functions": [(*key, calls, sorted(seen)) for key, (calls, seen) in self.functions.items()],
+        }
 
     def run(self, job: dict[str, Any], wall_s: float, hash_seed: int) -> None:
-        observed, suite = self.observed, self.suite
+        observed = self.observed
+        self._take_what_was_written(was_killed=True)
         key = secrets.token_bytes(KEY_BYTES)
         job_read, job_write = os.pipe()
         channel_read, channel_write = os.pipe()
         job |= {"channel": channel_write, "key": key.hex()}
         try:
-            with observed.output.open("wb") as output:
-                process = subprocess.Popen(
-                    [suite.python, str(_CHILD), str(job_read)],
-                    cwd=suite.root,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    pass_fds=(job_read, channel_write),
-                    env={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
-                    start_new_session=True,
-                )
-        except OSError as error:
+            with _disk(self.written, "keep what the tests write"), _opened(self.written) as output:
+                process = self._start(output, (job_read, channel_write), hash_seed)
+        except BaseException:
             os.close(job_write)
             os.close(channel_read)
-            raise SandboxError(f"cannot start {suite.python}: {error.strerror}") from error
+            raise
         finally:
             os.close(job_read)
             os.close(channel_write)
+        stopped, receiver = "", Receiver(key)
         try:
             with os.fdopen(job_write, "wb") as stream:
                 stream.write(json.dumps(job).encode())
         except BrokenPipeError:
             pass  # it ended before it read its job: its status and output tell
-        stopped = ""
+        except (KeyboardInterrupt, SystemExit) as error:
+            observed.interrupted = error
         try:
-            stopped = self._receive(process, channel_read, Receiver(key), wall_s)
-        except KeyboardInterrupt:
-            stopped, observed.interrupted = "interrupted", True
+            if observed.interrupted is None:
+                stopped = self._receive(process, channel_read, receiver, wall_s)
+        except (KeyboardInterrupt, SystemExit) as error:
+            observed.interrupted = error
         finally:
-            _kill(process.pid)
-            process.wait()
-            os.close(channel_read)
-        observed.ended = stopped or _ended(process.returncode)
-        self._refuse_nothing(process.returncode)
+            try:
+                end = process.end()
+            except OSError as error:
+                os.close(channel_read)
+                raise self._cannot_start(error) from error
+            try:
+                self._take_the_rest(channel_read, receiver)
+                self._take_what_was_written()
+            finally:
+                os.close(channel_read)
+        observed.cpu_s = end.cpu_s
+        if observed.interrupted is None:
+            self._refuse_nothing(end.status)
+            self._tell("ended", {"ended": stopped or self._ended(end.status)})
 
-    def _receive(
-        self, process: subprocess.Popen[bytes], channel: int, receiver: Receiver, wall_s: float
-    ) -> str:
+    def _start(self, output: IO[bytes], descriptors: tuple[int, int], hash_seed: int) -> Guarded:
+        try:
+            return Guarded(
+                [self.suite.python, str(_CHILD), str(descriptors[0])],
+                folder=self.suite.root,
+                output=output,
+                descriptors=descriptors,
+                environment={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
+            )
+        except OSError as error:
+            raise self._cannot_start(error) from error
+
+    def _cannot_start(self, error: OSError) -> SandboxError:
+        return SandboxError(f"cannot start {self.suite.python} in {self.suite.root}: {error.strerror}")
+
+    def _receive(self, process: Guarded, channel: int, receiver: Receiver, wall_s: float) -> str:
         """Take messages until the process has ended; say why it was stopped, if it was."""
         deadline = time.monotonic() + wall_s
         os.set_blocking(channel, False)
         with selectors.DefaultSelector() as selector:
             selector.register(channel, selectors.EVENT_READ)
             open_ = True
-            while open_ or process.poll() is None:
-                over = process.poll() is not None
+            while open_ or not process.has_ended():
+                over = process.has_ended()
                 if time.monotonic() > deadline:
                     return f"timed out after {wall_s:g} s"
-                if self.observed.output.stat().st_size > _OUTPUT_BYTES:
+                if self.written.stat().st_size > _OUTPUT_BYTES:
                     return f"stopped: more than {_OUTPUT_BYTES >> 20} MiB of output"
                 if not open_:
                     time.sleep(0.01)
@@ -246,7 +311,7 @@ class _Run:
                     data = os.read(channel, _CHUNK_BYTES) if ready else None
                     if data:
                         for message in receiver.feed(data):
-                            self._message(message)
+                            self._keep(message)
                     elif data is not None:
                         open_ = False
                 except BlockingIOError:
@@ -255,34 +320,75 @@ class _Run:
                     return f"stopped: a test wrote to the recorder's channel ({error})"
         return ""
 
-    def _message(self, message: bytes) -> None:
-        line, _, rest = message.partition(b"\n")
-        kind, _, size = line.decode().rpartition(" ")
-        facts = json.loads(rest[: int(size)])
+    def _take_the_rest(self, channel: int, receiver: Receiver) -> None:
+        """Take what was told before the process was ended."""
+        os.set_blocking(channel, False)
+        try:
+            while data := os.read(channel, _CHUNK_BYTES):
+                for message in receiver.feed(data):
+                    self._keep(message)
+        except (BlockingIOError, Forged):
+            return
+
+    def _take_what_was_written(self, *, was_killed: bool = False) -> None:
+        """Add what the tests wrote to what they wrote before."""
+        with _disk(self.observed.output, "keep what the tests write"):
+            if not self.written.exists():
+                return
+            text = self.written.read_text("utf-8", "replace")
+            if self.mask is not None:
+                # What a killed recorder has left was written in its environment: maybe another.
+                text = _DROPPED if was_killed and text else self.mask.text(text)
+            with self.observed.output.open("a", encoding="utf-8") as output:
+                output.write(text)
+            self.written.unlink()
+
+    def _tell(self, kind: str, facts: dict[str, Any]) -> None:
+        """Add what this side knows."""
+        self._keep(_message(kind, facts))
+
+    def _keep(self, message: bytes) -> None:
+        if self.mask is not None:
+            message = _masked(message, self.mask)
+        self._take(self.observed.journal.add(message), message)
+
+    def _take(self, at: int, message: bytes) -> None:
+        kind, facts, begins = _read(message)
         observed = self.observed
         match kind:
             case "call":
-                body = rest[int(size) :]
-                call = Call(facts, observed.blocks.size, len(body))
-                observed.blocks.append(body)
-                place = (facts["module"], facts["function"], facts["slot"])
+                call = Call(facts, at + begins, len(message) - begins)
+                function = (facts["module"], facts["function"], facts["line"])
+                self._seen(function, 0, [facts["seen"]])
+                place = (*function, facts["slot"])
                 observed.replaced += observed.calls.pop(place, None) is not None
                 observed.calls[place] = call
             case "test":
                 # A test has several reports; the worst counts, and a teardown's error comes last.
                 observed.tests[facts["test"]] = facts["outcome"]
+            case "tested":
+                observed.own[facts["test"]] = facts["cpu_s"]
+                observed.left_out = Counter(facts["left_out"])
+                for module, name, first_line, calls, seen in facts["functions"]:
+                    self._seen((module, name, first_line), calls, seen)
             case "module":
                 observed.modules[facts["label"]] = (facts["name"], facts["file"])
             case "function":
-                observed.functions[facts["why_not"]] += 1
+                function = (facts["module"], facts["function"], facts["line"])
+                observed.not_recorded[function] = facts["why_not"]
             case "collected":
                 observed.collected, observed.packages = facts["tests"], facts["packages"]
-                observed.interpreter = facts["interpreter"]
-            case "left out":
-                observed.left_out = Counter(facts)
+                observed.interpreter, observed.start = facts["interpreter"], facts["cpu_s"]
+            case "ended":
+                observed.ended = facts["ended"]
             case "no pytest":
                 self.no_pytest = True
         self.progress(len(observed.tests), observed.collected, len(observed.calls))
+
+    def _seen(self, function: tuple[str, str, int], calls: int, digests: Sequence[str]) -> None:
+        before, seen = self.functions.setdefault(function, (0, set()))
+        seen.update(digests)
+        self.functions[function] = (before + calls, seen)
 
     def _refuse_nothing(self, status: int) -> None:
         """Raise InputError where no test ran for a reason that the user can mend."""
@@ -298,15 +404,55 @@ class _Run:
             tail = self.observed.output.read_text("utf-8", "replace").strip()[-2000:]
             raise InputError(f"pytest:{asked}: pytest did not run any tests ({_STATUS[status]}):\n{tail}")
 
+    def _ended(self, status: int) -> str:
+        if status < 0:
+            return f"killed by {signal.Signals(-status).name}"
+        if status in (0, 5) and self.observed.tests:  # of what was left to run; nothing may have been
+            bad = {"failed", "error", "not collected"} & {*self.observed.tests.values()}
+            return "failed" if bad else "passed"
+        return _STATUS.get(status, f"exit status {status}")
 
-def _ended(status: int) -> str:
-    if status < 0:
-        return f"killed by {signal.Signals(-status).name}"
-    return _STATUS.get(status, f"exit status {status}")
+
+def _opened(path: Path) -> IO[bytes]:
+    """A new file for this user alone."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600), "ab")
 
 
-def _kill(group: int) -> None:
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return
+# -- messages: a kind, facts, and after them blocks of events ---------------------------------------
+
+
+def _message(kind: str, facts: dict[str, Any], blocks: Iterable[bytes] = ()) -> bytes:
+    body = json.dumps(facts).encode()
+    parts = [f"{kind} {len(body)}\n".encode(), body]
+    for block in blocks:
+        parts += [len(block).to_bytes(4, "big"), block]
+    return b"".join(parts)
+
+
+def _read(message: bytes) -> tuple[str, dict[str, Any], int]:
+    """Kind, facts, and where the blocks begin."""
+    line, _, rest = message.partition(b"\n")
+    kind, _, size = line.decode().rpartition(" ")
+    return kind, json.loads(rest[: int(size)]), len(line) + 1 + int(size)
+
+
+def _blocks(data: bytes) -> list[bytes]:
+    found, position = [], 0
+    while position < len(data):
+        end = position + 4 + int.from_bytes(data[position : position + 4], "big")
+        found.append(data[position + 4 : end])
+        position = end
+    return found
+
+
+def _masked(message: bytes, mask: EnvironmentMask) -> bytes:
+    """The message without environment variables, in what is told of a call and in its events."""
+    kind, facts, begins = _read(message)
+    if kind != "call":
+        return message
+    for name in ("arguments", "result", "detail", "stdout"):
+        if facts.get(name) and (text := mask.text(facts[name])) != facts[name]:
+            facts[name] = text
+            facts |= {"form": "in part"} if name == "arguments" else {}
+            facts |= {"result_builtin": False} if name == "result" else {}
+    return _message(kind, facts, mask.blocks(_blocks(message[begins:])))

@@ -67,9 +67,7 @@ def _fetch_file(
     by_hand = f"Get {hub.download(file)} some other way and put it at {kept}, or pass the file: {name}:PATH"
     try:
         if not kept.exists():
-            # Without a network huggingface_hub tries for some twenty seconds and says nothing.
-            note(f"{name}: fetching {file.name} of {hub.repo} from the Hugging Face Hub into {kept.parent}.")
-            _download(hub, file, kept, name, endpoint, by_hand)
+            _download(hub, file, kept, name, note, endpoint, by_hand)
         _check(file, kept, by_hand)
     except OSError as error:
         raise InputError(f"{name}: {kept}: {error.strerror or error}. {by_hand}") from error
@@ -77,7 +75,13 @@ def _fetch_file(
 
 
 def _download(
-    hub: HubFiles, file: HubFile, kept: Path, name: str, endpoint: str | None, by_hand: str
+    hub: HubFiles,
+    file: HubFile,
+    kept: Path,
+    name: str,
+    note: Callable[[str], None],
+    endpoint: str | None,
+    by_hand: str,
 ) -> None:
     try:
         from huggingface_hub import hf_hub_download
@@ -85,6 +89,8 @@ def _download(
         raise MissingExtra(
             "huggingface_hub", "sets", f"Fetching {name} (or pass a file: {name}:PATH)"
         ) from error
+    # Without a network huggingface_hub tries for some twenty seconds and says nothing.
+    note(f"{name}: fetching {file.name} of {hub.repo} from the Hugging Face Hub into {kept.parent}.")
     kept.parent.mkdir(parents=True, exist_ok=True)
     # Beside its final place, so that the move is one rename: another process sees all of the file or none.
     with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".incoming-") as incoming:

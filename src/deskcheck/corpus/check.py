@@ -4,7 +4,7 @@ does any value show an address, and does the state at an event always decide wha
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -15,7 +15,7 @@ from deskcheck.recording.program import Mode
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Kind, State, Trace, fingerprint
 
-_ENDS_AS_IT_ENDS = {"test", "mutation", "input"}
+_ENDS_AS_IT_ENDS = {"test", "mutation", "input", "script"}
 """What a program has in its `extra` of which nothing is known beforehand."""
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{5,}")
 
@@ -44,7 +44,7 @@ class Report:
     """Recordings with more events than were looked at for ambiguity."""
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
 
 
 def check(recordings: Iterable[Recording], *, max_events: int = 10_000) -> Report:
@@ -82,7 +82,8 @@ def disagreement(recording: Recording) -> str | None:
 
     A program of a published set must return; where the set states a value, the rendering of the
     result must be that text. A session of doctests must show what each example says. Of a call that a
-    test made nothing is expected (some are made to fail), and nothing of a mutant or a generated program.
+    test made nothing is expected (some are made to fail), and nothing of a script, a mutant or a generated
+    program.
     """
     program, ending = recording.program, recording.ending
     if program.mode is Mode.SESSION and program.expected is not None:
@@ -137,7 +138,7 @@ def ambiguity(trace: Trace) -> tuple[str, str | None] | None:
     before: tuple[bytes, int, str | None] | None = None
     explained: tuple[str, str | None] | None = None
     for row in trace.rows:
-        state.apply(row)
+        state = state.after(row)
         here = blake2b(fingerprint(state).encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if before is not None and row.left_out is None:
             key, index, reason = before

@@ -78,6 +78,11 @@ def doctests_in_folder(folder: str, note: Note) -> Iterator[Program]:
     return _in_folder(Path(folder), files, note)
 
 
+def has_doctests(tree: ast.Module) -> bool:
+    """Whether a docstring of a module has an example."""
+    return any(">>> " in docstring.text for docstring in _docstrings(tree, ""))
+
+
 def _in_folder(folder: Path, files: list[Path], note: Note) -> Iterator[Program]:
     without = []
     for file in files:

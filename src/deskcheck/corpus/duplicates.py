@@ -1,7 +1,8 @@
-"""Recordings without those that are there already: the same run, or a program that is a near copy of another.
+"""Recordings without those that are there already: the same run, or a near copy of a program.
 
-Recordings of several folders, shard after shard, are written into one folder of larger shards, the first of
-each that is the same. What is dropped is listed in ``duplicates.parquet``, with what it is the same as.
+Recordings of several folders, shard after shard, are written into one folder of larger shards, the
+first of each that is the same. What is dropped is listed in ``duplicates.parquet``, with what it is
+the same as.
 """
 
 import hashlib
@@ -35,13 +36,14 @@ LIST_NAME = "duplicates.parquet"
 SAME_RUN, SAME_PROGRAM, NEAR = "the same run", "the same program but for names", "a near copy"
 _RECORDINGS, _EVENTS = 5_000, 1_000_000
 """Either ends a shard."""
-_CALL = ("code", "mode", "entry", "arguments", "module")
+_CALL = ("code", "mode", "entry", "arguments", "module", "sources")
+"""What decides a run. The code of a call that a test made stands in `sources` alone."""
 
 
 @dataclass(kw_only=True)
 class Deduplicated:
-    """recordings: how many there were; kept: how many are left, of so many programs; dropped: the others, by
-    reason."""
+    """recordings: how many there were; kept: how many are left, of so many programs; dropped: the
+    others, by reason."""
 
     recordings: int = 0
     kept: int = 0
@@ -73,9 +75,9 @@ def deduplicate(
 ) -> Deduplicated:
     """Write the recordings of folders into one, each run once. It is there when it is whole.
 
-    The same run: equal code, call and level of recording. near: also without the runs of programs that share
-    at least so much with one before them (`NearCopies`). progress: told how many recordings are done, of how
-    many.
+    The same run: equal code, sources, call and level of recording. near: also without the runs of
+    programs that share at least so much with one before them (`NearCopies`). progress: told how
+    many recordings are done, of how many.
 
     Raises:
         InputError: `out` exists; two recordings that differ have one id.
@@ -127,7 +129,8 @@ class _Choice:
         self._programs: dict[bytes, tuple[str, float] | None] = {}
         """Digest of a program -> what it is a copy of, and how near."""
         self._firsts: list[str] = []
-        """Ids of the first run of each program that is no copy, by the number that `NearCopies` gives."""
+        """Ids of the first run of each program that is no copy, by the number that `NearCopies`
+        gives."""
         self._ids = Seen()
 
     def keeps(self, row: dict[str, Any]) -> bool:
@@ -148,26 +151,38 @@ class _Choice:
     def _duplicate(self, row: dict[str, Any]) -> _Dropped | None:
         level = json.loads(row["environment"]).get("level")
         run = _digest(repr([row[name] for name in _CALL] + [level]))
-        first = self._runs.setdefault(run, row["id"])
-        if first != row["id"]:
+        first = self._runs.get(run)
+        if first is not None:
             return _Dropped(row["id"], first, SAME_RUN, 1.0)
-        program = _digest(row["code"])
+        self._runs[run] = row["id"]
+        text = _program(row)
+        program = _digest(text)
         if program not in self._programs:
-            self._programs[program] = self._copy_of(row)
+            self._programs[program] = self._copy_of(row["id"], text)
             self.result.programs += self._programs[program] is None
         copy = self._programs[program]
         if copy is None:
             return None
         return _Dropped(row["id"], copy[0], SAME_PROGRAM if copy[1] == 1.0 else NEAR, copy[1])
 
-    def _copy_of(self, row: dict[str, Any]) -> tuple[str, float] | None:
+    def _copy_of(self, id_: str, program: str) -> tuple[str, float] | None:
         if self._near is None:
             return None
-        found = self._near.add(row["code"])
+        found = self._near.add(program)
         if found is None:
-            self._firsts.append(row["id"])
+            self._firsts.append(id_)
             return None
         return self._firsts[found[0]], found[1]
+
+
+def _program(row: dict[str, Any]) -> str:
+    """The text of the program that ran: its code; of a call that a test made, the file of its
+    function, and all files that ran where that is not among them."""
+    if row["code"]:
+        return str(row["code"])
+    sources: dict[str, str] = json.loads(row["sources"])
+    file = (row["module"] or "").replace(".", "/") + ".py"
+    return sources.get(file, "\n".join(sources.values()))
 
 
 def _digest(text: str) -> bytes:

@@ -1,8 +1,9 @@
-"""One call of a function that stands in a file: ``path/file.py::function`` with ``(3, seed=1)``.
+"""The user's own file: one call of a function in it, ``path/file.py::function`` with ``(3, seed=1)``,
+or the whole of it as a script.
 
-The code is the whole file; the file's folder comes first on the import path, so that it finds its
-neighbours. A file that imports relatively (``from . import x``) needs its package, which a program
-does not carry: it fails when it runs.
+The code is the whole file; the file's folder is on the import path, and what else lies in it stands beside
+the program when it runs (`Program.path`). A file that imports relatively (``from . import x``) needs its
+package, which a program does not carry: it fails when it runs.
 """
 
 import ast
@@ -12,14 +13,18 @@ from pathlib import Path
 
 from deskcheck.corpus._arguments import argument_list
 from deskcheck.corpus._python import absolute, check_entry, defined, modified, parse, read_python
+from deskcheck.corpus.doctests import Note, has_doctests
 from deskcheck.recording import InputError, Mode, Program
+from deskcheck.recording.program import FILES_BESIDE
 
 _LONGEST_ID = 120
 
 
-def function_in_file(file: str, entry: str, arguments: str | None) -> Program:
+def function_in_file(file: str, entry: str, arguments: str | None, note: Note) -> Program:
     """The call ``entry(arguments)``, where entry is a function of the file, or ``Class.method`` if
     that is a static or a class method.
+
+    note: told where what lies beside the file is too much to be found by the program.
 
     Raises:
         InputError: the file does not parse, defines no such function, or the arguments are no
@@ -27,9 +32,8 @@ def function_in_file(file: str, entry: str, arguments: str | None) -> Program:
     """
     path = Path(file)
     if path.suffix != ".py" or not os.path.isfile(path):
-        raise InputError(
-            f"{file}::{entry}: {file} is not a .py file here. Write it as path/file.py::function."
-        )
+        why = "is not a .py file" if os.path.exists(path) else "no such file"
+        raise InputError(f"{file}::{entry}: {file}: {why}. Write it as path/file.py::function.")
     code = read_python(path, file)
     tree = parse(code, file)
     check_entry(tree, entry, file)
@@ -39,6 +43,7 @@ def function_in_file(file: str, entry: str, arguments: str | None) -> Program:
             "Give them as one word of text: '(3, seed=1)', or '()' for none."
         )
     arguments = argument_list(arguments, f"arguments of {file}::{entry}")
+    _note_many_beside(path, note)
     return Program(
         id=short_id(f"{file}::{entry}{arguments}"),
         code=code,
@@ -51,6 +56,45 @@ def function_in_file(file: str, entry: str, arguments: str | None) -> Program:
         date=modified(path),
         extra={"file": str(absolute(path))},
     )
+
+
+def script(file: str, note: Note) -> Program:
+    """The file, run from its first line to its last, as ``__main__`` and without arguments.
+
+    note: told where the file has doctests, which are another source, and where what lies beside it is too
+    much to be found by the program.
+
+    Raises:
+        InputError: the file does not parse.
+    """
+    path = Path(file)
+    code = read_python(path, file)
+    tree = parse(code, file)
+    if has_doctests(tree):
+        note(f"{file} is run as a script. For its doctests, write doctests:{file}")
+    _note_many_beside(path, note)
+    return Program(
+        id=short_id(file),
+        code=code,
+        filename=path.name,
+        path=str(absolute(path).parent),
+        source=file,
+        date=modified(path),
+        extra={"file": str(absolute(path)), "script": True},
+    )
+
+
+def _note_many_beside(path: Path, note: Note) -> None:
+    folder = absolute(path).parent
+    if not os.access(folder, os.R_OK):
+        return
+    with os.scandir(folder) as entries:
+        many = sum(1 for _ in entries) > FILES_BESIDE
+    if many:
+        note(
+            f"{folder} holds more than {FILES_BESIDE} entries: the program finds none of them by a relative "
+            "path. If it reads files, put it with them into a folder of its own."
+        )
 
 
 def _signature(tree: ast.Module, entry: str) -> str:

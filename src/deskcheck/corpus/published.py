@@ -30,6 +30,7 @@ class PublishedSet:
 
     date: when its paper appeared, which is the earliest day a model can have seen it in full.
     to_programs: (row, place for messages) -> the fields of each program that depend on the row.
+    by_equality: the set marks an answer by Python's ``==``, so that ``1`` is right for ``1.0``.
     """
 
     title: str
@@ -38,6 +39,7 @@ class PublishedSet:
     date: str
     required: Mapping[str, type]
     to_programs: Callable[[Row, str], Iterator[dict[str, Any]]]
+    by_equality: bool = False
 
     @property
     def holds(self) -> str:
@@ -65,6 +67,13 @@ def published_set(
             f"in one of the formats {', '.join(FORMATS)}, or {name} alone to fetch the set."
         )
     return _chained(known, [(path, file, _source(known.hub, path, file))])
+
+
+def marked_by_equality(program: Program) -> bool:
+    """Whether a program has the answer of a published set, and that set marks by Python's ``==``."""
+    return program.expected is not None and any(
+        known.by_equality and program.source.startswith(known.hub.home) for known in PUBLISHED.values()
+    )
 
 
 def _chained(known: PublishedSet, files: list[tuple[Path, str, str]]) -> Iterator[Program]:
@@ -166,6 +175,7 @@ PUBLISHED: Mapping[str, PublishedSet] = {
         date="2024-01-05",  # arXiv:2401.03065
         required={"id": str, "code": str, "input": str, "output": str},
         to_programs=_cruxeval,
+        by_equality=True,  # the set's own check is an assert with ==
     ),
     "humaneval": PublishedSet(
         title="HumanEval",

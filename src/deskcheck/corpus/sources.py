@@ -11,7 +11,7 @@ from deskcheck.corpus._modules import is_module_name
 from deskcheck.corpus.doctests import doctests_in_file, doctests_in_folder, doctests_in_module
 from deskcheck.corpus.families import FAMILIES, families
 from deskcheck.corpus.families import PREFIX as FAMILY
-from deskcheck.corpus.files import function_in_file
+from deskcheck.corpus.files import function_in_file, script
 from deskcheck.corpus.functions import functions_in_rows
 from deskcheck.corpus.generated import PREFIX as GENERATED
 from deskcheck.corpus.generated import generated
@@ -27,9 +27,10 @@ _log = logging.getLogger(__name__)
 
 SOURCES: Mapping[str, str] = {
     "FILE.py::FUNCTION": "one call, with its arguments beside it: sort.py::bubble '([3, 1], reverse=True)'",
-    "FILE.py": "the doctests of a file",
-    "FOLDER": "the doctests of every .py file in a folder",
-    "MODULE": "the doctests of an importable module: heapq, json.decoder",
+    "FILE.py": "a script, run from its first line to its last as `python FILE.py` runs it",
+    "doctests:FILE.py": "the doctests of a file",
+    "FOLDER": "the doctests of every .py file in a folder; also doctests:FOLDER",
+    "MODULE": "the doctests of an importable module: heapq, json.decoder; also doctests:MODULE",
     "FILE.jsonl": 'functions with inputs, one a row: {"code": ..., "entry": "f", "inputs": ["(3, 4)"]}',
     **{
         f"{name}[:PATH]": f"the set {known.title}: a file of it, or fetched once"
@@ -43,7 +44,8 @@ SOURCES: Mapping[str, str] = {
 }
 """Form of a source -> one line of help."""
 
-_MADE = ("family", "generated", "inputs", "mutations")
+_DOCTESTS = "doctests:"
+_MADE = ("doctests", "family", "generated", "inputs", "mutations", "notebooks", "pytest")
 """Words before a colon that name no set."""
 
 
@@ -57,7 +59,8 @@ def programs(
     """The programs of a source, which is one of the forms in `SOURCES`.
 
     A published set's name means the set, anything else that exists as a file or folder means that,
-    and what is left is a module; ``./mbpp`` is the way to a folder that has such a name. `arguments`
+    and what is left is a module; ``./mbpp`` is the way to a folder that has such a name. A .py file is
+    a script; ``doctests:`` before it means its doctests. `arguments`
     belong to ``FILE.py::FUNCTION`` and to nothing else. `note` is told, a sentence at a time, what
     was left out or passed over. `propose` is asked for inputs where they are looked for (`find_inputs`).
 
@@ -74,13 +77,15 @@ def programs(
         return mutations(source, lambda inner: programs(inner, arguments, note=note), note=note)
     if "::" in source and not source.startswith(PREFIX):
         file, _, entry = source.rpartition("::")
-        return iter([function_in_file(file, entry, arguments)])
+        return iter([function_in_file(file, entry, arguments, note)])
     if arguments is not None:
         raise InputError(f"{source}: takes no arguments ({arguments}); only FILE.py::FUNCTION does.")
     if source.startswith(PREFIX):
         raise InputError(
             f"{source}: is recorded by itself, while the tests run (`deskcheck record {source}`)."
         )
+    if source.startswith(_DOCTESTS):
+        return _doctests(source.removeprefix(_DOCTESTS), note)
     if source.startswith(FAMILY):
         return families(source)
     if source.startswith(GENERATED):
@@ -100,19 +105,42 @@ def programs(
         raise InputError(
             f"{source}: no set is called {scheme!r}.{_close(scheme, [*PUBLISHED, *_MADE])} Known are {known}."
         )
-    if is_module_name(source) and path.suffix not in (".py", ".jsonl", ".json", ".parquet"):
+    if _names_module(source):
         return iter(doctests_in_module(source, [*PUBLISHED, *_names_near(path)], note))
-    if path.suffix or "/" in source:
-        raise InputError(f"{source}: no such file or folder.{_close(source, _names_near(path))}")
+    _refuse_missing(source)
     forms = "\n".join(f"    {form:18} {help_}" for form, help_ in SOURCES.items())
     raise InputError(f"{source!r} names no source of programs. Write one of\n{forms}")
+
+
+def _doctests(source: str, note: Callable[[str], None]) -> Iterator[Program]:
+    path = Path(source)
+    if source and os.path.isdir(path):
+        return doctests_in_folder(source, note)
+    if source and os.path.exists(path):
+        if path.suffix == ".py":
+            return iter(doctests_in_file(source, note))
+        raise InputError(f"{source}: is not a .py file, so it has no doctests that can be run.")
+    if _names_module(source):
+        return iter(doctests_in_module(source, _names_near(path), note))
+    _refuse_missing(source)
+    raise InputError(f"{_DOCTESTS}{source}: write doctests:FILE.py, doctests:FOLDER or doctests:MODULE.")
+
+
+def _names_module(source: str) -> bool:
+    return is_module_name(source) and Path(source).suffix not in (".py", ".jsonl", ".json", ".parquet")
+
+
+def _refuse_missing(source: str) -> None:
+    path = Path(source)
+    if path.suffix or "/" in source:
+        raise InputError(f"{source}: no such file or folder.{_close(source, _names_near(path))}")
 
 
 def _in_path(source: str, path: Path, note: Callable[[str], None]) -> Iterator[Program]:
     if path.is_dir():
         return doctests_in_folder(source, note)
     if path.suffix == ".py":
-        return iter(doctests_in_file(source, note))
+        return iter([script(source, note)])
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return functions_in_rows(source)
     raise InputError(

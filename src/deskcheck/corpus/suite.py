@@ -1,14 +1,15 @@
 """Calls that a project's own tests make: ``pytest:PATH``.
 
 The tests run under observation (`deskcheck.sandbox.suite`), and of the calls of the project's own
-functions some are recorded where they happen: with the objects, fixtures and patches that are there.
-This module finds out what the project is, chooses among the recorded calls, checks them and keeps them.
+functions some are recorded where they happen: with the objects, fixtures and patches that are
+there. This module finds out what the project is, chooses among the recorded calls, checks them and
+keeps them.
 
-The tests run three times. First unwatched: a test that then comes out otherwise when it is watched has
-noticed, and its calls are not kept. Then the calls are recorded, and then again under another hash
-seed: the same call must give the same recording. Where the arguments can be written as Python text,
-the call is also made alone, in the sandbox: only then can a reader tell from the text what happens,
-and a model's arguments be run.
+The tests run three times. First unwatched: a test that then comes out otherwise when it is watched
+has noticed, and its calls are not kept. Then the calls are recorded, and then again under another
+hash seed: the same call must give the same recording. Where the arguments can be written as Python
+text, the call is also made alone, in the sandbox: only then can a reader tell from the text what
+happens, and a model's arguments be run.
 """
 
 import functools
@@ -17,29 +18,33 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
 from deskcheck import __version__
+from deskcheck.corpus._kept import SETTINGS, Kept
 from deskcheck.corpus._python import modified
+from deskcheck.corpus._reads import VARIES, reads_of, without
 from deskcheck.corpus.files import short_id
 from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Outcome, Program
 from deskcheck.recording.block import rows
-from deskcheck.recording.file import Writer
-from deskcheck.sandbox.compare import difference
+from deskcheck.recording.file import Writer, _disk
+from deskcheck.recording.secrets import EnvironmentMask
+from deskcheck.sandbox.compare import Global, difference
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.recorder import HASH_SEEDS, Summary
-from deskcheck.sandbox.sandbox import run as run_in_sandbox
-from deskcheck.sandbox.suite import Blocks, Call, Observed, Suite, observe
+from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.sandbox.suite import Call, Observed, Pace, Suite, observe
+from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
 PREFIX = "pytest:"
@@ -47,16 +52,25 @@ OUTPUT = "pytest-output.txt"
 """What the tests wrote, kept beside the recordings."""
 LIMITS = TraceLimits(events=5000, objects=5000)
 """A call with more events than this is left out."""
-_ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", ".git")
+_ROOT_MARKS = (*SETTINGS, ".git")
+TIMES = 20.0
+"""CPU time that all of it may take, as a multiple of what the tests take by themselves."""
+_FIRST_SHARE = 0.3
+"""Of that, what recording calls may take; recording half of them again, and checking them, takes
+the rest."""
+_AT_LEAST_S = 0.5
+"""Tests that take less count as if they took this."""
 _POOL = 2
-"""For every call of a function that may be kept so many are recorded, to choose among their paths."""
+"""For every call of a function that may be kept so many are recorded, to choose among their
+paths."""
 
 
 def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None = None) -> Suite:
-    """The tests that ``pytest:PATH`` means: a project's folder, a folder or file of tests, or one test.
+    """The tests that ``pytest:PATH`` means: a project's folder, a folder or file of tests, or one
+    test.
 
-    packages: top-level packages whose functions are the project's own, instead of what lies below its
-    root. python: the interpreter, by default this one.
+    packages: top-level packages whose functions are the project's own, instead of what lies below
+    its root. python: the interpreter, by default this one.
 
     Raises:
         InputError: there is no such path, or no such interpreter.
@@ -84,7 +98,8 @@ def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None 
 
 
 def _root(path: Path) -> Path:
-    """The folder of the project: where its settings are, else the tests' own or the one above ``tests``."""
+    """The folder of the project: where its settings are, else the tests' own or the one above
+    ``tests``."""
     folder = path if path.is_dir() else path.parent
     for above in (folder, *folder.parents):
         if any((above / mark).exists() for mark in _ROOT_MARKS):
@@ -96,15 +111,15 @@ def _root(path: Path) -> Path:
 
 
 def choose(observed: Observed, calls: int, per_function: int, without: Container[str] = ()) -> list[Call]:
-    """At most so many of the recorded calls: every function gets its first before any gets its second, and
-    of one function those come first that take a way through the code that no other has taken. Calls of the
-    tests in `without` are left out."""
-    by_function: dict[tuple[str, str], dict[str, list[Call]]] = {}
+    """At most so many of the recorded calls: every function gets its first before any gets its
+    second, and of one function those come first that take a way through the code that no other has
+    taken. Calls of the tests in `without` are left out."""
+    by_function: dict[tuple[str, str, int], dict[str, list[Call]]] = {}
     ids: set[str] = set()
     for call in observed.calls.values():
         if (name := _id(call)) not in ids and call.facts["test"] not in without:
             ids.add(name)
-            ways = by_function.setdefault((call.facts["module"], call.facts["function"]), {})
+            ways = by_function.setdefault(call.key[1:4], {})
             ways.setdefault(_way(observed, call), []).append(call)
     queues = [_in_turn(ways.values())[:per_function] for ways in by_function.values()]
     return sorted(_in_turn(queues)[:calls], key=lambda call: call.at)
@@ -137,12 +152,15 @@ class SuiteSummary(Summary):
     """What `record_suite` did, besides what a `Summary` says.
 
     ended: how the tests ended, as ``passed`` or ``failed``; no error of ours. tests: outcome -> how
-    many. otherwise: tests with another outcome when they are watched than when they are not (or under
-    another hash seed), with both; calls that they make are not kept. functions: of how many there are
-    recordings. literal: recordings whose arguments can be written in Python; alone: those of them
-    that do the same by themselves. left_out: reason -> calls that were not recorded;
-    functions_left_out: reason -> functions without recordings of their own. output: file of what
-    the tests wrote.
+    many. otherwise: tests with another outcome when they are watched than when they are not (or
+    under another hash seed), with both; calls that they make are not kept. functions: of how many
+    there are recordings. literal: recordings whose arguments can be written in Python; alone: those
+    of them that do the same by themselves; not_alone: those of them that were not tried, as the
+    time was spent. varies: global variables that were others in the second run -> recordings
+    without their value, whose call cannot read them. tests_s: CPU time that the tests take by
+    themselves; cost_s: what recording them took in all, in this call; both None where nothing was
+    run twice. left_out: reason -> calls that were not recorded; functions_left_out: reason ->
+    functions without recordings of their own. output: file of what the tests wrote.
     """
 
     ended: str = ""
@@ -151,13 +169,13 @@ class SuiteSummary(Summary):
     functions: int = 0
     literal: int = 0
     alone: int = 0
+    not_alone: int = 0
+    varies: Counter[str] = field(default_factory=Counter)
+    tests_s: float | None = None
+    cost_s: float | None = None
     left_out: dict[str, int] = field(default_factory=dict)
     functions_left_out: dict[str, int] = field(default_factory=dict)
     output: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        names = [*Summary.__dataclass_fields__, *SuiteSummary.__dataclass_fields__]
-        return {name: getattr(self, name) for name in dict.fromkeys(names)}
 
 
 Progress = Callable[[str, int, int], None]
@@ -171,21 +189,28 @@ def record_suite(
     calls: int = 1000,
     per_function: int = 10,
     wall_s: float = 1800.0,
+    times: float = TIMES,
     workers: int = 2,
     limits: Limits | None = None,
     trace_limits: TraceLimits | None = None,
     repeat: bool = True,
+    mask: bool = True,
     seed: int = 0,
     progress: Progress = lambda what, done, of: None,
 ) -> SuiteSummary:
     """Run the tests and keep recordings of at most `calls` calls of the project's own functions, at
     most `per_function` of each. What the folder holds already is not recorded again.
 
-    wall_s: seconds that one run of the tests may take. trace_limits: a call with more events than
-    that is left out. seed: of the choice among the calls of one function.
+    wall_s: seconds that one run of the tests may take. times: how much CPU time may be spent in
+    all, as a multiple of what the tests take by themselves; it bounds how many calls are recorded
+    and made alone. trace_limits: a call with more events than that is left out. mask: environment
+    variables are taken out of what is kept (`EnvironmentMask`). seed: of the choice among the calls
+    of one function.
 
-    How the tests end is no error. An interrupt while they run ends them: what was recorded until then is
-    kept, unchecked (`repeatable` is None), and KeyboardInterrupt is raised.
+    How the tests end is no error. Whatever ends this early, the same call goes on where it was:
+    with the test that ran, and with the calls that were not checked. An interrupt or SIGTERM is
+    raised as KeyboardInterrupt or SystemExit once the tests have ended; the recordings that were
+    not checked yet are then there with `repeatable` None, until it goes on.
 
     Raises:
         InputError: no pytest, no tests, or no call of the project's own functions.
@@ -196,8 +221,20 @@ def record_suite(
         limits=limits or Limits(),
         trace_limits=trace_limits or LIMITS,
         workers=workers,
+        times=times,
+        mask=_mask() if mask else None,
         progress=progress,
     )
+    settings = {
+        "calls": calls,
+        "per_function": per_function,
+        "seed": seed,
+        "times": times,
+        "repeat": repeat,
+        "mask": mask,
+        "trace_limits": asdict(recorder.trace_limits),
+    }
+    kept = Kept(Path(folder), suite, settings)
     look = functools.partial(
         observe,
         suite,
@@ -206,41 +243,54 @@ def record_suite(
         trace_limits=recorder.trace_limits,
         wall_s=wall_s,
         seed=seed,
+        mask=recorder.mask,
     )
-    with Writer(folder) as writer, ExitStack() as stack:
-        plain: dict[str, str] = {}
-        if repeat:
-            with look(hash_seed=HASH_SEEDS[0], wanted=(), progress=recorder.unwatched) as unwatched:
-                plain = unwatched.tests
-                if unwatched.interrupted:
-                    raise KeyboardInterrupt
-        first = stack.enter_context(look(hash_seed=HASH_SEEDS[0], progress=recorder.first_run))
-        otherwise = _otherwise(plain, first.tests)
-        chosen = choose(first, calls, per_function, otherwise)
-        if not chosen and not first.interrupted:
-            raise InputError(_nothing(suite, first))
-        summary = _summary(first, chosen, otherwise)
-        output = Path(folder, OUTPUT)
-        output.write_bytes(first.output.read_bytes())
-        summary.output = str(output)
-        todo = [(recorder.program(first, call), call) for call in chosen]
-        summary.skipped = sum(program.id in writer.done for program, _ in todo)
-        todo = [(program, call) for program, call in todo if program.id not in writer.done]
-        interrupted = first.interrupted
-        if first.interrupted or not repeat or not todo:
-            for program, call in todo:
-                recorder.keep(writer, summary, first, call, _Checked(program))
-        else:
-            wanted = [call.key for _, call in todo]
-            with look(hash_seed=HASH_SEEDS[1], wanted=wanted, progress=recorder.second_run) as second:
-                interrupted = second.interrupted
-                summary.otherwise = _otherwise(plain, second.tests) | otherwise
-                for (_, call), checked in zip(todo, recorder.check(todo, first, second), strict=True):
-                    recorder.keep(writer, summary, first, call, checked)
-        if interrupted:
-            raise KeyboardInterrupt
+    with terminable(), ExitStack() as stack:
+        recorder.begin(stack)
+        with Writer(folder, prepare=kept.begin) as writer:
+            try:
+                interrupted = recorder.runs(stack, look, kept, repeat=repeat)
+            except InputError:
+                kept.remove()  # to be mended, and then begun anew
+                raise
+            first = recorder.first
+            if first is None:
+                assert interrupted is not None
+                raise interrupted
+            otherwise = _otherwise(recorder.plain, first.tests)
+            chosen = choose(first, calls, per_function, otherwise)
+            if not chosen and interrupted is None:
+                nothing = InputError(_nothing(suite, first))
+                kept.remove()
+                raise nothing
+            summary = _summary(first, chosen, otherwise)
+            output = Path(folder, OUTPUT)
+            with _disk(output, "keep what the tests wrote"):
+                shutil.copyfile(first.output, output)
+            summary.output = str(output)
+            todo = [(recorder.program(first, call), call) for call in chosen]
+            summary.skipped = sum(program.id in writer.done for program, _ in todo)
+            todo = [(program, call) for program, call in todo if program.id not in writer.done]
+            if interrupted is None:
+                try:
+                    interrupted = recorder.record(stack, look, kept, writer, summary, todo, repeat=repeat)
+                except (KeyboardInterrupt, SystemExit) as error:
+                    interrupted = error
+            if interrupted is not None:
+                writer.flush()
+                unchecked = [(program, call) for program, call in todo if program.id not in writer.done]
+                kept.unchecked(program.id for program, _ in unchecked)
+                for program, call in unchecked:
+                    recorder.keep(writer, summary, first, call, _Checked(program))
+                raise interrupted
+            kept.remove()
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
     return summary
+
+
+def _mask() -> EnvironmentMask:
+    """For what the tests find in their environment: ours, and what we add."""
+    return EnvironmentMask({**os.environ, "PYTHONHASHSEED": str(HASH_SEEDS[0])})
 
 
 def _otherwise(tests: Mapping[str, str], watched: Mapping[str, str]) -> dict[str, str]:
@@ -264,10 +314,10 @@ def _summary(observed: Observed, chosen: list[Call], otherwise: dict[str, str]) 
         ended=observed.ended,
         tests=Counter(observed.tests.values()),
         otherwise=otherwise,
-        functions=len({(call.facts["module"], call.facts["function"]) for call in chosen}),
+        functions=len({call.key[1:4] for call in chosen}),
         literal=sum(call.facts["form"] == "literal" for call in chosen),
         left_out=left_out,
-        functions_left_out=dict(observed.functions.most_common()),
+        functions_left_out=dict(Counter(observed.not_recorded.values()).most_common()),
     )
 
 
@@ -288,11 +338,16 @@ def _nothing(suite: Suite, observed: Observed) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """A program, and what the second run of its call gave: whether the same, and where they differ."""
+    """A program, and what the second run of its call gave: whether the same, and where they
+    differ."""
 
     program: Program
     repeatable: bool | None = None
     difference: str | None = None
+    alone: str = ""
+    """Why the call was not made alone, where it could have been."""
+    varies: frozenset[Global] = frozenset()
+    """Global variables that it cannot read and that were others in the second run."""
 
 
 @dataclass(kw_only=True)
@@ -301,7 +356,90 @@ class _Recorder:
     limits: Limits
     trace_limits: TraceLimits
     workers: int
+    times: float
+    mask: EnvironmentMask | None
     progress: Progress
+    guard: threading.Lock = field(default_factory=threading.Lock)
+    plain: dict[str, str] = field(default_factory=dict)
+    first: Observed | None = None
+    own_s: float | None = None
+    """CPU time that the tests take by themselves; None: it was not looked at."""
+    spent_s: float = 0.0
+    """CPU time of other processes that were started for this."""
+
+    def begin(self, stack: ExitStack) -> None:
+        self.began_s = time.process_time()
+        self.sandbox = Sandbox(
+            Confinement.TRUSTED,  # the tests have just run without any
+            workers=self.workers,
+            limits=self.limits,
+            python=self.suite.python,
+            hash_seed=HASH_SEEDS[1],
+        )
+        stack.callback(self.sandbox.close)
+
+    def cost_s(self) -> float:
+        """CPU time that all of it has taken so far."""
+        return self.spent_s + time.process_time() - self.began_s
+
+    def runs(
+        self, stack: ExitStack, look: Callable[..., Any], kept: Kept, *, repeat: bool
+    ) -> BaseException | None:
+        """Run the tests unwatched and watched. Returns what has interrupted that."""
+        pace = Pace(times=_FIRST_SHARE * self.times)
+        if repeat:
+            with look(
+                hash_seed=HASH_SEEDS[0], wanted=(), kept=kept.run("unwatched"), progress=self.unwatched
+            ) as unwatched:
+                plain: Observed = unwatched
+                self.spent_s += plain.cpu_s
+                if plain.interrupted is not None:
+                    return plain.interrupted
+                self.plain = plain.tests
+                self.own_s = plain.start + sum(plain.own.values())
+                pace = replace(pace, own=plain.own, start=plain.start)
+        first: Observed = stack.enter_context(
+            look(hash_seed=HASH_SEEDS[0], pace=pace, kept=kept.run("first"), progress=self.first_run)
+        )
+        self.first = first
+        self.spent_s += first.cpu_s
+        return first.interrupted
+
+    def record(
+        self,
+        stack: ExitStack,
+        look: Callable[..., Any],
+        kept: Kept,
+        writer: Writer,
+        summary: SuiteSummary,
+        todo: list[tuple[Program, Call]],
+        *,
+        repeat: bool,
+    ) -> BaseException | None:
+        """Check the calls and write the recordings. Returns what has interrupted that."""
+        first = self.first
+        assert first is not None
+        if not repeat or not todo:
+            for program, call in todo:
+                self.keep(writer, summary, first, call, _Checked(program))
+            return None
+        second: Observed = stack.enter_context(
+            look(
+                hash_seed=HASH_SEEDS[1],
+                wanted=[call.key for _, call in todo],
+                kept=kept.run("again"),
+                progress=self.second_run,
+            )
+        )
+        self.spent_s += second.cpu_s
+        if second.interrupted is not None:
+            return second.interrupted
+        summary.otherwise = _otherwise(self.plain, second.tests) | summary.otherwise
+        for (_, call), checked in zip(todo, self.check(todo, first, second), strict=True):
+            self.keep(writer, summary, first, call, checked)
+        if self.own_s is not None:
+            summary.tests_s, summary.cost_s = round(self.own_s, 3), round(self.cost_s(), 3)
+        return None
 
     def unwatched(self, tests: int, collected: int, calls: int) -> None:
         self.progress("tests, unwatched", tests, collected)
@@ -313,7 +451,8 @@ class _Recorder:
         self.progress("the same again", tests, collected)
 
     def program(self, observed: Observed, call: Call) -> Program:
-        """The call as a program; alone, it starts with what its module holds when it is imported."""
+        """The call as a program; alone, it starts with what its module holds when it is
+        imported."""
         facts = call.facts
         file = Path(facts["file"])
         ran = {row.file for row in chain.from_iterable(map(rows, observed.blocks_of(call)))}
@@ -378,29 +517,50 @@ class _Recorder:
             return _Checked(program, False, f"its test comes out otherwise: {outcomes}")
         if again is None:
             return _Checked(program, False, "the test does not make this call again")
-        where = difference(one, (_ending(again, {}), functools.partial(second.blocks_of, again)))
+        reads, unread = self._reads(first, call), set[Global]()
+        two = (_ending(again, {}), functools.partial(second.blocks_of, again))
+        where = difference(one, two, reads=reads, unread=unread)
         if where is not None:
             return _Checked(program, False, where)
+        return replace(self._check_alone(program, one, reads, cancelled), varies=frozenset(unread))
+
+    def _reads(self, observed: Observed, call: Call) -> Callable[[Global], bool]:
+        if self.trace_limits.leaving_out:  # it is not known what ran
+            return lambda name: True
+
+        @functools.cache
+        def known() -> Callable[[Global], bool]:
+            events = chain.from_iterable(map(rows, observed.blocks_of(call)))
+            ran = {(row.file, row.function) for row in events}
+            return reads_of(ran, lambda label: _text(observed.modules[label][1]))
+
+        return lambda name: known()(name)
+
+    def _check_alone(
+        self,
+        program: Program,
+        one: tuple[Ending, Callable[[], Iterable[bytes]]],
+        reads: Callable[[Global], bool],
+        cancelled: Callable[[], bool],
+    ) -> _Checked:
+        """Where the call can be written in Python, make it without its test."""
         if program.extra["arguments"] != "literal" or program.path is None:
             return _Checked(program, True)
-        with tempfile.TemporaryFile() as events:
-            blocks = Blocks(events)
-            ending = run_in_sandbox(
-                program,
-                limits=self.limits,
-                trace_limits=self.trace_limits,
-                hash_seed=HASH_SEEDS[1],
-                sink=blocks.add,
-                python=self.suite.python,
-                cancelled=cancelled,
-                confinement=Confinement.TRUSTED,  # its test has just run without any
-            )
-            if not blocks.size:  # it needs more than its module: settings, a database, another folder
-                return _Checked(program, True)
-            alone = functools.partial(blocks.read, 0, blocks.size)
-            where = difference(one, (ending, alone))
-            if where is not None:  # caches that other tests have filled do no harm
-                where = difference((one[0], _without_globals(one[1])), (ending, _without_globals(alone)))
+        if self.own_s is not None and self.cost_s() > self.times * max(self.own_s, _AT_LEAST_S):
+            return _Checked(program, True, alone="no time")
+        blocks: list[bytes] = []
+        ending = self.sandbox.run_one(
+            program, trace_limits=self.trace_limits, sink=blocks.append, cancelled=cancelled
+        )
+        with self.guard:
+            self.spent_s += ending.cpu_s or 0.0
+        if self.mask is not None:  # as what it is compared with
+            ending, blocks = _masked(ending, self.mask), [*self.mask.blocks(blocks)]
+        if not blocks:  # it needs more than its module: settings, a database, another folder
+            return _Checked(program, True)
+        where = difference(one, (ending, lambda: blocks), reads=reads)
+        if where is not None:  # caches that other tests have filled do no harm
+            where = difference((one[0], _without_globals(one[1])), (ending, _without_globals(lambda: blocks)))
         if where is not None:
             return _Checked(program, False, f"alone, without its test: {where}")
         extra = {**program.extra, "alone": True}
@@ -413,11 +573,20 @@ class _Recorder:
     ) -> None:
         """Write one recording."""
         program = checked.program
+        if checked.varies:
+            names = sorted(f"{observed.modules[file][0]}.{name}" for file, name in checked.varies)
+            program = replace(program, extra={**program.extra, VARIES: names})
+            summary.varies.update(names)
         labels = {row.file for row in chain.from_iterable(map(rows, observed.blocks_of(call)))}
         sources = {label: _text(observed.modules[label][1]) for label in sorted(labels)}
         ending = _ending(call, sources, observed.packages)
+        blocks, where = observed.blocks_of(call), checked.difference
+        if checked.varies:
+            blocks = [*without(blocks, checked.varies)]
+        if where is not None and self.mask is not None:
+            where = self.mask.text(where)
         with writer.begin(program) as spool:
-            for block in observed.blocks_of(call):
+            for block in blocks:
                 spool.write(block)
             spool.finish(
                 ending,
@@ -430,13 +599,14 @@ class _Recorder:
                     limits=self.trace_limits.leaving_out,
                 ),
                 repeatable=checked.repeatable,
-                difference=checked.difference,
+                difference=where,
             )
         summary.recorded += 1
         summary.by_outcome[ending.outcome.value] += 1
         summary.alone += "alone" in program.extra
-        if checked.difference is not None:
-            summary.not_repeatable[program.id] = checked.difference
+        summary.not_alone += bool(checked.alone)
+        if where is not None:
+            summary.not_repeatable[program.id] = where
 
 
 def _without_globals(blocks: Callable[[], Iterable[bytes]]) -> Callable[[], Iterator[bytes]]:
@@ -467,6 +637,15 @@ def _ending(call: Call, sources: dict[str, str], packages: dict[str, str] | None
         stdout=facts["stdout"],
         sources=sources,
         packages=packages or {},
+    )
+
+
+def _masked(ending: Ending, mask: EnvironmentMask) -> Ending:
+    return replace(
+        ending,
+        result=None if ending.result is None else mask.text(ending.result),
+        stdout=mask.text(ending.stdout),
+        detail=mask.text(ending.detail),
     )
 
 

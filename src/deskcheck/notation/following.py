@@ -10,8 +10,9 @@ expression over several lines does, is left out.
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 
 Lines = tuple[int, ...]
 _Loop = tuple[Lines, Lines]
@@ -20,16 +21,16 @@ _WithBody = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @lru_cache(maxsize=256)
-def following(code: str) -> dict[int, Lines]:
+def following(code: str) -> Mapping[int, Lines]:
     """The lines after each line of a program that begins a statement, ways into a body before those past it.
     Empty for what is no Python."""
     try:
         body = ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
+        return MappingProxyType({})
     found: dict[int, Lines] = {}
     _block(body, (), None, found)
-    return found
+    return MappingProxyType(found)  # the next who asks gets the same
 
 
 def _block(body: Sequence[ast.stmt], after: Lines, loop: _Loop | None, found: dict[int, Lines]) -> None:

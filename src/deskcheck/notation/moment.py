@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deskcheck.recording import Kind, Trace
-from deskcheck.recording.trace import FrameState, Row, State
+from deskcheck.recording.trace import FrameState, Row, State, plain
 from deskcheck.recording.value import Content, Encoded, loads
 
 VALUED = frozenset({Kind.RETURN, Kind.YIELD, Kind.RAISE, Kind.RESUME})
@@ -88,16 +88,16 @@ def moments(trace: Trace, *, file: str, instructions: bool = False) -> Iterator[
     """The state at each event of a trace. file: the program's own (`Program.filename`). Without
     `instructions`, those events are passed over."""
     output, left_out = "", dict[str, int]()
-    for event in trace:
-        row = event.row
+    state = State()
+    for row in trace.rows:
+        state = state.after(row)
         output += row.output or ""
-        for what, count in event.left_out.items():
-            left_out[what] = left_out.get(what, 0) + count
+        if row.left_out:
+            for what, count in loads(row.left_out).items():
+                left_out[what] = left_out.get(what, 0) + count
         if row.kind == Kind.INSTRUCTION and not instructions:
             continue
-        yield moment_at(
-            event.state, row, file=file, instructions=instructions, output=output, left_out=left_out
-        )
+        yield moment_at(state, row, file=file, instructions=instructions, output=output, left_out=left_out)
         output, left_out = "", {}
 
 
@@ -107,12 +107,12 @@ def moment_at(
     """The moment of an event, whose state is given. output, left_out: since the moment before."""
     active = state.active
     # A frame that went on unseen (a gap) is on no stack; one above the running frame was left unseen.
-    numbers = active[: active.index(row.frame) + 1] if row.frame in active else [*active, row.frame]
+    numbers = active[: active.index(row.frame) + 1] if row.frame in active else (*active, row.frame)
     return Moment(
         Kind(row.kind),
         tuple([frame_at(state.frames[number], file=file, instructions=instructions) for number in numbers]),
-        {None if name == file else name: dict(names) for name, names in state.globals.items()},
-        dict(state.objects),
+        {None if name == file else name: plain(names) for name, names in state.globals.items()},
+        plain(state.objects),
         loads(row.value) if row.value else None,
         output,
         left_out,
@@ -128,7 +128,7 @@ def frame_at(known: FrameState, *, file: str, instructions: bool) -> Frame:
         known.function,
         known.line,
         None if known.file == file else known.file,
-        dict(known.locals),
+        plain(known.locals),
         tuple(known.stack),
         tuple(at) if at else None,
         caller.get("via"),

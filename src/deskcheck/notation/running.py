@@ -39,9 +39,11 @@ class RunningTexts:
     def __init__(self, *, file: str, instructions: bool = False) -> None:
         self.file = file
         self.instructions = instructions
-        self.state = _Noting()
+        self.state = State()
         self.row: Row | None = None
         self._templates = _Templates(self.state.objects)
+        self._bodies: dict[int, _Body] = {}
+        """The texts of objects, each until it changes."""
         self._frames: dict[int, _KeptFrame] = {}
         self._globals: dict[str, _Entries] = {}
         self._output = ""
@@ -49,7 +51,7 @@ class RunningTexts:
         self._told = False
         self._modules: dict[int, str] = {}
         """Frames of modules -> file."""
-        self._below: tuple[list[int], set[str], _Pieces] | None = None
+        self._below: tuple[tuple[int, ...], set[str], _Pieces] | None = None
         """Of the frames below the running one, while nothing in them changes: their numbers, files whose
         globals are told there, and their lines."""
 
@@ -62,7 +64,10 @@ class RunningTexts:
             self._frames.pop(last.frame, None)
             self._modules.pop(last.frame, None)
         self.row = row
-        self.state.apply(row)
+        self.state = self.state.after(row)
+        self._templates.objects = self.state.objects
+        for number in self.state.touched:
+            self._bodies.pop(number, None)
         kept = self._frames.get(row.frame)
         if kept is not None:
             kept.line = None
@@ -117,7 +122,7 @@ class RunningTexts:
 
     @property
     def moment(self) -> Moment:
-        """The state at the event, valid until the next `advance`."""
+        """The state at the event."""
         assert self.row is not None
         return moment_at(
             self.state,
@@ -125,7 +130,7 @@ class RunningTexts:
             file=self.file,
             instructions=self.instructions,
             output=self._output,
-            left_out=self._left_out,
+            left_out=dict(self._left_out),
         )
 
     def text(self) -> str:
@@ -134,7 +139,7 @@ class RunningTexts:
         holes = [piece for piece in pieces if type(piece) is tuple]
         if not holes:
             return "".join(pieces)  # type: ignore[arg-type]  # no holes: texts alone
-        writing = _Writing(self.state.bodies, self._templates)
+        writing = _Writing(self._bodies, self._templates)
         if not writing.count(holes):
             writing.labelled = Writer(self.state.objects, self._roots(), {}).labelled
         writing.pending = set(writing.labelled)
@@ -143,12 +148,12 @@ class RunningTexts:
             return state_text(self.moment)
         return "".join(writing.out)
 
-    def _numbers(self) -> list[int]:
+    def _numbers(self) -> tuple[int, ...]:
         assert self.row is not None
         active, running = self.state.active, self.row.frame
         if active and active[-1] == running:
             return active
-        return active[: active.index(running) + 1] if running in active else [*active, running]
+        return active[: active.index(running) + 1] if running in active else (*active, running)
 
     def _roots(self) -> Iterator[Encoded]:
         assert self.row is not None
@@ -192,7 +197,7 @@ class RunningTexts:
             pieces.append(f" left out {counts}")
         return pieces
 
-    def _waiting(self, numbers: list[int], modules: set[str]) -> _Pieces:
+    def _waiting(self, numbers: tuple[int, ...], modules: set[str]) -> _Pieces:
         """Lines of the frames below the running one. `modules` loses the files whose globals they tell."""
         found = self._below
         if found is not None and found[0] == numbers:
@@ -231,8 +236,9 @@ class RunningTexts:
 
     def _kept(self, frame: FrameState) -> "_KeptFrame":
         kept = self._frames.get(frame.number)
-        if kept is None or kept.frame is not frame:
+        if kept is None:
             kept = self._frames[frame.number] = _KeptFrame(frame)
+        kept.frame = frame
         if kept.changed:
             kept.changed = False
             kept.entries.update(frame.locals, self._templates)
@@ -255,20 +261,6 @@ class RunningTexts:
 
 _GONE = frozenset({Kind.RETURN, Kind.UNWIND})
 """Kinds after which a frame never runs again."""
-
-
-class _Noting(State):
-    """A state that forgets the kept text of an object when the object changes."""
-
-    __slots__ = ("bodies",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.bodies: dict[int, _Body] = {}
-
-    def _change(self, number: int, change: Content | None) -> None:
-        super()._change(number, change)
-        self.bodies.pop(number, None)
 
 
 class _Body(NamedTuple):

@@ -7,8 +7,12 @@ afterwards.
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -16,6 +20,7 @@ from anyio.to_thread import run_sync
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset
 from inspect_ai.dataset import Sample as InspectSample
+from inspect_ai.hooks import Hooks, ModelRetry, ModelUsageData, SampleEnd, TaskStart, hooks
 from inspect_ai.model import (
     ChatMessage,
     GenerateConfig,
@@ -31,12 +36,16 @@ from inspect_ai.solver import Solver, TaskState
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from deskcheck.ask import _sandbox, oracle
-from deskcheck.ask._inspect_solvers import direct, remember, sample_of
-from deskcheck.ask.load import load
+from deskcheck.ask._inspect_solvers import direct, is_known, remember, sample_of, token_of
+from deskcheck.ask.draw import drawn
+from deskcheck.ask.folder import questions_file, read_card
+from deskcheck.ask.lines import sample_in
+from deskcheck.ask.load import load, recordings_of
 from deskcheck.ask.marking import mark
 from deskcheck.ask.notebooks import NotebookOptions, notebook_samples, trajectory_files
-from deskcheck.ask.questions import QUESTIONS
+from deskcheck.ask.run import Answered, Method, input_tokens, of_each
 from deskcheck.ask.sample import Sample
+from deskcheck.ask.solvers import METHODS, STEP_BUDGET
 from deskcheck.ask.stand_ins import STAND_INS
 from deskcheck.ask.suites import SUITES
 from deskcheck.recording import InputError
@@ -107,15 +116,23 @@ def marked() -> Scorer:
             return Score.unscored(explanation=state.metadata["unfit"])
         sample = sample_of(state)
         completion = state.output.completion
+        # A sample that met a limit of Inspect's before its first answer has no choice to ask.
+        stopped = state.output.stop_reason if state.output.choices else None
         if sample.data["form"] == "arguments":  # starts a process and waits for it
-            given = await run_sync(lambda: mark(sample, completion, run=_sandbox.run), limiter=_at_once())
+            given = await run_sync(
+                lambda: mark(sample, completion, run=_sandbox.run, stop_reason=stopped), limiter=_at_once()
+            )
         else:
-            given = mark(sample, completion)
+            given = mark(sample, completion, stop_reason=stopped)
         return Score(
             value=given.score,
             answer=given.answer,
             explanation=given.reason or None,
-            metadata={"metrics": dict(given.metrics)},
+            metadata={
+                "metrics": dict(given.metrics),
+                "reading": given.reading.value,
+                "stop_reason": stopped,
+            },
         )
 
     return score
@@ -127,16 +144,20 @@ def _recorded(question: str, path: str | None, seed: int, per_recording: int | N
             f"{question}: say which recordings: -T path=FOLDER, a folder that `deskcheck record` made."
         )
     excluded: Counter[str] = Counter()
-    ask = QUESTIONS[question]
     samples: list[Sample] = []
     runs: dict[str, str] = {}
-    for recording in load(path):
-        found = list(ask(recording, seed=seed, per_recording=per_recording, excluded=excluded))
+    for _, found, recording in of_each(
+        load(path),
+        [question],
+        seed=seed,
+        per_recording=per_recording,
+        excluded={question: excluded},
+        beside=lambda recording: (recording, None),
+    ):
         samples += found
-        if found:
-            runs[recording.id] = remember(recording)
+        runs[recording.id] = remember(recording)
     _refuse_none(samples, question, path, excluded)
-    return task_of(question, samples, runs=runs, excluded=dict(excluded))
+    return task_of(question, drawn(samples, seed=seed), runs=runs, excluded=dict(excluded))
 
 
 def _refuse_none(samples: Sequence[Sample], question: str, path: str, excluded: Counter[str]) -> None:
@@ -198,7 +219,7 @@ def _of_notebooks(question: str, path: str | None, seed: int, per_recording: int
         trajectory_files([path]), [question], options, seed=seed, per_recording=per_recording
     ).items()
     _refuse_none(samples, question, path, excluded)
-    return task_of(question, samples, excluded=dict(excluded), state=key[1])
+    return task_of(question, drawn(samples, seed=seed), excluded=dict(excluded), state=key[1])
 
 
 @task(name="cell_output")
@@ -243,6 +264,139 @@ def next_cell(
         per_recording,
         {"state": (state,), "history_tokens": history_tokens, "state_tokens": state_tokens},
     )
+
+
+_now_in: dict[Path, Path] = {}
+
+
+@contextmanager
+def now_in(begun: Path, folder: Path) -> Iterator[None]:
+    """Inspect knows tasks of a run folder by where it was when they began. As long as this lasts,
+    it is read where it is now."""
+    _now_in[begun] = folder
+    try:
+        yield
+    finally:
+        del _now_in[begun]
+
+
+@task(name="asked")
+def asked(
+    questions: str,
+    digest: str,
+    question: str,
+    state: str = "",
+    method: str = "direct",
+    alone: bool = True,
+    explain: bool = True,
+    max_steps: int = STEP_BUDGET,
+    recordings: str = "",
+    folders: Sequence[str] = (),
+) -> Task:
+    """Questions of a run of `deskcheck ask`, which Inspect can make again from these arguments.
+
+    questions: the file in the run folder; digest: its SHA-256. alone: there is no other method.
+    recordings: their digest; folders: where they are, which methods that predict the run need.
+    """
+    path = Path(questions)
+    begun = path.parent.parent
+    folder = _now_in.get(begun, begun)
+    path = questions_file(folder, path.stem)
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror}. Where the run folder was moved, "
+            "`deskcheck ask` goes on with it: the same command, with --out FOLDER."
+        ) from error
+    if sha256(raw).hexdigest() != digest:
+        raise InputError(f"{path}: was changed since it was asked. Start another run.")
+    samples = [sample_in(line) for line in raw.splitlines()]
+    runs = None
+    if METHODS[method].notation is not None:
+        runs = {sample.program: token_of(recordings, sample.program) for sample in samples}
+        missing = {program for program, key in runs.items() if not is_known(key)}
+        for recording in recordings_of(folders) if missing else ():
+            if recording.id in missing:
+                remember(recording, runs[recording.id])
+    return task_of(
+        "_".join([question, *([state] if state else []), *([] if alone else [method])]),
+        samples,
+        solver=Method(method, explain, max_steps).solver(),
+        runs=runs,
+        question=question,
+        state=state,
+        method=method,
+        card=read_card(folder),
+    )
+
+
+class _Watch:
+    """Counts what a run of `ask` has, from Inspect's hooks."""
+
+    def __init__(
+        self, kept: set[tuple[str, str, str, int]], total: int, tell: Callable[[Answered], None]
+    ) -> None:
+        self.kept, self.tell = set(kept), tell
+        self.answered = Answered(done=len(kept), total=total, before=len(kept))
+        self.tasks: dict[str, tuple[str, str]] = {}
+
+    def more(self, **changed: Any) -> None:
+        self.answered = replace(self.answered, done=len(self.kept), **changed)
+        self.tell(self.answered)
+
+
+_watch: _Watch | None = None
+
+
+@contextmanager
+def watched(
+    kept: set[tuple[str, str, str, int]], total: int, tell: Callable[[Answered], None]
+) -> Iterator[None]:
+    """Tell how far a run is, as long as it lasts. kept: task, model, sample, epoch of what was answered
+    before."""
+    global _watch
+    _listen()
+    _watch = _Watch(kept, total, tell)
+    _watch.more()
+    try:
+        yield
+    finally:
+        _watch = None
+
+
+class _Progress(Hooks):
+    def enabled(self) -> bool:
+        return _watch is not None
+
+    async def on_task_start(self, data: TaskStart) -> None:
+        if _watch is not None:
+            _watch.tasks[data.eval_id] = (data.spec.task, data.spec.model)
+
+    async def on_sample_end(self, data: SampleEnd) -> None:
+        if _watch is not None and data.sample.scores and data.eval_id in _watch.tasks:
+            _watch.kept.add((*_watch.tasks[data.eval_id], str(data.sample.id), data.sample.epoch))
+            _watch.more()
+
+    async def on_model_usage(self, data: ModelUsageData) -> None:
+        if _watch is not None:
+            so_far, used = _watch.answered, data.usage
+            cost = so_far.cost if used.total_cost is None else (so_far.cost or 0.0) + used.total_cost
+            _watch.more(
+                input_tokens=so_far.input_tokens + input_tokens(used),
+                output_tokens=so_far.output_tokens + used.output_tokens,
+                cost=cost,
+            )
+
+    async def on_model_retry(self, data: ModelRetry) -> None:
+        if _watch is not None:
+            _watch.more(retries=_watch.answered.retries + 1)
+
+
+@cache
+def _listen() -> None:
+    # Not when this module is imported: Inspect then prints how many hooks there are, in every `inspect eval`.
+    hooks(name="deskcheck_progress", description="How far a run of `deskcheck ask` is")(_Progress)
 
 
 @modelapi(name="deskcheck")

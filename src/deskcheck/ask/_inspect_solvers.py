@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import anyio
-from inspect_ai.model import ChatMessageUser, ModelOutput, get_model
+from inspect_ai.model import ChatMessageUser, ModelOutput, StopReason, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from deskcheck.ask import oracle
@@ -37,16 +37,26 @@ SHOWN_CHARS = 20_000
 """Of a predicted trace, as it is kept beside a sample; the log has all of it."""
 
 _known: dict[str, Recording | Course | str] = {}
-_predicted: dict[tuple[Any, ...], Predicted] = {}
+_predicted: dict[tuple[Any, ...], tuple[Predicted, StopReason]] = {}
+"""Runs as they were predicted, each with why the last completion of it ended."""
 _locks: dict[tuple[Any, ...], anyio.Lock] = {}
 _numbers = itertools.count()
 
 
-def remember(run: Recording | Course) -> str:
-    """The key under which solvers find this run; `forget` frees it."""
-    key = str(next(_numbers))
+def remember(run: Recording | Course, key: str | None = None) -> str:
+    """The key under which solvers find this run, a new one unless it is given; `forget` frees it."""
+    key = str(next(_numbers)) if key is None else key
     _known[key] = run
     return key
+
+
+def token_of(recordings: str, program: str) -> str:
+    """The key of a program's run among recordings with this digest: the same in every process."""
+    return f"{recordings[:16]}:{program}"
+
+
+def is_known(key: str) -> bool:
+    return key in _known
 
 
 def _course(key: str) -> Course | str | None:
@@ -131,12 +141,15 @@ def dynamic_scratchpad(explain: bool = True, max_steps: int = STEP_BUDGET) -> So
     if max_steps < 1:
         raise InputError(f"max_steps={max_steps} must be at least one.")
 
-    async def interpreted(course: Course, until: Sample | None) -> Predicted:
+    async def interpreted(course: Course, until: Sample | None) -> tuple[Predicted, StopReason]:
         states = course.states() if until is None else course.states_from(until.data["event"])
         machine = Interpreter(course, next(states), budget=max_steps, until=until)
+        ended: StopReason = "stop"
         while machine.stop is None:
-            machine.take((await _generated(machine.prompt(explain=explain))).completion)
-        return machine.predicted()
+            output = await _generated(machine.prompt(explain=explain))
+            machine.take(output.completion)
+            ended = output.stop_reason
+        return machine.predicted(), ended
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         sample = sample_of(state)
@@ -152,9 +165,10 @@ def _of_trace(name: str, explain: bool) -> Solver:
     notation = METHODS[name].notation
     assert notation is not None
 
-    async def told(course: Course) -> Predicted:
+    async def told(course: Course) -> tuple[Predicted, StopReason]:
         output = await _generated(trace_question(course, notation, explain=explain))
-        return read_trace(output.completion, notation, truncated=output.stop_reason == "max_tokens")
+        cut = output.stop_reason == "max_tokens"
+        return read_trace(output.completion, notation, truncated=cut), output.stop_reason
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         return await _answered(state, sample_of(state), name, (explain,), told)
@@ -171,7 +185,7 @@ async def _answered(
     sample: Sample,
     name: str,
     key: tuple[Any, ...],
-    predict: Callable[[Course], Awaitable[Predicted]],
+    predict: Callable[[Course], Awaitable[tuple[Predicted, StopReason]]],
 ) -> TaskState:
     check_methods([name], [sample.question])
     token = state.metadata.get("run")
@@ -190,7 +204,7 @@ async def _answered(
     async with _locks.setdefault(full, anyio.Lock()):
         if full not in _predicted:
             _predicted[full] = await predict(course)
-    run = _predicted[full]
+    run, ended = _predicted[full]
     event = sample.data["event"] if run.given and sample.question == "next_line" else None
     ran = Ran(
         key="/".join(map(str, full)),
@@ -203,7 +217,9 @@ async def _answered(
     state.metadata["predicted"] = run.text[:SHOWN_CHARS]
     none = f"The run ended without an answer: {_ended(run)}"
     shown = none if answer is None else f"{OPEN}{answer}{CLOSE}"
-    state.output = ModelOutput.from_content(str(get_model()), shown)
+    state.output = ModelOutput.from_content(
+        str(get_model()), shown, stop_reason="stop" if answer is not None else ended
+    )
     state.messages.append(state.output.message)
     state.completed = True
     return state

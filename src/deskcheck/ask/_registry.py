@@ -3,6 +3,7 @@ sandbox."""
 
 from deskcheck.ask._inspect import (
     StandIn,
+    asked,
     cell_output,
     cruxeval_input,
     cruxeval_output,
@@ -20,6 +21,7 @@ from deskcheck.ask._inspect_solvers import chain_of_thought, compact, direct, dy
 __all__ = [
     "DeskcheckSandboxEnvironment",
     "StandIn",
+    "asked",
     "cell_output",
     "chain_of_thought",
     "compact",

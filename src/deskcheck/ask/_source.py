@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from deskcheck.recording import Kind, Mode, Program, Recording
+from deskcheck.recording import Mode, Program, Recording
 
 MAX_LINES = 300
 """A program of which more must be shown than this is not asked about."""
@@ -105,9 +105,10 @@ def _decorators(node: ast.AST) -> list[ast.expr]:
     return []
 
 
-def with_lines(source: str) -> bool:
-    """Whether the source has a ``with`` statement, whose line Python visits again when it is left."""
-    return any(isinstance(node, (ast.With, ast.AsyncWith)) for node in ast.walk(ast.parse(source)))
+def with_lines(source: str) -> frozenset[int]:
+    """The lines of ``with`` statements, which Python visits again when their blocks are left."""
+    nodes = ast.walk(ast.parse(source))
+    return frozenset(node.lineno for node in nodes if isinstance(node, (ast.With, ast.AsyncWith)))
 
 
 def asserted_call(program: Program) -> str | None:
@@ -184,16 +185,15 @@ def shown_files(recording: Recording) -> tuple[Shown, ...] | str:
     """The sources that a prompt shows: the program, and what ran of the other recorded files.
 
     A long file is cut down to the top-level definitions that ran and the other top-level statements
-    that bind a name that is used there. Docstrings with doctests are left out: they tell what calls return.
-    A text, the reason, if that cannot be done.
+    that bind a name that is used there. Docstrings with doctests are left out: they tell what calls
+    return. A text, the reason, if that cannot be done.
     """
     program = without_answer(recording.program)
     if program is None:
         return "the assert does not hold exactly one call"
     ran: dict[str, set[str]] = {program.filename: set()}
-    for row in recording.trace.rows:
-        if row.kind == Kind.CALL:
-            ran.setdefault(row.file, set()).add(row.function.partition(".")[0])
+    for row in recording.trace.rows:  # not only calls: a generator may have begun before
+        ran.setdefault(row.file, set()).add(row.function.partition(".")[0])
     entry = (program.entry or "").partition(".")[0]
     shown = []
     for file, functions in ran.items():
@@ -232,24 +232,58 @@ def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> Shown:
     return Shown(file, tuple(shown), not cut_down)
 
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 def _kept(tree: ast.Module, ran: set[str]) -> set[int]:
-    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    nodes: list[ast.stmt] = [n for n in tree.body if isinstance(n, definitions) and n.name in ran]
-    used = {sub.id for node in nodes for sub in ast.walk(node) if isinstance(sub, ast.Name)}
-    for node in tree.body:
-        if not isinstance(node, definitions) and not used.isdisjoint(_binds(node)):
-            nodes.append(node)
+    """Lines of the definitions that ran, and of what binds a name that is used in what is kept."""
+    nodes: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
+    known = {name for node in nodes for name in _binds(node)}
+    rest = [node for node in tree.body if node not in nodes]
+    more = nodes
+    while more:
+        used = {sub.id for node in more for sub in ast.walk(node) if isinstance(sub, ast.Name)} - known
+        # A function that is called runs, and is here; what a statement calls may have run before.
+        called = {
+            sub.id
+            for node in more
+            if not isinstance(node, _DEFINITIONS)
+            for sub in ast.walk(node)
+            if isinstance(sub, ast.Name)
+        }
+        more = [
+            node
+            for node in rest
+            if not (called if isinstance(node, _DEFINITIONS) else used).isdisjoint(_binds(node))
+        ]
+        rest = [node for node in rest if node not in more]
+        nodes += more
     return {line for n in nodes for line in range(_begin(n), (n.end_lineno or n.lineno) + 1)}
 
 
-def _binds(node: ast.stmt) -> set[str]:
-    names = set()
-    for sub in ast.walk(node):
-        if isinstance(sub, ast.alias):
-            names.add((sub.asname or sub.name).partition(".")[0])
-        elif isinstance(sub, ast.Name) and isinstance(sub.ctx, ast.Store):
-            names.add(sub.id)
-    return names
+def _module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The definitions of a module, also those under its conditions, `try` and `with`."""
+    for node in body:
+        if isinstance(node, _DEFINITIONS):
+            yield node
+            continue
+        inner = [stmt for name in ("body", "orelse", "finalbody") for stmt in getattr(node, name, [])]
+        for part in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
+            inner += part.body
+        yield from _module_level(inner)
+
+
+def _binds(node: ast.AST) -> set[str]:
+    """Names that a statement of a module binds there."""
+    if isinstance(node, _DEFINITIONS):
+        return {node.name}
+    if isinstance(node, ast.Lambda):
+        return set()
+    if isinstance(node, ast.alias):
+        return {(node.asname or node.name).partition(".")[0]}
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Store) else set()
+    return {name for child in ast.iter_child_nodes(node) for name in _binds(child)}
 
 
 def doctest_lines(tree: ast.Module) -> set[int]:

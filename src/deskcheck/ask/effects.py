@@ -3,6 +3,7 @@ and by one method and another, paired."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any, Protocol
 
 from deskcheck.ask.statistics import mcnemar, paired_difference, sign_flip
@@ -66,6 +67,17 @@ class _Result(Protocol):
     def metrics(self) -> Mapping[str, object]: ...
 
 
+def by_sample(rows: Sequence[_Row], metric: str) -> dict[str, float]:
+    """Sample -> its value; the mean, where it was answered several times (epochs). Without those that have
+    none."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        value = getattr(row, metric)
+        if value is not None:
+            found.setdefault(row.id, []).append(value)
+    return {id_: values[0] if len(values) == 1 else fmean(values) for id_, values in found.items()}
+
+
 def effects(results: Sequence[_Result]) -> list[Effect]:
     """Of every question and model that was asked without the state and with it, and by several methods:
     against the one without, and the method that comes first; for each view, method and metric."""
@@ -85,10 +97,7 @@ def effects(results: Sequence[_Result]) -> list[Effect]:
 def _effects(base: _Result, result: _Result, against: str) -> Iterator[Effect]:
     clusters = {row.id: row.cluster for row in base.samples}
     for metric in result.metrics or ("score",):
-        first, second = (
-            {row.id: value for row in each.samples if (value := getattr(row, metric)) is not None}
-            for each in (base, result)
-        )
+        first, second = (by_sample(each.samples, metric) for each in (base, result))
         if first.keys() != second.keys():  # of one alone nothing can be told, as by running
             both = first.keys() & second.keys()
             first, second = ({id_: each[id_] for id_ in both} for each in (first, second))

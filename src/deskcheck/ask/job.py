@@ -32,7 +32,7 @@ from deskcheck.ask.lines import (
     read_line,
     sample_in,
 )
-from deskcheck.ask.marking import METRICS, Run, mark
+from deskcheck.ask.marking import METRICS, Reading, Run, mark
 from deskcheck.ask.run import utf8
 from deskcheck.ask.sample import Sample
 from deskcheck.ask.statistics import Interval, interval_of
@@ -43,9 +43,10 @@ from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch
 from deskcheck.scale.plan import decided_by, read_items
+from deskcheck.scale.seen import Seen, key_of
 from deskcheck.scale.work import file_facts, unwatch, watch
 
-FORMAT = 1
+FORMAT = 2
 """Version of the columns of a shard."""
 SIZE = 2000
 """Answers of a shard: by value a fifth of a second of work, by running ten seconds."""
@@ -63,6 +64,8 @@ _SCHEMA = pa.schema(
         pa.field("score", pa.float64()),
         pa.field("answer", pa.string()),
         pa.field("reason", pa.string(), nullable=False),
+        pa.field("reading", pa.string()),
+        pa.field("stop_reason", pa.string()),
         *(pa.field(name, pa.float64()) for name in MEASURED),
         pa.field("extra", pa.string()),
     ],
@@ -88,9 +91,14 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The answers of one model to one kind of question; model: None where the lines name none. score: share
-    that is right, with its 95 % interval clustered by program, as in `run.Result`. programs: how many
-    different ones. unreadable: answers among n that could not be read; they count as wrong."""
+    """The answers of one model to one kind of question; model: None where the lines name none.
+
+    n: questions of that kind, answered or not; without those on whose only answer our machinery failed.
+    score: share that is right, with its 95 % interval clustered by program, as in `run.Result`; a question
+    with several samples counts with their mean. programs: how many different ones. unanswered: questions
+    among n without an answer; they count as wrong. answers: those that were marked. cut, empty, refused,
+    unreadable: of these, completions without an answer, by what they are (`marking.Reading`); they count as
+    wrong."""
 
     question: str
     model: str | None
@@ -99,6 +107,11 @@ class Score:
     score: float
     low: float
     high: float
+    unanswered: int
+    answers: int
+    cut: int
+    empty: int
+    refused: int
     unreadable: int
     metrics: Mapping[str, Interval] = field(default_factory=dict)
 
@@ -133,17 +146,22 @@ def mark_in_shards(
     runner: Runner,
     size: int = SIZE,
     replace: bool = False,
+    samples: bool = False,
     confinement: Confinement = Confinement.STRICT,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> tuple[Marks, JobSummary]:
     """Mark answers to a file of questions, in shards of about `size` answers, wherever `runner` does it: what
     the folder does not have yet, as `run_job` does. A row for each line, in their order.
 
+    The score of a model is over all questions: what it did not answer is wrong. samples: several answers of
+    one model to one question are samples, of which the mean counts; without it they are refused.
+
     An answer that ends the process that marks it three times has the status ``harness_error``.
 
     Raises:
         InputError: a file cannot be read or is changed meanwhile; the questions are damaged, or two have one
-            id; there is no answer; the folder holds other marks, and not `replace`.
+            id; there is no answer; a model answers one question twice, and not `samples`; the folder holds
+            other marks, and not `replace`.
         RecordingError: another job has the folder, or the disk refuses.
         SandboxError: a machine does not give what running answers needs.
     """
@@ -154,12 +172,12 @@ def mark_in_shards(
     found = Marks()
 
     def finish(place: Place, lines: Sequence[Line]) -> None:
-        _tell([place.file(TABLE, line["shard"]) for line in lines], found)
+        _tell([place.file(TABLE, line["shard"]) for line in lines], known, found, samples=samples)
 
     job = Job(
         kind="mark",
         work=__name__,
-        items=_items(known, files),
+        items=_items(known, files, samples=samples),
         key=key,
         settings=told,
         task={
@@ -176,24 +194,36 @@ def mark_in_shards(
     return found, done
 
 
-def _items(questions: Questions, files: Sequence[Path]) -> Iterator[Item]:
+def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Iterator[Item]:
     """Each line of the answers: where it is, where its question is, and digests of both lines, which decide
     its mark. A line without a known question says of itself where it stands, so that this decides, too."""
     attempts = array("I", bytes(array("I").itemsize * len(questions)))
+    answered = Seen()
     none = True
     for file, path in enumerate(files):
         for line in lines_of(path):
             none = False
             given = digest_of(line.raw).hex()
             try:
-                place = questions.find(id_ := answer_in_line(line.raw).id)
+                answer = answer_in_line(line.raw)
             except ValueError:
-                place, id_ = None, ""
+                answer = Given("", None, None, None)
+                place = None
+            else:
+                place = questions.find(answer.id)
+            id_ = answer.id
             where = [file, line.number, line.offset, given]
             if place is None:
                 decides = json.dumps([str(path), line.number, given])
                 yield Item(f"{file}:{line.number}", json.dumps([*where, None, None, None]), decides)
                 continue
+            again = answer.completion is not None and not answered.add(key_of(f"{place}:{answer.model}"))
+            if again and not samples:
+                who = "" if answer.model is None else f" by {answer.model}"
+                raise InputError(
+                    f"{path} line {line.number}: is another answer{who} to {id_!r}. Remove one of them, "
+                    "or say --samples if the model was asked several times: the mean of its answers counts."
+                )
             attempts[place] += 1
             asked, attempt = questions.digest(place).hex(), attempts[place]
             yield Item(
@@ -323,7 +353,7 @@ class _Marker:
             return _told(status=Status.HARNESS_ERROR, reason=self._blame)
         watch(_PATIENCE_S)
         try:
-            found = mark(sample, given.completion, run=self._run)
+            found = mark(sample, given.completion, run=self._run, stop_reason=given.stop_reason)
         except _SandboxFailed as error:
             return _told(status=Status.HARNESS_ERROR, reason=f"the sandbox failed: {error}")
         return _told(
@@ -331,6 +361,8 @@ class _Marker:
             score=found.score,
             answer=found.answer,
             reason=found.reason,
+            reading=found.reading.value,
+            stop_reason=given.stop_reason,
             **found.metrics,
         )
 
@@ -413,72 +445,118 @@ TASKS = {"make": _make, "join": _join, "describe": _describe}
 # -- what it comes to --------------------------------------------------------------------------------
 
 _KEYS = ["question", "model", "cluster"]
-_SUMMED = ["n", "right", "unreadable", *(f"{kind}_{name}" for name in MEASURED for kind in ("n", "sum"))]
+_READINGS = [reading.value for reading in Reading if reading is not Reading.ANSWERED]
+_SUMMED = ["n", "answers", "failed", "right", *_READINGS, *(f"sum_{name}" for name in MEASURED)]
 _MERGE_ROWS = 200_000
+_OF_QUESTIONS = [Status.MARKED.value, Status.HARNESS_ERROR.value, Status.NO_COMPLETION.value]
+"""Rows that have a question and a model."""
 
 
-def _tell(paths: Sequence[Path], found: Marks) -> None:
-    """Add up shards, one at a time; what is held is a row for each question kind, model and cluster."""
+def _tell(paths: Sequence[Path], questions: Questions, found: Marks, *, samples: bool) -> None:
+    """Add up shards, one at a time; what is held is a row for each question kind, model and cluster, of
+    samples for each question and model."""
+    keys = [*_KEYS, "id"] if samples else _KEYS
     sums: pa.Table | None = None
     waiting: list[pa.Table] = []
     for path in paths:
-        table = pq.read_table(path, columns=[*_KEYS, "status", "score", "answer", *MEASURED])
+        table = pq.read_table(path, columns=[*keys, "status", "score", "reading", *MEASURED])
         counted = Counter(table.column("status").to_pylist())
         found.statuses.update(counted)
         if len(found.not_used) < _NAMED and counted.keys() - {Status.MARKED, Status.HARNESS_ERROR}:
             used = [Status.MARKED.value, Status.HARNESS_ERROR.value]
             odd = pq.read_table(path, columns=["reason"], filters=[("status", "not in", used)])
             found.not_used += odd.column("reason").to_pylist()[: _NAMED - len(found.not_used)]
-        waiting.append(_summed(_ones(table.filter(pc.equal(table["status"], Status.MARKED.value)))))
+        told = table.filter(pc.is_in(table["status"], pa.array(_OF_QUESTIONS)))
+        waiting.append(_summed(_ones(told, keys), keys))
         if sum(map(len, waiting)) > _MERGE_ROWS:
-            sums = _summed(pa.concat_tables([*([] if sums is None else [sums]), *waiting]))
+            sums = _summed(pa.concat_tables([*([] if sums is None else [sums]), *waiting]), keys)
             waiting = []
     if sums is not None or waiting:
-        _score(_summed(pa.concat_tables([*([] if sums is None else [sums]), *waiting])), found)
+        whole = _summed(pa.concat_tables([*([] if sums is None else [sums]), *waiting]), keys)
+        _score(_summed(_means(whole), _KEYS) if samples else whole, questions, found)
 
 
-def _ones(table: pa.Table) -> pa.Table:
-    """A row of sums for each mark."""
-    columns = {name: table[name] for name in _KEYS}
-    columns["n"] = pc.cast(pc.is_valid(table["score"]), pa.int64())
-    columns["right"] = table["score"]
-    columns["unreadable"] = pc.cast(pc.is_null(table["answer"]), pa.int64())
+def _ones(table: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """A row of sums for each row. answers: marked; n: the same, until samples of one question become one."""
+    columns = {name: table[name] for name in keys}
+    marked = pc.is_valid(table["score"])
+    columns["n"] = columns["answers"] = pc.cast(marked, pa.int64())
+    columns["failed"] = pc.cast(pc.equal(table["status"], Status.HARNESS_ERROR.value), pa.int64())
+    columns["right"] = pc.fill_null(table["score"], 0.0)
+    for reading in _READINGS:
+        columns[reading] = pc.cast(pc.fill_null(pc.equal(table["reading"], reading), False), pa.int64())
     for name in MEASURED:
-        columns[f"n_{name}"] = pc.cast(pc.is_valid(table[name]), pa.int64())
         columns[f"sum_{name}"] = pc.fill_null(table[name], 0.0)
     return pa.table(columns)
 
 
-def _summed(table: pa.Table) -> pa.Table:
-    added = table.group_by(_KEYS, use_threads=False).aggregate([(name, "sum") for name in _SUMMED])
+def _means(table: pa.Table) -> pa.Table:
+    """Of rows that each have the samples of one question: the question counts once, with their mean."""
+    some = pc.greater(table["n"], 0)
+    times = pc.if_else(some, table["n"], 1)
+    columns = {name: table[name] for name in table.column_names}
+    columns["n"] = pc.cast(some, pa.int64())
+    # Where one sample was marked, those on which our machinery failed do not count.
+    columns["failed"] = pc.cast(pc.and_not(pc.greater(table["failed"], 0), some), pa.int64())
+    for name in ("right", *(f"sum_{name}" for name in MEASURED)):
+        columns[name] = pc.divide(table[name], pc.cast(times, pa.float64()))
+    return pa.table(columns)
+
+
+def _summed(table: pa.Table, keys: Sequence[str]) -> pa.Table:
+    added = table.group_by(keys, use_threads=False).aggregate([(name, "sum") for name in _SUMMED])
     return pa.table(
-        {**{name: added[name] for name in _KEYS}, **{name: added[f"{name}_sum"] for name in _SUMMED}}
+        {**{name: added[name] for name in keys}, **{name: added[f"{name}_sum"] for name in _SUMMED}}
     )
 
 
-def _score(sums: pa.Table, found: Marks) -> None:
-    names = sums.select(["question", "model"]).group_by(["question", "model"], use_threads=False)
-    for row in sorted(names.aggregate([]).to_pylist(), key=lambda row: (row["question"], row["model"] or "")):
-        of_model = (
-            pc.equal(sums["model"], row["model"]) if row["model"] is not None else pc.is_null(sums["model"])
-        )
-        mine = sums.filter(pc.and_(pc.equal(sums["question"], row["question"]), of_model))
-        score = interval_of(mine["n"].to_pylist(), mine["right"].to_pylist())
-        metrics = {}
-        for name in MEASURED:
-            there = mine.filter(pc.greater(mine[f"n_{name}"], 0))
-            if len(there):
-                metrics[name] = interval_of(there[f"n_{name}"].to_pylist(), there[f"sum_{name}"].to_pylist())
-        found.scores.append(
-            Score(
-                question=row["question"],
-                model=row["model"],
-                n=score.n,
-                programs=score.clusters,
-                score=score.value,
-                low=score.low,
-                high=score.high,
-                unreadable=pc.sum(mine["unreadable"]).as_py(),
-                metrics=metrics,
+def _score(sums: pa.Table, questions: Questions, found: Marks) -> None:
+    """A score for each kind of question and each model that answered any."""
+    models = sorted(set(sums["model"].to_pylist()), key=lambda model: model or "")
+    for kind in sorted(questions.names):
+        asked = questions.of_kind(kind)
+        of_kind = sums.filter(pc.equal(sums["question"], kind))
+        for model in models:
+            of_model = (
+                pc.equal(of_kind["model"], model) if model is not None else pc.is_null(of_kind["model"])
             )
-        )
+            score = _score_of(kind, model, asked, of_kind.filter(of_model))
+            if score is not None:
+                found.scores.append(score)
+
+
+def _score_of(kind: str, model: str | None, asked: Mapping[int, int], mine: pa.Table) -> Score | None:
+    """The score over the questions that were asked, by cluster; None if our machinery failed on all."""
+    rows = {key_of(cluster): at for at, cluster in enumerate(mine["cluster"].to_pylist())}
+    failed = mine["failed"].to_pylist()
+    there = [(rows.get(key), count) for key, count in asked.items()]
+    counted = [(at, n) for at, count in there if (n := count - (0 if at is None else failed[at])) > 0]
+    if not counted:
+        return None
+    counts = [n for _, n in counted]
+
+    def over(name: str) -> Interval:
+        column = mine[name].to_pylist()
+        return interval_of(counts, [0.0 if at is None else column[at] for at, _ in counted])
+
+    score = over("right")
+    return Score(
+        question=kind,
+        model=model,
+        n=score.n,
+        programs=score.clusters,
+        score=score.value,
+        low=score.low,
+        high=score.high,
+        unanswered=score.n - _total(mine, "n"),
+        answers=_total(mine, "answers"),
+        cut=_total(mine, Reading.CUT),
+        empty=_total(mine, Reading.EMPTY),
+        refused=_total(mine, Reading.REFUSED),
+        unreadable=_total(mine, Reading.UNREADABLE),
+        metrics={name: over(f"sum_{name}") for name in METRICS.get(kind, ())},
+    )
+
+
+def _total(table: pa.Table, name: str) -> int:
+    return int(pc.sum(table[name]).as_py() or 0)

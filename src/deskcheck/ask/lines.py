@@ -3,7 +3,7 @@
     {"id": ..., "prompt": ..., ...}                  a question: what a model is to be given, and a `Sample`
     {"id": ..., "completion": ..., "model": ...}     an answer: id of the question, the model's raw text
 
-What marking holds of a file of questions in memory is some 45 bytes of each (`Questions`): answers come in
+What marking holds of a file of questions in memory is some 55 bytes of each (`Questions`): answers come in
 any order. Not: compressed files and pipes; a line is found again by its place.
 """
 
@@ -17,12 +17,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deskcheck.ask.load import Folder, recordings_of
+from deskcheck.ask.draw import drawn
+from deskcheck.ask.load import Folder, by_folder, folder_of
 from deskcheck.ask.notebooks import (
     NOTEBOOK_QUESTIONS,
     NotebookOptions,
@@ -31,7 +32,7 @@ from deskcheck.ask.notebooks import (
 )
 from deskcheck.ask.questions import QUESTIONS
 from deskcheck.ask.run import check_questions, of_each
-from deskcheck.ask.sample import Sample
+from deskcheck.ask.sample import Sample, line_of
 from deskcheck.recording import InputError, Recording
 from deskcheck.scale.seen import key_of
 
@@ -50,14 +51,16 @@ def write_questions(
     limit: int | None = None,
     notebooks: NotebookOptions | None = None,
 ) -> tuple[Counter[str], dict[str, Counter[str]]]:
-    """Write the questions that `run.ask` would put, whole or not at all. Return how many there are of each
-    kind, and by kind what was excluded. One recording is held at a time; of notebooks all samples.
+    """Write the questions that `run.ask` would put, whole or not at all, in the order of
+    `draw.drawn`. Return how many there are of each kind, and by kind what was excluded. One
+    recording is held at a time, and the names of all samples; of recordings of tests the samples
+    that may be asked (`_alike`), of notebooks all samples.
 
     recordings: as for `run.ask`. notebooks: with one view of the state.
 
     Raises:
-        InputError: an unknown question; more than one view of the state, whose questions would have the same
-            ids; nothing can be asked; the file cannot be written.
+        InputError: an unknown question; more than one view of the state, whose questions would have
+            the same ids; nothing can be asked; the file cannot be written.
         RecordingError: a folder cannot be read.
     """
     if isinstance(recordings, (str, os.PathLike)):
@@ -72,41 +75,49 @@ def write_questions(
     excluded = {name: Counter[str]() for name in questions}
     written: Counter[str] = Counter()
 
+    sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
+    folders: dict[str, int] = {}
+
     def samples() -> Iterator[Sample]:
         of_programs = [name for name in questions if name in QUESTIONS]
         if of_programs:
-            for _, found in of_each(
-                recordings_of(recordings),
+            for _, found, _ in of_each(
+                by_folder(sources or recordings, folders),
                 of_programs,
                 seed=seed,
                 per_recording=per_recording,
                 excluded=excluded,
+                beside=lambda recording: (None, None),
             ):
-                yield from itertools.chain(*found.values())
+                yield from found
         if of_notebooks:
+            places = [Path(folder) for folder in sources if not isinstance(folder, Recording)]
             asked = notebook_samples(
-                trajectory_files(
-                    [Path(folder) for folder in recordings if not isinstance(folder, Recording)]
-                ),
-                of_notebooks,
-                options,
-                seed=seed,
-                per_recording=per_recording,
+                trajectory_files(places), of_notebooks, options, seed=seed, per_recording=per_recording
             )
             for (name, _), (of_kind, why_not) in asked.items():
                 excluded[name].update(why_not)
-                yield from of_kind
+                for sample in of_kind:
+                    folders.setdefault(sample.program, folder_of(sample.data["trajectory"], places))
+                    yield sample
 
     path = Path(path)
     made = path.with_name(f".{path.name}.{os.getpid()}")
+    everything = path.with_name(f".{path.name}.{os.getpid()}.all")
+    kinds: dict[str, list[_Written]] = {name: [] for name in questions}
     try:
-        with open(made, "w", encoding="ascii") as file:
+        with open(everything, "w+b") as all_, open(made, "wb") as file:
             for sample in samples():
-                if limit is None or written[sample.question] < limit:
-                    written[sample.question] += 1
-                    file.write(
-                        json.dumps({"id": sample.id, "prompt": sample.prompt, **sample.to_dict()}) + "\n"
-                    )
+                kinds[sample.question].append(
+                    _Written(sample.id, sample.program, sample.cluster, all_.tell())
+                )
+                all_.write(line_of(sample).encode("ascii"))
+            for kind, there in kinds.items():
+                for chosen in drawn(there, seed=seed, limit=limit, folders=folders):
+                    all_.seek(chosen.offset)
+                    file.write(all_.readline())
+                    written[kind] += 1
+        written = +written
         if not written:
             why = "; ".join(f"{n} {reason}" for reasons in excluded.values() for reason, n in reasons.items())
             raise InputError(f"there is nothing to ask: {why or 'no recordings'}.")
@@ -115,7 +126,17 @@ def write_questions(
         raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
     finally:
         made.unlink(missing_ok=True)
+        everything.unlink(missing_ok=True)
     return written, excluded
+
+
+class _Written(NamedTuple):
+    """Where the line of a question is, and what drawing needs of it."""
+
+    id: str
+    program: str
+    cluster: str
+    offset: int
 
 
 class Line(NamedTuple):
@@ -210,6 +231,10 @@ class Questions:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.offsets = array("Q")
+        self.names: list[str] = []
+        """The kinds of question that there are."""
+        self._kinds = array("I")
+        self._clusters = array("Q")
         self._digests = bytearray()
         keys = array("Q")
         for line in lines_of(path):
@@ -219,6 +244,10 @@ class Questions:
                 raise InputError(f"{path} line {line.number}: {error}.") from None
             self.offsets.append(line.offset)
             self._digests += digest_of(line.raw)
+            if sample.question not in self.names:
+                self.names.append(sample.question)
+            self._kinds.append(self.names.index(sample.question))
+            self._clusters.append(key_of(sample.cluster))
             keys.append(key_of(sample.id))
         if not keys:
             raise InputError(f"{path}: has no questions.")
@@ -240,6 +269,12 @@ class Questions:
         at = bisect_left(self._keys, key)
         return self._order[at] if at < len(self._keys) and self._keys[at] == key else None
 
+    def of_kind(self, name: str) -> Counter[int]:
+        """How many questions of a kind each cluster has, by `key_of` its name."""
+        wanted = self.names.index(name)
+        there = zip(self._kinds, self._clusters, strict=True)
+        return Counter(cluster for kind, cluster in there if kind == wanted)
+
     def digest(self, place: int) -> bytes:
         """Of the line."""
         return bytes(self._digests[_DIGEST * place : _DIGEST * (place + 1)])
@@ -258,12 +293,13 @@ class Questions:
 @dataclass(frozen=True, slots=True)
 class Given:
     """An answer as its line has it. completion: None where there is none. extra: what else the line has, as
-    JSON."""
+    JSON. stop_reason: why the completion ended, for `marking.reading_of`; None where that is not told."""
 
     id: str
     completion: str | None
     model: str | None
     extra: str | None
+    stop_reason: str | None = None
 
 
 def answer_in_line(raw: bytes) -> Given:
@@ -281,4 +317,15 @@ def answer_in_line(raw: bytes) -> Given:
         extra = json.dumps(row) if row else None
     except RecursionError:
         raise ValueError("is nested too deep") from None
-    return Given(id_, completion, model if isinstance(model, str) else None, extra)
+    return Given(id_, completion, model if isinstance(model, str) else None, extra, _stop_reason(row))
+
+
+def _stop_reason(row: dict[str, object]) -> str | None:
+    """OpenAI and vLLM tell it in ``finish_reason``, Anthropic and Inspect in ``stop_reason``. vLLM has
+    there the stop word or token that it met."""
+    finish, stop = row.get("finish_reason"), row.get("stop_reason")
+    if isinstance(finish, str):
+        return finish
+    if isinstance(stop, str):
+        return stop if stop.isascii() and stop.replace("_", "").isalpha() else "stop"
+    return "stop" if isinstance(stop, int) else None

@@ -1,7 +1,8 @@
 """Where the recordings that are asked about come from."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from deskcheck.recording import Recording
 
@@ -25,3 +26,17 @@ def recordings_of(source: Folder | Iterable[Folder] | Iterable[Recording]) -> It
             yield item
         else:
             yield from load(item)
+
+
+def by_folder(source: Iterable[Folder] | Iterable[Recording], folders: dict[str, int]) -> Iterator[Recording]:
+    """As `recordings_of`; the number of each recording's folder is noted by its id, 0 where there is none."""
+    for number, item in enumerate(source):
+        found = [item] if isinstance(item, Recording) else load(item)
+        for recording in found:
+            folders.setdefault(recording.id, 0 if isinstance(item, Recording) else number)
+            yield recording
+
+
+def folder_of(file: str, folders: Sequence[Folder]) -> int:
+    """Number of the folder that a file lies in."""
+    return next(number for number, folder in enumerate(folders) if Path(file).is_relative_to(folder))

@@ -9,6 +9,7 @@ anything that the program printed or an object's own opinion of equality.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from deskcheck.ask._allowed import Refused, arguments_in, names_of
 from deskcheck.ask.outputs import same_output
@@ -29,34 +30,87 @@ METRICS = {"cell_output": ("exact", "rouge_l", "chrf", "by_value"), "next_cell":
 """Question about notebooks -> the metrics of a mark, `similarity`'s and for outputs by value (`outputs`)."""
 
 
+class Reading(StrEnum):
+    """What a completion is, as far as an answer can be read from it. All but the first count as wrong."""
+
+    ANSWERED = "answered"
+    CUT = "cut"
+    """No answer: the completion ended at the limit of tokens."""
+    EMPTY = "empty"
+    """No text, or nothing but white space."""
+    REFUSED = "refused"
+    """No answer: the provider refused the request, as too long for the model or for its content."""
+    UNREADABLE = "unreadable"
+    """A whole text without an answer in the form that was asked for."""
+
+
+_CUT = frozenset({"max_tokens", "length", "max_output_tokens"})
+_REFUSED = frozenset(
+    {"model_length", "context_length_exceeded", "content_filter", "refusal", "safety", "prohibited_content"}
+)
+
+
+def reading_of(completion: str, stop_reason: str | None) -> Reading:
+    """What a completion is in which no answer could be read. stop_reason: in the words of Inspect, of OpenAI,
+    vLLM or Anthropic; None: not known."""
+    reason = (stop_reason or "").lower()
+    if reason in _CUT:
+        return Reading.CUT
+    if reason in _REFUSED:
+        return Reading.REFUSED
+    return Reading.UNREADABLE if completion.strip() else Reading.EMPTY
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """score: 1.0 or 0.0. answer: what was read from the completion, None if nothing could be; long ones
     are cut. reason: why the score is 0; empty for 1. metrics: of questions about notebooks (`METRICS`), each
-    from 0 to 1; the score is, of outputs, the one by value, of next cells the exact match.
+    from 0 to 1; the score is, of outputs, the one by value, of next cells the exact match. reading: what the
+    completion is.
     """
 
     score: float
     answer: str | None
     reason: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
+    reading: Reading = Reading.ANSWERED
 
     @property
     def readable(self) -> bool:
         return self.answer is not None
 
 
-def mark(sample: Sample, completion: str, *, run: Run | None = None) -> Mark:
-    """The mark of one completion. `run` is needed for ``input`` questions only.
+_WHY_NONE = {
+    Reading.CUT: "the completion ends at the limit of tokens",
+    Reading.EMPTY: "the completion is empty",
+    Reading.REFUSED: "the provider refused the request",
+    Reading.UNREADABLE: "no answer between [ANSWER] and [/ANSWER]",
+}
+
+
+def mark(sample: Sample, completion: str, *, run: Run | None = None, stop_reason: str | None = None) -> Mark:
+    """The mark of one completion. `run` is needed for ``input`` questions only. stop_reason: why the
+    completion ended, where that is known (`reading_of`).
 
     Raises:
         ValueError: an ``input`` sample without `run`, or a sample of an unknown form.
         SandboxError: the place where answers are run failed, which says nothing about the answer.
     """
-    answer = answer_in(completion)
+    otherwise = reading_of(completion, stop_reason)
+    answer = answer_in(completion, whole=otherwise not in (Reading.CUT, Reading.REFUSED))
     if answer is None:
-        none = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
-        return Mark(0.0, None, "no answer between [ANSWER] and [/ANSWER]", none)
+        return no_answer(sample, otherwise)
+    found = _marked(sample, answer, run)
+    return found if found.readable else replace(found, reading=Reading.UNREADABLE)
+
+
+def no_answer(sample: Sample, reading: Reading, reason: str | None = None) -> Mark:
+    """The mark of a completion without an answer."""
+    none = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
+    return Mark(0.0, None, reason or _WHY_NONE[reading], none, reading)
+
+
+def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
     kept = answer[:KEPT_ANSWER_CHARS]
     match sample.data["form"]:
         case "value":

@@ -10,19 +10,27 @@ OPEN, CLOSE = "[ANSWER]", "[/ANSWER]"
 _FENCE = re.compile(r"\A```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```\Z", re.DOTALL)
 
 
-def answer_in(completion: str) -> str | None:
+def answer_in(completion: str, *, whole: bool = True) -> str | None:
     """What stands between the last [ANSWER] that is closed and its [/ANSWER]; None if there is none.
 
-    Taken off: white space around it, a code fence or a pair of backticks around all of it. An answer
-    that was never closed is none: a completion cut at its token limit has not said what it meant.
-    Time is linear in the length of the completion.
+    A single [ANSWER] without any [/ANSWER] is closed by the end of the completion: a server that has
+    [/ANSWER] as its stop word does not send it. whole: False where the completion is known to be cut,
+    at a limit of tokens for example. What was cut has not said what it meant: that end closes nothing.
+
+    Taken off: white space around it, a code fence or a pair of backticks around all of it. Time is linear
+    in the length of the completion.
     """
     close = completion.rfind(CLOSE)
     start = completion.rfind(OPEN, 0, close) if close >= 0 else -1
-    if start < 0:
+    if start >= 0:
+        start += len(OPEN)
+        text = completion[start : completion.find(CLOSE, start)].strip()
+    elif whole and close < 0 and completion.count(OPEN) == 1:
+        text = completion.partition(OPEN)[2].strip()
+        if not text:
+            return None
+    else:
         return None
-    start += len(OPEN)
-    text = completion[start : completion.find(CLOSE, start)].strip()
     if text.startswith("```") and text.endswith("```") and (fenced := _FENCE.match(text)):
         return fenced[1].strip()
     if len(text) > 1 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:

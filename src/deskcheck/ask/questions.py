@@ -30,6 +30,7 @@ from deskcheck.ask._source import (
     statements,
     with_lines,
 )
+from deskcheck.ask._tables import draws_random, filled_elsewhere
 from deskcheck.ask.parsing import CLOSE, OPEN
 from deskcheck.ask.prompts import how_run, parts_of
 from deskcheck.ask.sample import Sample
@@ -93,8 +94,12 @@ class _Question:
         rng = random.Random(f"{seed}:{recording.id}:{self.name}")
         try:
             _check(recording)
+            tables = _tables(recording) if self.name in _WITHOUT_STATE else ""
             size = None
             for sample in self.ask(recording, rng, count):
+                if tables:
+                    question = sample.parts["question"] + tables
+                    sample = replace(sample, parts=sample.parts | {"question": question})
                 if OPEN in sample.answer or CLOSE in sample.answer:
                     raise _Unfit("the answer holds the marks that answers stand between")
                 size = size or _size(recording.trace)
@@ -127,6 +132,23 @@ def _check(recording: Recording) -> None:
         raise _Unfit("the recording is cut")
     if recording.repeatable is False:
         raise _Unfit("not repeatable")
+    if draws_random(recording):
+        raise _Unfit("it draws random numbers, which the tests have seeded")
+
+
+_WITHOUT_STATE = frozenset({"output", "input", "state", "path"})
+"""Kinds whose prompts show no variables."""
+
+
+def _tables(recording: Recording) -> str:
+    """What a prompt has to say of global variables that do not hold what the source gives them."""
+    shown = []
+    several = len({row.file for row in recording.trace.rows}) > 1
+    for (file, name), value in filled_elsewhere(recording).items():
+        if not _plain(value) or len(text := render(value)) > SHOWN_VALUE_CHARS:
+            raise _Unfit("a global variable that was filled elsewhere cannot be shown")
+        shown.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
+    return "\nGlobals when the call is made:\n" + "\n".join(shown) if shown else ""
 
 
 def _check_all_recorded(recording: Recording) -> None:
@@ -190,11 +212,18 @@ def _check_arguments(program: Program, *fit: str) -> None:
         raise _Unfit("the arguments are objects")
 
 
+def _strict(program: Program) -> bool:
+    """Whether `repr` decides if a result is right. Calls of a published set are marked as the set marks."""
+    from deskcheck.corpus.published import marked_by_equality
+
+    return not marked_by_equality(program)
+
+
 def _output(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     program = recording.program
     _check_arguments(program, "literal")
     if program.mode is Mode.CALL:
-        yield output_sample(program, _files(recording), _result(recording))
+        yield output_sample(program, _files(recording), _result(recording), strict=_strict(program))
     elif program.mode is Mode.MODULE and program.extra.get("assert") is not None:
         files, call = _files(recording), asserted_call(program)
         yield _value_sample(program, files, f"Call: {call}", _asserted_result(recording))
@@ -260,7 +289,8 @@ def _input(recording: Recording, rng: random.Random, per_recording: int) -> Iter
     if "python" in recording.program.extra:
         raise _Unfit("it needs another interpreter")
     try:
-        yield input_sample(recording.program, _files(recording), _result(recording))
+        program = recording.program
+        yield input_sample(program, _files(recording), _result(recording), strict=_strict(program))
     except Refused:
         raise _Unfit("the arguments cannot be written as an answer may be") from None
 
@@ -649,7 +679,8 @@ def _path(recording: Recording, rng: random.Random, per_recording: int) -> Itera
     task = f"How it is run: {how_run(recording.program)}"
     if len(files) > 1:
         task += f"\nLines: those of {file} only"
-    if with_lines(recording.source(file) or ""):
+    shown_lines = {line for shown in files if shown.file == file for line, _ in shown.lines}
+    if not shown_lines.isdisjoint(with_lines(recording.source(file) or "")):
         task += "\nNote: the line of a with statement runs again when its block is left."
     yield Sample(
         id=f"{recording.id}:path",

@@ -1,5 +1,6 @@
 """A sample: one question put to a model, with everything that is needed to mark the answer."""
 
+import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -48,3 +49,8 @@ class Sample:
     def from_dict(cls, row: dict[str, Any]) -> "Sample":
         """Inverse of `to_dict`."""
         return cls(**row)
+
+
+def line_of(sample: Sample) -> str:
+    """A sample with its prompt as a line of JSON."""
+    return json.dumps({"id": sample.id, "prompt": sample.prompt, **sample.to_dict()}) + "\n"

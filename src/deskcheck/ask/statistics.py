@@ -22,6 +22,10 @@ class Interval:
     clusters: int
 
 
+FEW_CLUSTERS = 10
+"""With fewer clusters an interval is rough: it rests on how these few happen to differ."""
+
+
 def mean_interval(scores: Sequence[float], clusters: Sequence[str], *, confidence: float = 0.95) -> Interval:
     """The mean of scores between 0 and 1 with a confidence interval that allows for clusters.
 

@@ -13,16 +13,7 @@ from typing import Any
 
 from deskcheck.notebook.trajectory import Cell, Execution, Step, from_dict, to_dict
 from deskcheck.recording.errors import InputError
-
-MASKED = "[masked]"
-
-NAMES = (
-    r"passw(or)?d|passphrase|secret|credential",
-    r"(api|access|private|auth|account|signing|encryption)_?key",
-    r"token$|(^|_)(pwd|auth)$",
-)
-"""Built-in patterns for names, searched without regard to case: ``password``, ``API_KEY``, ``hf_token``; not
-``tokens`` or ``tokenizer``."""
+from deskcheck.recording.secrets import MASKED, MIN_KNOWN, NAMES
 
 TEXTS = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)",
@@ -45,8 +36,6 @@ _ASSIGNED = re.compile(
 """``name = "..."``, ``name="..."``, ``"name": "..."``, ``environ["name"] = "..."``."""
 _SHOWN = re.compile(r"(?P<name>[^\W\d]\w*)(?P<between>=)(?P<value>[^\s'\"]+)")
 """``name=...``, as environments are shown; in outputs only, where it is no code."""
-_MIN_KNOWN = 6
-"""Characters of a value that is masked wherever it stands: shorter ones stand everywhere."""
 
 
 class Mask:
@@ -107,7 +96,7 @@ class Mask:
         return f"{found['name']}{found['between']}{quote}{MASKED}{quote}"
 
     def _know(self, value: str) -> None:
-        if len(value) >= _MIN_KNOWN and MASKED not in value and value not in self._known:
+        if len(value) >= MIN_KNOWN and MASKED not in value and value not in self._known:
             self._known.add(value)
             self._all_known = None
 

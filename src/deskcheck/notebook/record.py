@@ -20,7 +20,7 @@ from deskcheck.recording.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 
 _PREFIXES = ("notebooks:", "june:", "history:")
-"""Beginnings of sources, beside ``FILE.ipynb``: a folder, a JuNE log, a notebook under git."""
+"""Beginnings of sources, beside ``FILE.ipynb``: a folder or file, a JuNE log, a notebook under git."""
 _LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
 
 
@@ -143,9 +143,7 @@ def _jobs(source: str) -> Iterator[_Job]:
             yield _Job(f"{path.stem}-{number:03d}", lambda order, found=found: found, None)  # type: ignore[misc]
     elif prefix == "history:":
         yield _Job(path.stem, lambda order: read_history(path), path.parent)
-    elif prefix == "notebooks:":
-        if not path.is_dir():
-            raise InputError(f"{source}: {path} is no folder; a notebook is named without notebooks:.")
+    elif prefix == "notebooks:" and path.is_dir():
         for each in notebook_files(path):
             name = str(each.relative_to(path).with_suffix(""))
             yield _Job(name, lambda order, each=each: read_notebook(each, order=order), path)  # type: ignore[misc]

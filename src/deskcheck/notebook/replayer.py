@@ -267,11 +267,15 @@ def _inside(trajectory: Trajectory, folder: str | os.PathLike[str] | None) -> st
         return "."
 
 
-@functools.cache
 def packages(*, fresh: bool = True) -> dict[str, str]:
     """Every distribution that a kernel can import, with its version. A kernel is a fresh interpreter: what is
     on the path of this process alone (PYTHONPATH, Ray's own libraries) it has not. fresh=False: that this
     process can import."""
+    return dict(_packages(fresh))
+
+
+@functools.cache
+def _packages(fresh: bool) -> list[tuple[str, str]]:
     sites = {*site.getsitepackages()}  # and no home folder with more of them
     path = [each for each in sys.path if not fresh or each in sites]
-    return dict(sorted({d.metadata["Name"]: d.version for d in metadata.distributions(path=path)}.items()))
+    return sorted({d.metadata["Name"]: d.version for d in metadata.distributions(path=path)}.items())

@@ -122,7 +122,7 @@ def states(steps: Iterable[Step]) -> Iterator[tuple[Execution, State | None]]:
         yield (
             step,
             State(
-                variables=variables,
+                variables=dict(variables),
                 removed=tuple(found.get("removed", ())),
                 count=found["count"],
                 unseen=found.get("unseen", 0),

@@ -16,6 +16,7 @@ from deskcheck.scale.pool import answer_of
 _ASK_AGAIN_S = 5.0
 _ANSWER_S = 10.0
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+_STARTS = 3
 _AHEAD = 1
 """Tasks given out beyond the processors there are, so that none waits for the driver."""
 
@@ -74,14 +75,26 @@ class RayCluster:
             self._start()
 
     def _start(self) -> None:
-        """A cluster of this machine that is ours alone: nobody else need reach it."""
-        try:
-            self._ray.init(address="local", include_dashboard=False, _node_ip_address="127.0.0.1", **_QUIET)
-        except Exception as error:  # Ray has no class of its own for it
-            raise DeskcheckError(
-                f"Ray could not be started on this machine: {' '.join(str(error).split())} Start the same "
-                "command again; or start Ray yourself (`ray start --head`), which says more."
-            ) from error
+        """A cluster of this machine that is ours alone: nobody else need reach it.
+
+        Ray gives its own processes 30 seconds to start (`ray._private.node`), whatever else the machine does.
+        """
+        for more in reversed(range(_STARTS)):
+            try:
+                self._ray.init(
+                    address="local", include_dashboard=False, _node_ip_address="127.0.0.1", **_QUIET
+                )
+                return
+            except (TypeError, AttributeError, ValueError):  # of a call, not of a machine
+                raise
+            except Exception as error:  # Ray has no class of its own for it
+                self._ray.shutdown()
+                if not more:
+                    raise DeskcheckError(
+                        f"Ray could not be started on this machine, {_STARTS} times: "
+                        f"{' '.join(str(error).split())} Start Ray yourself (`ray start --head`), "
+                        "which says more."
+                    ) from error
 
     @property
     def room(self) -> int:

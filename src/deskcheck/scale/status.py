@@ -10,7 +10,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from deskcheck.recording.file import _FolderLock
+from deskcheck.recording.file import _SPOOL_NAME, Recordings, _FolderLock
+from deskcheck.recording.outcome import Outcome
 from deskcheck.scale.job import finished_inside
 from deskcheck.scale.manifest import Line, Totals, read_manifest
 from deskcheck.scale.place import Place
@@ -77,6 +78,54 @@ def status(folder: str | Path) -> Status:
     return Status(plan.kind, plan.programs, len(plan.shards), plan.whole, totals, inside, driver, rate, left)
 
 
+@dataclass(frozen=True, slots=True)
+class PlainStatus:
+    """A folder that `record` writes without a plan. totals: over its shards. waiting: recordings that are
+    finished and in no shard yet. writer: process that writes there, as far as this machine can tell; None if
+    there is none. How many programs are still to come stands nowhere.
+    """
+
+    totals: Totals
+    waiting: int
+    writer: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "kind": "record",
+            "planned": None,
+            "whole": None,
+            **self.totals.to_dict(),
+            "inside": self.waiting,
+            "driver": self.writer,
+            "rate": None,
+            "left_s": None,
+        }
+
+
+def plain_status(folder: str | Path) -> PlainStatus | None:
+    """How far a plain `record` is in a folder; None where that of a job is, or nothing is.
+
+    Raises RecordingError where a shard is damaged."""
+    place = Place(folder)
+    numbered = {name for name in place.files().get("recordings", ()) if name.isdigit()}
+    spooled = len([*(place.folder / _SPOOL_NAME).glob("*.json")])
+    if place.job.exists() or not (numbered or spooled):
+        return None
+    if not numbered:
+        return PlainStatus(Totals(), spooled, _driver(place))
+    recordings = Recordings(folder)
+    totals = Totals(shards=len(recordings.paths), programs=len(recordings))
+    columns = ("id", "outcome", "detail", "n_events", "repeatable")
+    for _, _, id_, outcome, detail, events, repeatable in recordings.columns(*columns):
+        totals.events += events
+        totals.by_outcome[outcome] += 1
+        totals.not_repeatable += repeatable is False
+        if outcome == Outcome.HARNESS_ERROR:
+            totals.problems[id_] = detail
+    totals.size_bytes = sum(path.stat().st_size for files in recordings.paths for path in files.values())
+    return PlainStatus(totals, len(recordings.waiting), _driver(place))
+
+
 def _parts(line: Line) -> list[str]:
     return [name for name, _ in line.get("of", ())]
 
@@ -102,7 +151,7 @@ def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:
     recordings; of another job the manifest knows the failures that were ours."""
     found: dict[str, dict[str, str]] = {}
     place = Place(folder)
-    if read_plan(place).kind != "record":
+    if place.job.exists() and read_plan(place).kind != "record":
         problems = Totals.of(read_manifest(place).values()).problems
         return {"harness_error": dict([*problems.items()][:most])} if problems else {}
     for shard in sorted(place.files().get("recordings", ())):

@@ -41,15 +41,20 @@ class Checkpoint:
             )
 
 
+def folder_of(name: str | Path) -> Path:
+    """Where the model of that name is: a folder, or that of the one that the package brings."""
+    return Path(__file__).parent / NANO if str(name) == NANO else Path(name)
+
+
 def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:
-    """The model of a folder that `deskcheck teach` or `export` wrote, or that the package brings, by its name
-    ``nano``. A graph is run by ONNX Runtime, and needs no torch.
+    """The model of a folder that `deskcheck teach` or `export` wrote, or that the package brings,
+    by its name ``nano``. A graph is run by ONNX Runtime, and needs no torch.
 
     Raises:
         InputError: the folder holds no such model.
         MissingExtra: what runs it is not installed.
     """
-    folder = Path(__file__).parent / NANO if str(name) == NANO else Path(name)
+    folder = folder_of(name)
     if (folder / GRAPH).is_file():
         graph = OnnxNetwork(folder / GRAPH)
         return Checkpoint(graph, _tokenizer(graph.about, folder), graph.about)

@@ -15,7 +15,7 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput,
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from deskcheck.notation.explained import EXPLAINED
-from deskcheck.teach.checkpoints import open_checkpoint
+from deskcheck.teach.checkpoints import folder_of, open_checkpoint
 from deskcheck.teach.interpreter import Rows
 
 _KEPT = 64
@@ -24,7 +24,10 @@ _KEPT = 64
 
 @modelapi(name="taught")
 class Taught(ModelAPI):
-    """A checkpoint that answers greedily, one prompt at a time. device: where a torch model runs."""
+    """A checkpoint that answers greedily, one prompt at a time. device: where a torch model runs.
+
+    folder: where its files are, which `deskcheck ask` notes.
+    """
 
     def __init__(
         self,
@@ -35,6 +38,7 @@ class Taught(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
+        self.folder = folder_of(model_name)
         self.checkpoint = open_checkpoint(model_name, str(model_args.pop("device", "cpu")))
         self._read: OrderedDict[str, Rows] = OrderedDict()
         self._alone = Lock()

@@ -11,13 +11,9 @@ import html
 import json
 import secrets
 import zlib
-from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
-
-from deskcheck.recording.errors import InputError
 
 
 @cache
@@ -78,18 +74,3 @@ def visible(text: str, *, lines: bool = False) -> str:
     """The text with an escape in place of everything that does not print; line ends stay if `lines`."""
     kept = "\n" if lines else ""
     return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text)
-
-
-def write_page(pieces: Iterable[str], path: Path) -> int:
-    """Write a page into a file, as UTF-8; returns its size in bytes.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    try:
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            for piece in pieces:
-                file.write(piece)
-        return path.stat().st_size
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}.") from error

@@ -15,17 +15,19 @@ from itertools import groupby
 from typing import Any
 
 from deskcheck import __version__
-from deskcheck.ask.effects import WITHOUT, Effect, effects
+from deskcheck.ask.effects import WITHOUT, Effect, by_sample, effects
 from deskcheck.ask.logs import Logs
+from deskcheck.ask.marking import Reading
 from deskcheck.ask.prompts import YOURS
-from deskcheck.ask.run import Marked, Result
-from deskcheck.ask.statistics import mean_interval, paired_difference, sign_flip
+from deskcheck.ask.run import Marked, Result, reading
+from deskcheck.ask.statistics import FEW_CLUSTERS, mean_interval, paired_difference, sign_flip
 from deskcheck.view._page import page_of
 from deskcheck.view.sheets import Column, Sheet
 
 LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
 """A range goes from one of these up to before the next; the last is open."""
 DEPTHS = (1, 2, 3, 4, 5, 10, 30, 100)
+_READINGS = (Reading.CUT, Reading.EMPTY, Reading.REFUSED, Reading.UNREADABLE)
 EXAMPLES = 5
 """Of a kind of failure by one model, at most so many are kept, of different programs where there are."""
 SHOWN_CHARS = 4000
@@ -121,13 +123,17 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
                 f"{question}: not all were asked the same samples; scores of different models compare only "
                 "where they are paired."
             )
+        few = min((result.programs for result in asked), default=FEW_CLUSTERS)
+        if few < FEW_CLUSTERS:
+            yield f"{question}: {few} different programs; intervals from fewer than {FEW_CLUSTERS} are rough."
 
 
 # -- scores --------------------------------------------------------------------------------------
 
 
 def _score(result: Result) -> dict[str, Any]:
-    told = {name: getattr(result, name) for name in ("n", "programs", "score", "low", "high", "unreadable")}
+    names = ("n", "programs", "score", "low", "high", *_READINGS)
+    told = {name: getattr(result, name) for name in names}
     return _key(result) | told
 
 
@@ -156,9 +162,12 @@ def _scores_sheet(results: Sequence[Result]) -> Sheet:
             Column(name="score", format=".3f"),
             *_INTERVAL,
             *_COUNTED,
-            Column(name="unreadable", format="d"),
+            *(Column(name=name, format="d") for name in _READINGS),
         ),
-        rows=[(*_names(r), r.score, r.low, r.high, r.n, r.programs, r.unreadable) for r in results],
+        rows=[
+            (*_names(r), r.score, r.low, r.high, r.n, r.programs, *(getattr(r, name) for name in _READINGS))
+            for r in results
+        ],
         note="Low and high bound the 95 % interval, clustered by program (of questions about notebooks, by "
         "notebook). Answers that cannot be read count as wrong.",
     )
@@ -211,7 +220,7 @@ def _models_sheet(results: Sequence[Result]) -> Sheet:
     first: dict[tuple[str, str, str], Result] = {}
     for result in results:
         base = first.setdefault((result.question, result.solver, result.state), result)
-        one, other = ({row.id: row.score for row in each.samples} for each in (base, result))
+        one, other = (by_sample(each.samples, "score") for each in (base, result))
         both = one.keys() & other.keys()
         if base is result or not both:
             continue
@@ -347,7 +356,7 @@ def _kind(row: Marked) -> str:
     if row.run and row.divergence:
         return f"the predicted run goes wrong: {row.divergence.replace('_', ' ')}"
     if row.answer is None:
-        return f"unreadable: {row.reason}"
+        return f"{reading(row)}: {row.reason}"
     return row.reason or "wrong"
 
 

@@ -148,7 +148,7 @@ def _head(recording: Recording) -> Text:
 
 def _end(recording: Recording, value_chars: int) -> Text:
     ending = recording.ending
-    said = f"-> {ending.result}" if ending.result is not None else ending.detail
+    said = f"-> {recording.result}" if ending.result is not None else ending.detail
     lines = [f"\n{ending.outcome.value} {said}".rstrip()]
     if ending.cut is not None:
         lines.append(f"events are missing at the end: {ending.cut}")

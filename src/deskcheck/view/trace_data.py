@@ -20,7 +20,7 @@ from typing import Any
 
 from deskcheck import __version__
 from deskcheck.recording.recording import Recording
-from deskcheck.recording.trace import Kind, Row, State, Trace
+from deskcheck.recording.trace import Kind, Row, State, Trace, plain
 
 KINDS = tuple(kind.value for kind in Kind)
 """A kind's number in the columns is its place here."""
@@ -58,10 +58,10 @@ class TraceData:
         for index, row in enumerate(self.trace.rows):
             if index == next_start:
                 self.starts.append(index)
-                self._states.append(state.copy())
+                self._states.append(state)
                 self._outputs.append((printed, tail))
-                next_start = index + min(max(BLOCK_EVENTS, _entries(state)), LARGEST_BLOCK)
-            state.apply(row)
+                next_start = index + min(max(BLOCK_EVENTS, state.size), LARGEST_BLOCK)
+            state = state.after(row)
             if row.output:
                 printed += len(row.output)
                 tail = (tail + row.output)[-OUTPUT_CHARS:]
@@ -131,7 +131,7 @@ def page_facts(recording: Recording, traces: list[TraceData]) -> dict[str, Any]:
         "arguments": program.arguments,
         "outcome": ending.outcome.value,
         "detail": ending.detail,
-        "result": ending.result,
+        "result": recording.result,
         "cut": ending.cut,
         "stderr": ending.stderr[-OUTPUT_CHARS:],
         "repeatable": recording.repeatable,
@@ -151,19 +151,20 @@ def state_json(state: State) -> dict[str, Any]:
     return told
 
 
-def _entries(state: State) -> int:
-    names = sum(map(len, state.globals.values())) + sum(len(f.locals) for f in state.frames.values())
-    return len(state.objects) + len(state.active) + names
-
-
 def _state_text(state: State) -> str:
     frames = [
-        [f.number, f.function, f.file, f.line, f.offset, f.locals, f.stack, f.caller]
+        [f.number, f.function, f.file, f.line, f.offset, plain(f.locals), f.stack, f.caller]
         for f in state.frames.values()
     ]
     last = None if state.last is None else [state.last.kind, state.last.frame]
-    told = {"frames": frames, "active": state.active, "globals": state.globals, "objects": state.objects}
-    return _kept(json.dumps({**told, "last": last}))
+    told = {
+        "frames": frames,
+        "active": state.active,
+        "globals": {file: plain(names) for file, names in state.globals.items()},
+        "objects": plain(state.objects),
+        "last": last,
+    }
+    return _kept(json.dumps(told))
 
 
 def _row_text(row: Row) -> str:

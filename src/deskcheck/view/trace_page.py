@@ -13,7 +13,8 @@ from pathlib import Path
 
 from deskcheck.recording.errors import InputError
 from deskcheck.recording.recording import Recording
-from deskcheck.view._page import head, part, tail, write_page
+from deskcheck.recording.whole_file import write_file
+from deskcheck.view._page import head, part, tail
 from deskcheck.view.trace_data import TraceData, page_facts
 
 LARGE_EVENTS = 200_000
@@ -39,7 +40,7 @@ def write_trace_page(recording: Recording, path: Path) -> int:
     Raises:
         InputError: the file cannot be written.
     """
-    return write_page(trace_page(recording), path)
+    return write_file(path, trace_page(recording))
 
 
 class TraceServer:

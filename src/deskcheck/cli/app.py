@@ -3,7 +3,6 @@
 Exit status: 0 all is well, 1 a check found something, 2 a wrong call or an error of ours, 130 interrupted.
 """
 
-import os
 import sys
 from typing import Annotated
 
@@ -11,6 +10,7 @@ import typer
 
 from deskcheck import __version__
 from deskcheck.cli.asking import ask, report
+from deskcheck.cli.commands import Commands
 from deskcheck.cli.duplicates import dedup
 from deskcheck.cli.environments import environments
 from deskcheck.cli.exporting import export
@@ -19,7 +19,7 @@ from deskcheck.cli.marking import mark, questions
 from deskcheck.cli.names import doctor, list_names
 from deskcheck.cli.notebooks import notebooks
 from deskcheck.cli.recording import check, record
-from deskcheck.cli.remote import Commands, pull, push
+from deskcheck.cli.remote import pull, push
 from deskcheck.cli.teaching import lessons, step, teach
 from deskcheck.cli.viewing import show, view
 from deskcheck.recording.errors import DeskcheckError
@@ -72,7 +72,3 @@ def main() -> None:
     except KeyboardInterrupt:
         print("deskcheck: interrupted", file=sys.stderr)
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has gone, as `| head` does: nobody is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)

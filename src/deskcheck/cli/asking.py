@@ -1,17 +1,23 @@
 """Commands that ask models and tell how they did: `ask`, `report`."""
 
 import json
+import math
+import sys
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
-from deskcheck.cli.output import Json, console_out
+from deskcheck.cli.jobs import duration
+from deskcheck.cli.output import Json, console_out, messages, say
 from deskcheck.cli.pages import has_browser, kept_page, write_text
 from deskcheck.cli.steps import of_methods, print_steps, with_interval
 from deskcheck.recording.errors import InputError
@@ -40,8 +46,13 @@ Unchecked = Annotated[
 PerRecording = Annotated[
     int | None, typer.Option("--per-recording", min=1, help="Samples of each kind from one recording.")
 ]
-Limit = Annotated[int | None, typer.Option(min=1, help="Samples of each kind in all.")]
+Limit = Annotated[
+    int | None,
+    typer.Option(min=1, help="Samples of each kind in all: drawn, folders and programs take turns."),
+]
 Seed = Annotated[int, typer.Option(help="Which samples are drawn.")]
+READINGS = ("cut", "empty", "refused", "unreadable")
+"""Columns for completions without an answer."""
 
 
 def ask(
@@ -96,6 +107,32 @@ def ask(
         float | None,
         typer.Option(min=0, help="0: the likeliest token each time. Without: the provider's own."),
     ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Answers to each sample; their mean is its score.")] = 1,
+    model_seed: Annotated[
+        int | None, typer.Option("--model-seed", help="Seed of the model, where its provider has one.")
+    ] = None,
+    token_limit: Annotated[
+        int | None,
+        typer.Option("--token-limit", min=1, help="Tokens of one sample, read and written, at most."),
+    ] = None,
+    cost_limit: Annotated[
+        float | None,
+        typer.Option("--cost-limit", min=0, help="US dollars of one sample, where Inspect knows the prices."),
+    ] = None,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Keep completions in Inspect's cache, and use those in it.")
+    ] = False,
+    max_retries: Annotated[
+        int | None,
+        typer.Option("--max-retries", min=0, help="Of a request that fails (without end, ever more slowly)."),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL=IN,OUT",
+            help="US dollars for a million tokens, read and written. May be given again.",
+        ),
+    ] = None,
     model_arg: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,37 +146,122 @@ def ask(
     max_connections: Annotated[int | None, typer.Option("--max-connections", min=1)] = None,
     as_json: Json = False,
 ) -> None:
-    """Put questions about recordings to models and mark the answers."""
+    """Put questions about recordings to models and mark the answers.
+
+    A run that was stopped keeps its answers: the same command goes on with it. Of a finished run the same
+    command shows the answers; --out NEW_FOLDER asks again.
+
+    Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call or an error of ours or of the
+    provider, 130 interrupted."""
     from deskcheck.ask.notebooks import NotebookOptions
+    from deskcheck.ask.run import Interrupted
     from deskcheck.ask.run import ask as ask_models
 
-    results = ask_models(
-        list(folders),
-        names(question),
-        names(model),
-        out=out,
-        seed=seed,
-        per_recording=per_recording,
-        limit=limit,
-        notebooks=NotebookOptions(
-            state=tuple(names(state or ["none"])),
-            history_tokens=history_tokens,
-            state_tokens=state_tokens,
-            unchecked=unchecked,
-            run_cells=run_cells,
-        ),
-        methods=names(method or ["direct"]),
-        explain=explain,
-        max_steps=max_steps,
-        max_tokens=max_tokens,
-        temperature=temperature,
-        model_args=_named(model_arg or []),
-        max_connections=max_connections,
-    )
+    with _says_what_is_kept(Interrupted), _live(as_json) as tell:
+        results = ask_models(
+            list(folders),
+            names(question),
+            names(model),
+            out=out,
+            seed=seed,
+            per_recording=per_recording,
+            limit=limit,
+            notebooks=NotebookOptions(
+                state=tuple(names(state or ["none"])),
+                history_tokens=history_tokens,
+                state_tokens=state_tokens,
+                unchecked=unchecked,
+                run_cells=run_cells,
+            ),
+            methods=names(method or ["direct"]),
+            explain=explain,
+            max_steps=max_steps,
+            max_tokens=max_tokens,
+            temperature=temperature,
+            model_seed=model_seed,
+            epochs=epochs,
+            token_limit=token_limit,
+            cost_limit=cost_limit,
+            cache=cache,
+            max_retries=max_retries,
+            prices=_prices(price or []),
+            model_args=_named(model_arg or []),
+            max_connections=max_connections,
+            note=say,
+            progress=tell,
+        )
     if as_json:
         _print_json(results)
     else:
         _print_results(results)
+    for text in few_programs((_what(r), r.programs) for r in results if r.n):
+        say(text)
+    silent = [r for r in results if r.n and r.refused + r.empty == r.n * r.epochs]
+    for r in silent:
+        said = f"{r.refused} requests were refused, {r.empty} completions are empty"
+        say(f"{_what(r)}: {r.model} gave no text at all: {said}. The score says nothing about it.")
+    if silent:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _says_what_is_kept(interrupted: type[BaseException]) -> Iterator[None]:
+    try:
+        yield
+    except interrupted as error:
+        raise KeyboardInterrupt(f"interrupted: {error}") from error
+
+
+def _what(result: Any) -> str:
+    parts = [result.question, result.state, "" if result.solver == "direct" else result.solver]
+    return " ".join(filter(None, parts))
+
+
+def few_programs(found: Iterable[tuple[str, int]]) -> Iterator[str]:
+    """A warning, where there is reason for one. found: what was asked, and of how many programs."""
+    from deskcheck.ask.statistics import FEW_CLUSTERS
+
+    few = {what: programs for what, programs in found if programs < FEW_CLUSTERS}
+    if few:
+        said = ", ".join(f"{what}: {programs}" for what, programs in few.items())
+        yield (
+            f"fewer than {FEW_CLUSTERS} different programs ({said}): intervals from so few are rough. Ask "
+            "about more programs."
+        )
+
+
+@contextmanager
+def _live(quiet: bool) -> Iterator[Callable[[Any], None]]:
+    """A bar on standard error while models answer, where someone is watching."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda answered: None
+        return
+    columns = (BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=messages, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        began: list[float] = []
+
+        def tell(answered: Any) -> None:
+            began.append(time.monotonic()) if not began else None
+            text = live_text(answered, time.monotonic() - began[0])
+            bar.update(task, completed=answered.done, total=answered.total, description=text)
+
+        yield tell
+
+
+def live_text(answered: Any, seconds: float) -> str:
+    """How far a run is, after so many seconds, in one line."""
+    parts = [f"{answered.done} of {answered.total} answers"]
+    if answered.input_tokens or answered.output_tokens:
+        parts.append(f"{answered.input_tokens:,} tokens read, {answered.output_tokens:,} written")
+    if answered.cost is not None:
+        parts.append(f"${answered.cost:.2f}")
+    if answered.retries:
+        parts.append(f"{answered.retries} requests again")
+    new = answered.done - answered.before
+    if new and answered.done < answered.total:
+        parts.append(f"{duration(seconds / new * (answered.total - answered.done))} left")
+    return ", ".join(parts)
 
 
 def names(texts: list[str]) -> list[str]:
@@ -199,9 +321,10 @@ def _print_metrics(console: Console, question: str, metrics: list[str], results:
         shown = [with_interval(r.metrics.get(name), r.n) for name in metrics]
         table.add_row(r.model, r.state, str(r.n), str(r.programs), *shown)
     console.print(table)
-    unreadable = [f"{r.unreadable} {r.model} {r.state}" for r in results if r.unreadable]
-    if unreadable:
-        console.print(f"{question}: answers that cannot be read, and count as wrong: {', '.join(unreadable)}")
+    for name in READINGS:
+        found = [f"{getattr(r, name)} {r.model} {r.state}" for r in results if getattr(r, name)]
+        if found:
+            console.print(f"{question}: {name}, without an answer, and wrong: {', '.join(found)}")
 
 
 def _print_state_effects(console: Console, question: str, results: list[Any]) -> None:
@@ -292,15 +415,15 @@ def _print_methods(console: Console, results: list[Any]) -> None:
 
 def _print_scores(console: Console, results: list[Any]) -> None:
     table = Table(show_edge=False, pad_edge=False)
-    for name in ("question", "model", "solver", "n", "programs", "score", "95 % interval", "unreadable"):
-        table.add_column(
-            name, justify="right" if name in ("n", "programs", "score", "unreadable") else "left"
-        )
+    for name in ("question", "model", "solver"):
+        table.add_column(name, overflow="fold")
+    for name in ("n", "programs", "score", "95 % interval", *READINGS):
+        table.add_column(name, justify="left" if name == "95 % interval" else "right", no_wrap=True)
     for r in results:
         score = "-" if r.score is None else f"{r.score:.3f}"
         interval = "-" if r.low is None or r.high is None else f"{r.low:.3f} to {r.high:.3f}"
-        row = (r.question, r.model, r.solver, str(r.n), str(r.programs), score, interval, str(r.unreadable))
-        table.add_row(*row)
+        row = (r.question, r.model, r.solver, str(r.n), str(r.programs), score, interval)
+        table.add_row(*row, *(str(getattr(r, name)) for name in READINGS))
     console.print(table)
 
 
@@ -355,7 +478,10 @@ def _prices(texts: list[str]) -> dict[str, tuple[float, float]]:
         model, _, pair = text.rpartition("=")
         read, _, written = pair.partition(",")
         try:
-            found[model] = (float(read), float(written))
+            prices = float(read), float(written)
+            if not model or not all(math.isfinite(price) and price >= 0 for price in prices):
+                raise ValueError
+            found[model] = prices
         except ValueError:
             raise InputError(
                 f"--price {text}: give MODEL=IN,OUT, as openai/gpt-4o-mini=0.15,0.60: dollars for a million "

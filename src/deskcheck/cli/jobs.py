@@ -10,7 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from deskcheck.cli.output import Json, counts_text, print_list, progress_bar, say
+from deskcheck.cli.output import (
+    Json,
+    counts_text,
+    print_list,
+    progress_bar,
+    says_when_interrupted,
+)
 from deskcheck.recording.errors import InputError
 
 
@@ -96,11 +102,9 @@ def job_progress(out: Path, quiet: bool) -> Iterator[Callable[[Any], None]]:
             planning = f"{now.of} planned " if now.planning else ""
             advance(planning + rate + (f", {failed} failed" if failed else ""), now.done, now.of)
 
-        try:
+        stopped = f"stopped: what is whole is in {out}; the same command goes on from there"
+        with says_when_interrupted(stopped):
             yield tell
-        except (KeyboardInterrupt, SystemExit):
-            say(f"stopped: what is whole is in {out}; the same command goes on from there")
-            raise
 
 
 def print_job(summary: Any) -> None:
@@ -153,7 +157,7 @@ def compact(
 
 
 def status(
-    folder: Annotated[Path, typer.Argument(help="Of a job: what `record --shards` was given as --out.")],
+    folder: Annotated[Path, typer.Argument(help="What `record` was given as --out.")],
     failed: Annotated[
         bool, typer.Option("--failures", help="Name programs that failed, by kind: reads the shards.")
     ] = False,
@@ -162,36 +166,59 @@ def status(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """How far a job is: read from its folder, whether the job runs or not.
+    """How far `record` is: read from its folder, whether it runs or not.
 
     Exit status: 0 all is well, 1 --verify found files that were changed."""
-    from deskcheck.scale.status import changed, failures
+    from deskcheck.scale.status import changed, failures, plain_status
     from deskcheck.scale.status import status as read_status
 
-    found = read_status(folder)
+    plain: Any = plain_status(folder)
+    if plain is not None and verify:
+        raise InputError(
+            f"{folder}: --verify compares with the manifest of a job, and this was recorded without --shards."
+        )
+    found = None if plain is not None else read_status(folder)
     by_kind = failures(folder) if failed else {}
     wrong = changed(folder) if verify else []
     if as_json:
-        told = found.to_dict()
+        told: dict[str, Any] = found.to_dict() if found is not None else plain.to_dict()
         told |= {"failures": by_kind} if failed else {}
         told |= {"changed": wrong} if verify else {}
         print(json.dumps(told))
     else:
-        so_far = "" if found.planned else " so far"
-        items, _ = WORDS.get(found.kind, ("programs", "events"))
-        planned = f"{found.programs} {items} in {found.shards} shards are planned{so_far}"
-        print(f"{folder}: {planned}; whole are {totals_text(found.totals, found.kind)}")
-        if found.inside:
-            print(f"{found.inside} more are finished in shards that are not")
-        if found.driver is not None:
-            rate = "" if found.rate is None else f": {found.rate:.3g} {items}/s"
-            left = "" if found.left_s is None else f", {duration(found.left_s)} left"
-            print(f"driven by {found.driver}{rate}{left}")
-        elif not found.whole:
-            print("nobody drives it: start its command again")
+        if found is not None:
+            _print_status(found, folder)
+        else:
+            _print_plain(plain, folder)
         for kind, programs in by_kind.items():
             print_list(kind, programs)
         if verify:
             print("every file is as the manifest says" if not wrong else f"changed: {', '.join(wrong)}")
     if wrong:
         raise typer.Exit(1)
+
+
+def _print_status(found: Any, folder: Path) -> None:
+    so_far = "" if found.planned else " so far"
+    items, _ = WORDS.get(found.kind, ("programs", "events"))
+    planned = f"{found.programs} {items} in {found.shards} shards are planned{so_far}"
+    print(f"{folder}: {planned}; whole are {totals_text(found.totals, found.kind)}")
+    if found.inside:
+        print(f"{found.inside} more are finished in shards that are not")
+    if found.driver is not None:
+        rate = "" if found.rate is None else f": {found.rate:.3g} {items}/s"
+        left = "" if found.left_s is None else f", {duration(found.left_s)} left"
+        print(f"driven by {found.driver}{rate}{left}")
+    elif not found.whole:
+        print("nobody drives it: start its command again")
+
+
+def _print_plain(found: Any, folder: Path) -> None:
+    print(f"{folder}: recorded are {totals_text(found.totals)}")
+    if found.waiting:
+        print(f"{found.waiting} more are finished; they can be read when `record` next ends here")
+    if found.writer is not None:
+        print(f"written by {found.writer}")
+    else:
+        print("nobody writes here. How many programs there are to be is not known without --shards:")
+        print("if `record` was stopped, the same command goes on from there and does only the rest.")

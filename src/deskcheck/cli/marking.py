@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from deskcheck.cli.asking import (
+    READINGS,
     Folders,
     HistoryTokens,
     Kinds,
@@ -18,11 +19,12 @@ from deskcheck.cli.asking import (
     Seed,
     StateTokens,
     Unchecked,
+    few_programs,
     names,
     print_excluded,
 )
 from deskcheck.cli.jobs import On, RayAddress, ReplaceShards, asked_shards, job_progress, print_job
-from deskcheck.cli.output import Json, console_out, counts_text
+from deskcheck.cli.output import Json, console_out, counts_text, say
 from deskcheck.cli.steps import with_interval
 from deskcheck.sandbox.confinement import Confinement
 
@@ -88,6 +90,13 @@ def mark(
     on: On = None,
     ray_address: RayAddress = None,
     replace_shards: ReplaceShards = False,
+    samples: Annotated[
+        bool,
+        typer.Option(
+            "--samples",
+            help="Several answers of a model to a question are samples: their mean counts.",
+        ),
+    ] = False,
     workers: Annotated[int, typer.Option(min=1, help="Processes that mark here.")] = os.cpu_count() or 1,
     sandbox: Annotated[
         Confinement, typer.Option(help="How closely answers that are run are confined.")
@@ -95,6 +104,8 @@ def mark(
     as_json: Json = False,
 ) -> None:
     """Mark answers that models gave elsewhere, as `ask` does; answers to input questions are run.
+
+    A score is over all questions of its kind: one that is not answered counts as wrong.
 
     Exit status: 0 all were marked, 1 some lines hold no answer that can be, 2 a wrong call or an error of
     ours."""
@@ -110,6 +121,7 @@ def mark(
             runner=asked.runner(workers),
             size=asked.size,
             replace=asked.replace,
+            samples=samples,
             confinement=sandbox,
             progress=tell,
         )
@@ -131,16 +143,24 @@ def _print_marks(marks: Any) -> None:
     table = Table(show_edge=False, pad_edge=False)
     for name in ("question", "model"):
         table.add_column(name, overflow="fold")
-    for name in ("n", "programs", "score", "95 % interval", "unreadable", *measured):
+    for name in ("n", "programs", "score", "95 % interval", "not answered", *READINGS, *measured):
         table.add_column(name, justify="right", no_wrap=True)
     for s in marks.scores:
         table.add_row(
             *(s.question, "-" if s.model is None else escape(s.model), str(s.n), str(s.programs)),
-            *(f"{s.score:.3f}", f"{s.low:.3f} to {s.high:.3f}", str(s.unreadable)),
+            *(f"{s.score:.3f}", f"{s.low:.3f} to {s.high:.3f}", str(s.unanswered)),
+            *(str(getattr(s, name)) for name in READINGS),
             *(with_interval(s.metrics.get(name), s.n) for name in measured),
         )
     if marks.scores:
         console.print(table)
+    for s in marks.scores:
+        if s.unanswered:
+            who = "" if s.model is None else f" by {s.model}"
+            told = f"{s.question}: {s.unanswered} of {s.n} questions are not answered{who}"
+            console.print(f"{told}; they count as wrong", markup=False)
+    for text in few_programs((s.question, s.programs) for s in marks.scores):
+        say(text)
     others = {name.replace("_", " "): n for name, n in marks.statuses.items() if name != "marked"}
     if others:
         print(f"not marked: {counts_text(others)}")

@@ -10,6 +10,7 @@ from rich.table import Table
 from deskcheck.cli.output import Json, console_out
 from deskcheck.recording.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.tracer import tracer_class
 
 
 def list_names(
@@ -34,12 +35,15 @@ def list_names(
 
 
 def doctor(as_json: Json = False) -> None:
-    """What this kernel gives to confine programs with, what is missing, and what that means."""
+    """What this kernel gives to confine programs with, what is missing, and what that means; the tracer."""
     from deskcheck.sandbox.layers import layers, refusals
+    from deskcheck.sandbox.recorder import SLOW
 
     found, why_not = layers(), refusals()
+    tracer = tracer_class().name
     if as_json:
-        print(json.dumps({"layers": [asdict(layer) for layer in found], "levels": why_not}))
+        told = {"layers": [asdict(layer) for layer in found], "levels": why_not, "tracer": tracer}
+        print(json.dumps(told))
     else:
         table = Table(show_edge=False, pad_edge=False)
         for name in ("layer", "here", "found", "used by", "without it"):
@@ -51,5 +55,6 @@ def doctor(as_json: Json = False) -> None:
         console.print(table)
         for level, refusal in why_not.items():
             console.print(f"{level.value}: {refusal or 'can be had'}", markup=False)
+        console.print(f"tracer: {tracer}" + (f": {SLOW}" if tracer == "reference" else ""), markup=False)
     if why_not[Confinement.STRICT]:
         raise typer.Exit(1)

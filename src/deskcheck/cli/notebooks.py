@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from deskcheck.cli.jobs import On, RayAddress, ReplaceShards, asked_shards, job_progress, print_job
-from deskcheck.cli.output import console_out, progress_bar, say, write_file
+from deskcheck.cli.output import console_out, progress_bar, says_when_interrupted
 from deskcheck.recording.errors import InputError
+from deskcheck.recording.whole_file import write_file
 from deskcheck.sandbox.confinement import Confinement
 
 notebooks = typer.Typer(no_args_is_help=True, help="Notebooks and the outputs that are stored in them.")
@@ -120,23 +121,21 @@ def check_notebooks(
                 progress=tell,
             )
     else:
-        with progress_bar(quiet=False) as advance:
-            try:
-                report = run_check(
-                    paths,
-                    out=out,
-                    **{each.name: getattr(settings, each.name) for each in fields(settings)},
-                    workers=workers,
-                    progress=lambda name: advance(name),
-                )
-            except KeyboardInterrupt:
-                if out is not None:
-                    say(f"interrupted: the runs are in {out}; the same command goes on from there")
-                raise
+        stopped = "interrupted: nothing was kept; with --out FOLDER, finished runs are"
+        if out is not None:
+            stopped = f"interrupted: the runs are in {out}; the same command goes on from there"
+        with progress_bar(quiet=False) as advance, says_when_interrupted(stopped):
+            report = run_check(
+                paths,
+                out=out,
+                **{each.name: getattr(settings, each.name) for each in fields(settings)},
+                workers=workers,
+                progress=lambda name: advance(name),
+            )
     if html_file is not None:
-        write_file(html_file, notebooks_page(report))
+        write_file(html_file, [notebooks_page(report)])
     if json_file is not None and str(json_file) != "-":
-        write_file(json_file, json.dumps(report.to_dict(), indent=1) + "\n")
+        write_file(json_file, [json.dumps(report.to_dict(), indent=1), "\n"])
     if str(json_file) == "-":
         print(json.dumps(report.to_dict()))
     else:

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from deskcheck.recording.errors import InputError
 
+TOLD_EVERY_S = 30.0
 messages = Console(stderr=True, highlight=False)
 
 
@@ -45,12 +47,33 @@ def progress_bar(quiet: bool) -> Iterator[Any]:
 
 
 @contextmanager
+def progress_told(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar while it lasts; where nobody watches, as in a batch job, a line now and then."""
+    if sys.stderr.isatty():
+        with progress_bar(quiet) as advance:
+            yield advance
+        return
+    told = time.monotonic()
+
+    def tell(what: str, done: int, of: int) -> None:
+        nonlocal told
+        if not quiet and time.monotonic() - told >= TOLD_EVERY_S:
+            told = time.monotonic()
+            say(f"{what}: {done} of {of}" if of else what)
+
+    yield tell
+
+
+@contextmanager
 def says_when_interrupted(text: str) -> Iterator[None]:
-    """Where an interrupt ends what is inside, a message before it goes on."""
+    """Where an interrupt or SIGTERM ends what is inside, this is what the command says of it: of an
+    interrupt through `commands.Commands`, which knows of all of them."""
     try:
         yield
-    except KeyboardInterrupt:
-        messages.print(text)
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(text) from error
+    except SystemExit:
+        say(text)
         raise
 
 
@@ -72,15 +95,13 @@ def refuse_unwritable(file: Path) -> None:
         raise InputError(f"{file}: cannot be written: {why}.")
 
 
-def write_file(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror}.") from error
-
-
 def counts_text(found: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {what}" for what, n in sorted(found.items()))
+
+
+def counted(number: int, what: str) -> str:
+    """As ``1 program``, ``2 programs``."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def print_list(what: str, found: dict[str, str]) -> None:

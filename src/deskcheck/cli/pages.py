@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from deskcheck.cli.output import say
+from deskcheck.recording.whole_file import write_file
 
 
 def has_browser() -> bool:
@@ -32,9 +33,7 @@ def open_in_browser(url: str) -> None:
 
 def write_text(out: Path, text: str, opened: bool) -> None:
     """A page into a file, and into a browser."""
-    from deskcheck.view._page import write_page
-
-    size = write_page([text], out)
+    size = write_file(out, [text])
     print(f"{out}: {size / 1e6:.1f} MB")
     if opened:
         open_in_browser(out.resolve().as_uri())

@@ -5,9 +5,11 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,15 +28,18 @@ from deskcheck.cli.jobs import (
 )
 from deskcheck.cli.output import (
     Json,
+    counted,
     counts_text,
     print_list,
     progress_bar,
+    progress_told,
     say,
     says_when_interrupted,
     show_trace,
 )
 from deskcheck.recording.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import Level, TraceLimits
 
 
@@ -43,16 +48,17 @@ def record(
         list[str],
         typer.Argument(
             metavar="SOURCE...",
-            help="What to record: FILE.py::FUNCTION '(ARGUMENTS)', a module or a FILE.py (their doctests), "
-            "FUNCTIONS.jsonl, a published set: cruxeval[:PATH], humaneval[:PATH], mbpp[:PATH], programs that "
-            "are made: generated:COUNT, family:NAME, mutations:SOURCE, inputs:FILE.py (docs/programs.md), "
-            "calls that the tests of a project make: pytest:PATH, notebooks: FILE.ipynb, notebooks:FOLDER, "
-            "history:FILE.ipynb (its git history), june:LOG.csv.",
+            help="What to record: FILE.py, a script; FILE.py::FUNCTION '(ARGUMENTS)', one call; doctests of "
+            "a MODULE, a FOLDER or doctests:FILE.py; FUNCTIONS.jsonl; a published set: cruxeval[:PATH], "
+            "humaneval[:PATH], mbpp[:PATH]; programs that are made: generated:COUNT, family:NAME, "
+            "mutations:SOURCE, inputs:FILE.py (docs/programs.md); calls that the tests of a project make: "
+            "pytest:PATH; notebooks: FILE.ipynb, notebooks:FOLDER, history:FILE.ipynb (its git history), "
+            "june:LOG.csv.",
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder for the recordings; one call without it is shown instead."),
+        typer.Option("--out", help="Folder for the recordings; one program without it is shown instead."),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Programs that run at once.")] = os.cpu_count() or 1,
     repeat: Annotated[
@@ -125,6 +131,18 @@ def record(
     suite_s: Annotated[
         float, typer.Option("--suite-s", min=1, help="pytest: seconds that the tests may take.")
     ] = 1800.0,
+    suite_times: Annotated[
+        float,
+        typer.Option(
+            "--suite-times",
+            min=3,
+            metavar="N",
+            help="pytest: recording may take N times the CPU time that the tests take by themselves.",
+        ),
+    ] = 20.0,
+    mask: Annotated[
+        bool, typer.Option(help="pytest: take environment variables out of what is recorded.")
+    ] = True,
     sandbox: Annotated[
         Confinement,
         typer.Option(help="How closely programs are confined ('trusted': your own code). Not for pytest."),
@@ -192,7 +210,13 @@ def record(
         "environment": environment,
     }
     if any(_is_suite(source) for source, _ in asked):
-        options |= {"calls": calls, "per_function": per_function, "wall_s": suite_s}
+        options |= {
+            "calls": calls,
+            "per_function": per_function,
+            "wall_s": suite_s,
+            "times": suite_times,
+            "mask": mask,
+        }
         _record_suite(
             sources, out, options, max_events, packages=package or [], python=python, as_json=as_json
         )
@@ -232,11 +256,19 @@ def _sources(texts: list[str]) -> list[tuple[str, str | None]]:
     """Sources with their argument lists: an argument list follows the call it belongs to."""
     asked: list[tuple[str, str | None]] = []
     for text in texts:
-        if text.lstrip().startswith("(") and asked and "::" in asked[-1][0] and asked[-1][1] is None:
+        if asked and "::" in asked[-1][0] and asked[-1][1] is None and not _may_be_source(text):
             asked[-1] = (asked[-1][0], text)
         else:
             asked.append((text, None))
     return asked
+
+
+def _may_be_source(text: str) -> bool:
+    """Whether a word after a call is not meant as its arguments, however wrongly written."""
+    if text.lstrip().startswith("("):
+        return False
+    named = re.match(r"[\w+-]+(,[\w=+-]+)*:", text) or "::" in text or text.endswith((".py", ".jsonl", ".gz"))
+    return bool(named) or text.replace(".", "_").isidentifier() or os.path.exists(text)
 
 
 def _fixed(clock: datetime | None, tick_s: float, random_seed: int | None, turns: bool) -> Any:
@@ -262,14 +294,26 @@ def _limits(cpu_s: float) -> Any:
 
 
 def _programs(asked: list[tuple[str, str | None]], inputs_by: str | None = None) -> Iterator[Any]:
-    """Those of all sources. inputs_by: the model that is asked for inputs too."""
+    """Those of all sources, each of which is looked up before the first program is given out. inputs_by: the
+    model that is asked for inputs too."""
     from deskcheck import corpus
 
-    with nullcontext() if inputs_by is None else _proposer(inputs_by) as propose:
-        for source, arguments in asked:
-            yield from corpus.programs(
-                source, arguments, note=lambda text: say(f"note: {text}"), propose=propose
-            )
+    with ExitStack() as stack:
+        propose = None if inputs_by is None else stack.enter_context(_proposer(inputs_by))
+        found = [
+            corpus.programs(source, arguments, note=_note, propose=propose) for source, arguments in asked
+        ]
+        return _all_of(found, stack.pop_all())
+
+
+def _note(text: str) -> None:
+    say(f"note: {text}")
+
+
+def _all_of(found: list[Iterator[Any]], held: ExitStack) -> Iterator[Any]:
+    with held:
+        for programs in found:
+            yield from programs
 
 
 def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
@@ -279,24 +323,37 @@ def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
 
 
 def _record_in_folder(programs: Iterator[Any], out: Path, options: dict[str, Any], *, as_json: bool) -> None:
-    from deskcheck.sandbox.recorder import dumps, record_all
+    from deskcheck.sandbox.recorder import record_all
 
     stopped = f"interrupted: what was finished is in {out}; the same command goes on from there"
     with progress_bar(as_json) as advance, says_when_interrupted(stopped):
-        summary = record_all(programs, out, progress=lambda program, ending: advance(program.id), **options)
+        summary = record_all(
+            programs, out, progress=lambda program, ending: advance(program.id), note=_note, **options
+        )
+        agreement = _compare_some(summary.recorded, out, options["workers"], as_json)
     if as_json:
-        print(dumps(summary))
+        print(json.dumps(summary.to_dict() | _told_of(agreement)))
     else:
         _print_programs(summary, out)
+        if agreement is not None:
+            _print_agreement(agreement)
     if summary.problems:
         raise typer.Exit(2)
+    if not (summary.recorded or summary.skipped) or (agreement is not None and agreement.different):
+        raise typer.Exit(1)
+
+
+def _told_of(agreement: Any) -> dict[str, Any]:
+    return {} if agreement is None else {"against_reference": agreement.to_dict()}
 
 
 def _print_programs(summary: Any, out: Path) -> None:
     ends = counts_text(summary.by_outcome)
-    print(f"recorded {summary.recorded} programs in {out}" + (f": {ends}" if ends else ""))
+    print(f"recorded {counted(summary.recorded, 'program')} in {out}" + (f": {ends}" if ends else ""))
     if summary.skipped:
         print(f"{summary.skipped} were there already")
+    elif not summary.recorded and not summary.problems:
+        say("the sources have no programs, so nothing was run")
     print_list("not repeatable", summary.not_repeatable)
     print_list("our own failures", summary.problems)
 
@@ -304,12 +361,15 @@ def _print_programs(summary: Any, out: Path) -> None:
 def _record_in_shards(
     programs: Iterator[Any], out: Path | None, options: dict[str, Any], asked: AskedShards, *, as_json: bool
 ) -> None:
-    from deskcheck.sandbox.recorder import RecordSettings
+    from deskcheck.sandbox.recorder import SLOW, RecordSettings
     from deskcheck.scale import record_job
 
     if out is None:
         raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
-    runner = asked.runner(options.pop("workers"))
+    workers = options.pop("workers")
+    runner = asked.runner(workers)
+    if tracer_class().name == "reference":
+        _note(SLOW)
     with job_progress(out, as_json) as tell:
         summary = record_job(
             programs,
@@ -320,31 +380,57 @@ def _record_in_shards(
             replace=asked.replace,
             progress=tell,
         )
+    agreement = _compare_some(summary.recorded, out, workers, as_json)
     if as_json:
-        print(json.dumps(summary.to_dict()))
+        print(json.dumps(summary.to_dict() | _told_of(agreement)))
     else:
-        print(f"recorded {summary.recorded} programs in {out}, which holds {totals_text(summary.totals)}")
+        recorded = counted(summary.recorded, "program")
+        print(f"recorded {recorded} in {out}, which holds {totals_text(summary.totals)}")
         print_job(summary)
+        if agreement is not None:
+            _print_agreement(agreement)
     if summary.totals.problems:
         raise typer.Exit(2)
+    if not summary.totals.programs or (agreement is not None and agreement.different):
+        raise typer.Exit(1)
 
 
 def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any], *, as_json: bool) -> None:
     from deskcheck.recording.file import Recordings
-    from deskcheck.sandbox.recorder import dumps, record_all
+    from deskcheck.sandbox.recorder import record_all
 
-    if len(asked) != 1 or "::" not in asked[0][0] or re.match(r"(inputs|mutations)[,:]", asked[0][0]):
-        raise InputError(
-            "recordings of more than one call need a folder: add --out FOLDER. "
-            "(One call, FILE.py::FUNCTION '(ARGUMENTS)', is shown without it.)"
-        )
-    with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder:
-        summary = record_all(_programs(asked), folder, **options)
+    program = _only_program(asked)
+    stopped = "interrupted: nothing was kept; with --out FOLDER, what is finished is"
+    with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder, says_when_interrupted(stopped):
+        summary = record_all([program], folder, note=_note, **options)
         summary.files = []
         if as_json:
-            print(dumps(summary))
-            return
-        show_trace(next(iter(Recordings(folder))))
+            print(json.dumps(summary.to_dict()))
+        else:
+            show_trace(next(iter(Recordings(folder))))
+    if summary.problems:
+        raise typer.Exit(2)
+
+
+def _only_program(asked: list[tuple[str, str | None]]) -> Any:
+    """The one program that the sources name. Raises InputError where there are more, or none."""
+    from deskcheck.corpus import PUBLISHED
+
+    several = InputError(
+        "recordings of more than one program need a folder: add --out FOLDER. "
+        "(One program, FILE.py or FILE.py::FUNCTION '(ARGUMENTS)', is shown without it.)"
+    )
+    if any(source in PUBLISHED for source, _ in asked):  # it would be fetched first
+        raise several
+    programs = _programs(asked)
+    if any(_LOOKS_FOR_INPUTS.match(source) for source, _ in asked):  # it would be looked for first
+        raise several
+    found = list(islice(programs, 2))
+    if not found:
+        raise InputError(f"{' '.join(source for source, _ in asked)}: has no programs, so nothing was run.")
+    if len(found) > 1:
+        raise several
+    return found[0]
 
 
 # -- notebooks -------------------------------------------------------------------------------------
@@ -388,7 +474,8 @@ def _record_notebooks(
 
 def _print_notebooks(summary: Any, out: Path) -> None:
     ends, cells = counts_text(summary.by_ending), counts_text(summary.cells)
-    print(f"recorded {summary.recorded} notebooks in {out}: {ends or 'none'}; cells: {cells or 'none'}")
+    recorded = counted(summary.recorded, "notebook")
+    print(f"recorded {recorded} in {out}: {ends or 'none'}; cells: {cells or 'none'}")
     if summary.skipped:
         print(f"{summary.skipped} were there already")
     print_list("not repeatable", summary.not_repeatable)
@@ -420,9 +507,9 @@ def _record_suite(
         raise InputError(f"{sources[0]}: recordings of a project's calls need a folder: add --out FOLDER.")
     suite = find_suite(sources[0], packages=packages, python=python)
     options = _suite_options(sources[0], options, max_events)
-    stopped = f"interrupted: what was recorded is in {out}"
-    with progress_bar(as_json) as advance, says_when_interrupted(stopped):
-        summary = record_suite(suite, out, progress=lambda what, done, of: advance(what, done, of), **options)
+    stopped = f"interrupted: what was recorded is in {out}; the same command goes on from there"
+    with progress_told(as_json) as advance, says_when_interrupted(stopped):
+        summary = record_suite(suite, out, progress=advance, **options)
     if as_json:
         print(json.dumps(summary.to_dict()))
     else:
@@ -458,7 +545,7 @@ def _suite_options(source: str, given: dict[str, Any], max_events: int | None) -
 def _print_suite(summary: Any, out: Path) -> None:
     ends = counts_text(summary.by_outcome)
     print(
-        f"recorded {summary.recorded} calls of {summary.functions} functions in {out}"
+        f"recorded {counted(summary.recorded, 'call')} of {counted(summary.functions, 'function')} in {out}"
         + (f": {ends}" if ends else "")
     )
     if summary.skipped:
@@ -466,7 +553,20 @@ def _print_suite(summary: Any, out: Path) -> None:
     tests = counts_text(summary.tests)
     print(f"the tests {summary.ended}: {tests}; what they wrote is in {summary.output}")
     print(f"{summary.literal} with literal arguments, {summary.alone} do the same without their test")
+    if summary.not_alone:
+        print(f"{summary.not_alone} more were not tried: the time was spent (--suite-times for more)")
+    if summary.cost_s is not None:
+        share = summary.cost_s / summary.tests_s
+        print(
+            f"the tests take {summary.tests_s:.1f} s of CPU time; recording took {summary.cost_s:.1f} s, "
+            f"{share:.0f} times as much"
+        )
     print_list("not repeatable", summary.not_repeatable)
+    if summary.varies:
+        print(
+            "recorded without global variables that differ between two runs and that the call does not read: "
+            + counts_text(summary.varies)
+        )
     print_list("tests that come out otherwise when they are watched", summary.otherwise)
     for what, left_out in (("calls", summary.left_out), ("functions", summary.functions_left_out)):
         if left_out:
@@ -476,16 +576,101 @@ def _print_suite(summary: Any, out: Path) -> None:
 # -- checking --------------------------------------------------------------------------------------
 
 
+class Against(StrEnum):
+    """What recordings are compared with."""
+
+    REFERENCE = "reference"
+
+
 def check(
     folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+    against: Annotated[
+        Against | None,
+        typer.Option(
+            "--against",
+            help="Instead, record some of them again by the reference tracer and compare event for event.",
+        ),
+    ] = None,
+    sample: Annotated[
+        float | None,
+        typer.Option(
+            "--sample", metavar="SHARE", help="--against: share of the recordings; 0.02 if not said."
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="--against: another number, others.")] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="--against: programs that run at once.")
+    ] = os.cpu_count() or 1,
+    sandbox: Annotated[
+        Confinement | None,
+        typer.Option(help="--against: how closely programs are confined; if not said, as when recorded."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check recordings against what their source says; look for addresses and ambiguous states."""
+    """Check recordings against what their source says; look for addresses and ambiguous states.
+
+    Exit status: 0 all is well, 1 something was found, or with --against nothing could be compared."""
     from deskcheck.corpus.check import check as check_recordings
     from deskcheck.corpus.check import summary
     from deskcheck.recording.file import Recordings
 
+    if against is not None:
+        share = 0.02 if sample is None else sample
+        if not 0 < share <= 1:
+            raise InputError(f"--sample {share}: is a share: more than 0 and at most 1.")
+        _check_against(folder, share, seed or 0, workers, sandbox, as_json=as_json)
+        return
+    for name, value in (("--sample", sample), ("--seed", seed), ("--sandbox", sandbox)):
+        if value is not None:
+            raise InputError(f"{name} {value}: goes with --against reference.")
     report = check_recordings(Recordings(folder))
     print(json.dumps(report.to_dict()) if as_json else summary(report))
     if report.wrong or report.addresses or report.ambiguous:
         raise typer.Exit(1)
+
+
+def _check_against(
+    folder: Path, share: float, seed: int, workers: int, sandbox: Confinement | None, *, as_json: bool
+) -> None:
+    from deskcheck.recording.file import Recordings
+    from deskcheck.sandbox.against import against_reference
+
+    with progress_bar(as_json) as advance:
+        found = against_reference(
+            Recordings(folder), share=share, seed=seed, workers=workers, confinement=sandbox, progress=advance
+        )
+    if as_json:
+        print(json.dumps(found.to_dict()))
+    else:
+        _print_agreement(found)
+    if found.different or not found.compared:
+        raise typer.Exit(1)
+
+
+_MANY, _SOME = 1000, 20
+"""Of more new recordings than the first, so many are recorded again by the reference tracer."""
+
+
+def _compare_some(new: int, out: Path, workers: int, as_json: bool) -> Any:
+    """What `against_reference` finds of some recordings, where many were made. None where they were not, or
+    by the reference itself."""
+    from deskcheck.recording.file import Recordings
+    from deskcheck.sandbox.against import REFERENCE, against_reference
+
+    if new <= _MANY or tracer_class().name == REFERENCE:
+        return None
+    with progress_bar(as_json) as advance:
+        return against_reference(Recordings(out), most=_SOME, workers=workers, progress=advance)
+
+
+def _print_agreement(found: Any) -> None:
+    partly = f", {found.partly} of them as far as a limit let both go" if found.partly else ""
+    result = f"{len(found.different)} differ" if found.different else "all the same"
+    print(
+        f"recorded again by the reference tracer: {found.drawn} of {found.recordings} recordings, drawn with "
+        f"seed {found.seed}; compared: {found.compared}{partly}"
+        + (f", {found.events} events: {result}" if found.compared else "")
+    )
+    print_list("first difference of each", {name: str(where) for name, where in found.different.items()})
+    for why, count in found.left_out.items():
+        print(f"not compared: {count}, {why}")

@@ -1,20 +1,14 @@
-"""Commands that mirror a job's folder: `push` to a remote one, `pull` from it. All others want a folder."""
+"""Commands that mirror a job's folder: `push` to a remote one, `pull` from it."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
-from deskcheck.cli.output import Json, progress_bar, say
-from deskcheck.recording.errors import InputError
-
-_REMOTE = re.compile(r"(?:--[a-z-]+=)?((?:s3a?|gcs|gs|hdfs|viewfs|abfss?|file)://.*)", re.DOTALL)
-_TAKE_THEM = ("push", "pull")
+from deskcheck.cli.output import Json, progress_bar, says_when_interrupted
 
 Uri = Annotated[
     str,
@@ -30,26 +24,6 @@ Verify = Annotated[
         "--verify", help="Read what is there already, compare it with its hashes, copy again what differs."
     ),
 ]
-
-
-class Commands(TyperGroup):
-    """The commands. A URI where one of them wants a folder is refused here: as a path it would be a folder
-    named `s3:`."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        found = super().resolve_command(ctx, args)
-        if found[0] not in _TAKE_THEM:
-            for argument in args[1:]:
-                if match := _REMOTE.fullmatch(argument):
-                    from deskcheck.scale.store import without_secrets
-
-                    uri = without_secrets(match[1])
-                    raise InputError(
-                        f"{uri}: `deskcheck {found[0]}` works in folders of this machine. Copy the folder of "
-                        f"a job from there first: deskcheck pull {uri} FOLDER; or there afterwards: "
-                        f"deskcheck push FOLDER {uri}"
-                    )
-        return found
 
 
 def push(
@@ -86,12 +60,9 @@ def pull(
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    with progress_bar(quiet) as advance:
-        try:
-            yield lambda done, of: advance("shards", done, of)
-        except (KeyboardInterrupt, SystemExit):
-            say("stopped: shards that were copied count; the same command goes on from there")
-            raise
+    stopped = "stopped: shards that were copied count; the same command goes on from there"
+    with progress_bar(quiet) as advance, says_when_interrupted(stopped):
+        yield lambda done, of: advance("shards", done, of)
 
 
 def _print(done: Any, as_json: bool, where: str) -> None:

@@ -20,10 +20,18 @@ from deskcheck.cli.jobs import (
     job_progress,
     print_job,
 )
-from deskcheck.cli.output import Json, console_out, messages, progress_bar, refuse_unwritable, say, write_file
+from deskcheck.cli.output import (
+    Json,
+    console_out,
+    progress_bar,
+    refuse_unwritable,
+    say,
+    says_when_interrupted,
+)
 from deskcheck.cli.steps import print_steps
 from deskcheck.notation import NOTATIONS
 from deskcheck.recording.errors import InputError, MissingExtra
+from deskcheck.recording.whole_file import write_file
 
 _BUDGET = 8_000
 
@@ -103,14 +111,11 @@ def lessons(
     if asked is not None:
         _lessons_in_shards(runs, out, settings, asked, workers, as_json=as_json)
         return
-    with progress_bar(as_json) as advance:
-        try:
-            summary = build(
-                runs, out, settings, progress=lambda done, of: advance("recordings", done, of), note=say
-            )
-        except KeyboardInterrupt:
-            say(f"interrupted: the shards that are whole are in {out}; the same command goes on from there")
-            raise
+    stopped = f"interrupted: the shards that are whole are in {out}; the same command goes on from there"
+    with progress_bar(as_json) as advance, says_when_interrupted(stopped):
+        summary = build(
+            runs, out, settings, progress=lambda done, of: advance("recordings", done, of), note=say
+        )
     if as_json:
         print(json.dumps(summary.to_dict()))
         return
@@ -276,11 +281,10 @@ def teach(
             _teach_further(made, model, out, given | further)
         else:
             _teach_from_nothing(made, out, given | alone)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         saved = any(path.name != ".lock" for path in out.iterdir()) if out.is_dir() else False
         goes_on = f"goes on from what was last saved in {out}" if saved else "begins anew, nothing was saved"
-        messages.print(f"interrupted: the same command {goes_on}")
-        raise
+        raise KeyboardInterrupt(f"interrupted: the same command {goes_on}") from error
     print(f"trained: {out}")
 
 
@@ -409,7 +413,7 @@ def step(
     runs_told = [{"id": s.recording.id, **s.run.to_dict(), **asdict(s.agreement)} for s in stepped]
     told = {"model": model, "steps": found.steps.to_dict(), "each": found.each and asdict(found.each)}
     if out is not None:
-        write_file(out, json.dumps({**told, "runs": runs_told}) + "\n")
+        write_file(out, [json.dumps({**told, "runs": runs_told}), "\n"])
     if as_json:
         print(json.dumps({**told, "runs": runs_told}))
         return

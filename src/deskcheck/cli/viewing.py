@@ -16,7 +16,11 @@ from deskcheck.recording.errors import InputError
 def view(
     folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
     id_: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The recording to show; without it, all are listed.")
+        str | None,
+        typer.Argument(
+            metavar="[ID]",
+            help="The recording to show: its id, or a part that no other has; without it, all are listed.",
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -73,7 +77,7 @@ def view(
 
         id_ = first_mistake(beside)
     if id_ is not None:
-        recording = recordings[id_]
+        recording = recordings.named(id_)
         if beside is not None:
             if serve:
                 raise InputError("--serve and --beside do not go together: the page is a file, with --out.")
@@ -157,7 +161,11 @@ def _view_notebook(
             console_out().print(trajectories_table(read))
         return
     if id_ not in notebooks:
-        raise InputError(f"{folder}: no notebook {id_!r}. There are {', '.join(list(notebooks)[:10])}.")
+        found = [name for name in notebooks if id_ in name]
+        if len(found) != 1:
+            what = f"{len(found)} notebooks have {id_!r} in their name" if found else f"no notebook {id_!r}"
+            raise InputError(f"{folder}: {what}. There are {', '.join((found or [*notebooks])[:10])}.")
+        id_ = found[0]
     trajectory = read_trajectory(notebooks[id_])
     stored = None if beside is None else read_notebook(beside)
     if out is not None:
@@ -228,7 +236,8 @@ def _serve_page(recording: Any, port: int, opened: bool) -> None:
 def show(
     folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
     id_: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The recording; may be left out of one.")
+        str | None,
+        typer.Argument(metavar="[ID]", help="Its id, or a part that no other has; may be left out of one."),
     ] = None,
     notation: Annotated[
         str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS)}.")
@@ -245,7 +254,7 @@ def show(
         raise InputError(
             f"{folder} holds {len(recordings)} recordings: say which. deskcheck view {folder} lists them."
         )
-    recording = recordings[id_] if id_ is not None else next(iter(recordings))
+    recording = recordings.named(id_) if id_ is not None else next(iter(recordings))
     text = NOTATIONS[notation].render(recording)
     print(json.dumps({"id": recording.id, "notation": notation, "text": text}) if as_json else text)
 

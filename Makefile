@@ -1,24 +1,35 @@
-# make demo      record some programs, ask stand-in models about them, run others in nano, our own small model; write a report, a
-#                page to step through a program, and a page of nano's first mistake
-# make test      every test
-# make lint      what a machine can read: ruff, mypy
-# make versions  the fast tests on every supported CPython that is found
-# make web       build the pages anew from web/ (needs Node; nobody else does), check and test it
-# make picture   the picture that the README opens with (needs chromium and chromedriver)
-# make benchmarks  what recording costs beside other tracers, into docs/benchmarks.md: half an hour
+# make demo         record some programs, ask stand-in models about them, run others in nano, our own small model; write a
+#                   report, a page to step through a program, and a page of nano's first mistake
+# make test         the tests that everybody runs: every feature once, in minutes; what they leave behind is an error
+#                   FILES='tests/ask tests/test_cli.py': these alone; CHANGED=1: those that your change touches
+# make test-all     every test, with torch, Ray and JupyterLab
+# make exhaustive   what is left to samples elsewhere, in full, and Hypothesis with more and other examples: hours
+# make lint         what a machine can read: ruff, mypy
+# make versions     `make test` on every supported CPython that is found
+# make coverage     how much of src/ the tests reach, subprocesses too: of `make test`, or of all with ALL=1
+# make web          build the pages anew from web/ (needs Node; nobody else does), check and test it
+# make picture      the picture that the README opens with (needs chromium and chromedriver)
+# make benchmarks   what recording costs beside other tracers, into docs/benchmarks.md: half an hour
 #
-# Each makes the environment it needs (.venv, .venv-demo, .venv-3.X, .venv-bench-3.X) and keeps it until what it was
-# installed from changes.
+# Each makes the environment it needs (.venv, .venv-all, .venv-demo, .venv-3.X, .venv-bench-3.X) and keeps it until what
+# it was installed from changes.
 
 PYTHON ?= python3
 VERSIONS ?= 3.11 3.12 3.13
+WORKERS ?= 2
 PYTEST_ARGS ?=
 BENCHMARK_ARGS ?=
+FILES ?=
+ALL ?=
+CHANGED ?=
+BASE ?= HEAD
 
-PYTEST = -n 2 --dist loadgroup $(PYTEST_ARGS)
+SPREAD = -n $(WORKERS) --dist worksteal
+SOME = -m "not slow and not exhaustive"
+ALL_TESTS = -m "not exhaustive"
 INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
-.PHONY: demo test lint versions web picture benchmarks clean
+.PHONY: demo test test-all exhaustive lint versions coverage web picture benchmarks clean
 
 # Its programs are the library's and our own, so that it runs where the kernel gives nothing to confine others with.
 demo: .venv-demo/.installed
@@ -40,7 +51,22 @@ demo: .venv-demo/.installed
 	@echo "step by step; runs/demo/mistake.html, a run that nano, our own small model, predicted, where it first goes wrong."
 
 test: .venv/.installed
-	tools/tests .venv/bin/python $(PYTEST)
+	@files="$(FILES)"; \
+	if [ -n "$(CHANGED)" ]; then \
+	    files="$$(.venv/bin/python tools/changed $(BASE))" || exit; \
+	    test -n "$$files" || { echo "No test is touched by what differs from $(BASE)."; exit 0; }; \
+	fi; \
+	.venv/bin/python tools/tests $(SPREAD) $(SOME) $(PYTEST_ARGS) $$files || \
+	    { status=$$?; test $$status -eq 5 -a -n "$(CHANGED)" && echo "Only slow tests are touched: make test-all"; }
+
+test-all: .venv-all/.installed
+	.venv-all/bin/python tools/tests $(SPREAD) $(ALL_TESTS) $(PYTEST_ARGS) $(FILES)
+
+exhaustive: .venv-all/.installed
+	.venv-all/bin/python tools/tests $(SPREAD) -m exhaustive $(PYTEST_ARGS) $(FILES) || \
+	    test $$? -eq 5 -a -n "$(FILES)"
+	HYPOTHESIS_PROFILE=exhaustive .venv-all/bin/python tools/tests $(SPREAD) -m hypothesis $(PYTEST_ARGS) $(FILES) || \
+	    test $$? -eq 5 -a -n "$(FILES)"
 
 lint: .venv/.installed
 	.venv/bin/ruff check
@@ -55,11 +81,19 @@ versions:
 	    if ! tools/find-python $$version >/dev/null; then absent="$$absent $$version"; continue; fi; \
 	    echo "== CPython $$version"; \
 	    if $(MAKE) --no-print-directory .venv-$$version/.installed \
-	        && tools/tests .venv-$$version/bin/python $(PYTEST) -m "not slow"; \
+	        && .venv-$$version/bin/python tools/tests $(SPREAD) $(SOME) $(PYTEST_ARGS) $(FILES); \
 	    then passed="$$passed $$version"; else failed="$$failed $$version"; fi; \
 	done; \
 	echo "== passed:$${passed:- none}; failed:$${failed:- none}; not found:$${absent:- none}"; \
 	test -z "$$failed" && test -n "$$passed"
+
+coverage: $(if $(ALL),.venv-all,.venv)/.installed
+	rm -rf .coverage .coverage.*
+	-COVERAGE_FILE="$(CURDIR)/.coverage" $(if $(ALL),.venv-all,.venv)/bin/python -m coverage run tools/tests \
+	    $(SPREAD) $(if $(ALL),$(ALL_TESTS),$(SOME)) $(PYTEST_ARGS) $(FILES)
+	-$(if $(ALL),.venv-all,.venv)/bin/python -W ignore -m coverage combine -q  # what was killed left files without data
+	rm -f .coverage.*
+	$(if $(ALL),.venv-all,.venv)/bin/python -m coverage report --skip-covered
 
 web: web/node_modules/.package-lock.json
 	cd web && npm run --silent check && npm run --silent build && npm run --silent test
@@ -82,10 +116,13 @@ benchmarks:
 	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish docs/benchmarks.md $(BENCHMARK_ARGS)
 
 clean:
-	rm -rf .venv .venv-demo .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-all .venv-demo .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/.installed: $(INSTALLED_FROM)
-	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,browser,inputs,sets,teach,nano,scale,test
+	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,inputs,sets,nano,test
+
+.venv-all/.installed: $(INSTALLED_FROM)
+	@tools/bootstrap "$(PYTHON)" .venv-all ask,notebook,jupyter,inputs,sets,teach,nano,scale,test-all
 
 # Light: no torch, no Jupyter.
 .venv-demo/.installed: $(INSTALLED_FROM)

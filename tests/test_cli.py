@@ -1,26 +1,30 @@
-"""The command line, as a user meets it: a process with arguments, output, messages and a status."""
+"""The command line, as a user meets it: arguments, output, messages and a status."""
 
 import functools
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import deskcheck as deskcheck_package
+from deskcheck.cli.jobs import job_progress
+from deskcheck.recording import Kind
 from deskcheck.recording.file import Recordings
+from deskcheck.sandbox._processes import children
+from tests.command import PROCESS, deskcheck
 
 ENDLESS = (
     '{"code": "def f(n):\\n    while True:\\n        n += 1\\n", "entry": "f", "inputs": ["(1)", "(2)"]}\n'
 )
-
-
-def deskcheck(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "deskcheck.cli", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
 
 
 @pytest.fixture
@@ -47,6 +51,174 @@ def test_one_call_is_shown_as_a_table(folder: Path) -> None:
     assert "returned -> 12" in ran.stdout
 
 
+SCRIPT = """\
+import sys
+from pathlib import Path
+
+import helper
+
+if __name__ == "__main__":
+    print(sum(int(line) for line in open("data.txt")), helper.NAME, sys.argv)
+    print(Path(__file__).with_name("more").joinpath("inner.txt").read_text())
+    Path("made.txt").write_text("made")
+"""
+
+
+@pytest.mark.parametrize("sandbox", ["strict", "standard", "trusted"])
+def test_a_script_is_run_as_it_stands(folder: Path, sandbox: str) -> None:
+    """`record FILE.py` runs it and shows its trace. What lies beside it is found by relative paths and can be
+    imported; what it writes does not get there."""
+    (folder / "here").mkdir()
+    here = {
+        "script.py": SCRIPT,
+        "data.txt": "1\n20\n",
+        "helper.py": "NAME = 'helper'\n",
+        "random.py": "1 / 0\n",
+    }
+    for name, text in here.items():
+        (folder / "here" / name).write_text(text)
+    (folder / "here" / "more").mkdir()
+    (folder / "here" / "more" / "inner.txt").write_text("inside")
+    for each in (folder, folder / "here"):
+        each.chmod(0o755)
+    ran = deskcheck("record", "here/script.py", "--out", "runs", "--sandbox", sandbox, cwd=folder)
+    if sandbox != "trusted" and "cannot be had here" in ran.stderr:
+        pytest.skip(f"the kernel does not give {sandbox}")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    (recording,) = Recordings(folder / "runs")
+    assert recording.ending.stdout == "21 helper ['script.py']\ninside\n", recording.ending.stderr
+    assert (recording.id, recording.outcome.value, recording.repeatable) == (
+        "here/script.py",
+        "returned",
+        True,
+    )
+    there = {path.name for path in (folder / "here").iterdir()} - {"__pycache__"}
+    assert there == {*here, "more"}
+    assert deskcheck("check", "runs", cwd=folder).returncode == 0
+
+
+def test_a_script_is_shown(folder: Path) -> None:
+    """Without --out its trace stands on standard output; a script that fails was recorded all the same."""
+    (folder / "fails.py").write_text("x = 3\nraise ValueError(x)\n")
+    ran = deskcheck("record", "fails.py", "--sandbox", "trusted", cwd=folder)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "x = 3" in ran.stdout
+    assert "ValueError: 3" in ran.stdout
+
+
+def test_arguments_need_no_parentheses(folder: Path) -> None:
+    """What follows a call and names no source is its arguments."""
+    ran = deskcheck("record", "good.py::double", "3, times=2", "--sandbox", "trusted", cwd=folder)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "returned -> 12" in ran.stdout
+
+
+def test_the_slow_tracer_is_named(folder: Path) -> None:
+    """Where the tracer's C core is missing, `record` and `doctor` say that the slow one is used; with --json,
+    too, on standard error."""
+    package = Path(deskcheck_package.__file__).parent
+    shutil.copytree(
+        package, folder / "src" / "deskcheck", ignore=shutil.ignore_patterns("*.so", "__pycache__", "nano")
+    )
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [*PROCESS, *arguments]
+        return subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+    call = ("record", "good.py::double", "(3)", "--sandbox", "trusted", "--no-repeat")
+    for ran in (run(*call), run(*call, "--json"), run(*call, "--shards", "2", "--out", "runs")):
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stderr.startswith("note: the tracer's C core is not built for this Python")
+        assert len(ran.stderr.splitlines()) == 1
+    assert "tracer: reference: the tracer's C core is not built" in " ".join(run("doctor").stdout.split())
+
+
+def test_nothing_recorded_is_not_well(folder: Path) -> None:
+    """A source without programs leaves a status of its own, with a folder, too."""
+    ran = deskcheck("record", "doctests:good.py", "--out", "runs", cwd=folder)
+    assert ran.returncode == 1
+    assert "recorded 0 programs" in ran.stdout
+    assert "good.py has no doctests" in ran.stderr
+
+
+GENERATORS = """\
+import asyncio
+
+async def one(x):
+    await asyncio.sleep(0)
+    return x + 1
+
+def squares(n):
+    for i in range(n):
+        yield i * i
+    return "over"
+
+async def several(n):
+    for i in range(n):
+        yield await one(i)
+
+def for_ever():
+    i = 0
+    try:
+        while True:
+            yield i
+            i += 1
+    finally:
+        print("closed")
+
+def given(generator):
+    return generator
+
+async def fails():
+    raise KeyError("inside")
+"""
+
+
+def test_what_a_call_only_begins_is_run_to_its_end(folder: Path) -> None:
+    """Coroutines are awaited, generators of the called function drawn, at most to a thousand values; a generator
+    that the function only handed on is a result like any other."""
+    (folder / "later.py").write_text(GENERATORS)
+    calls = {
+        "one": "(3)",
+        "squares": "(3)",
+        "several": "(2)",
+        "for_ever": "()",
+        "given": "(i for i in range(3))",
+        "fails": "()",
+    }
+    named = [word for name, text in calls.items() for word in (f"later.py::{name}", text)]
+    assert deskcheck("record", *named, "--out", "runs", cwd=folder).returncode == 0
+    found = {recording.program.entry: recording for recording in Recordings(folder / "runs")}
+    told = {name: (r.ending.result, r.ending.result_builtin, r.ending.detail) for name, r in found.items()}
+    for_ever = told.pop("for_ever")
+    assert for_ever[0] == str([*range(1000)])
+    assert for_ever[1:] == (False, "its generator was closed after 1000 values")
+    assert found["for_ever"].ending.stdout == "closed\n"
+    given = told.pop("given")
+    assert "generator" in str(given[0])
+    assert told == {
+        "one": ("4", True, ""),
+        "squares": ("[0, 1, 4]", False, ""),
+        "several": ("[1, 2]", False, ""),
+        "fails": (None, False, "KeyError: 'inside'"),
+    }
+    assert found["one"].result_value is not None
+    assert found["squares"].result_value is None
+    assert [str(event.kind) for event in found["squares"].trace][-1] == "return"
+    assert [
+        event.value.atom for event in found["squares"].trace if event.kind == "yield" and event.value
+    ] == [0, 1, 4]
+    assert found["fails"].ending.exception == "KeyError"
+    assert "_whole_call" not in found["fails"].ending.stderr
+    for recording in found.values():
+        kinds = [event.kind for event in recording.trace]
+        assert kinds.count(Kind.CALL) == sum(kind in (Kind.RETURN, Kind.UNWIND) for kind in kinds)
+
+
+@pytest.mark.slow
 def test_less_is_recorded_where_less_is_asked_for(folder: Path) -> None:
     """--only and --call-depth reach the tracer, and the recording says what was asked."""
     (folder / "deep.py").write_text(
@@ -93,6 +265,91 @@ def test_a_recording_is_viewed_by_its_id(folder: Path) -> None:
     wrong = deskcheck("view", "runs", "nobody", cwd=folder)
     assert wrong.returncode == 2
     assert "no recording 'nobody'" in wrong.stderr
+    assert repr(listed[0]["id"]) in wrong.stderr, "an id as it is written"
+
+
+def test_a_reader_that_has_seen_enough_ends_it_well(folder: Path) -> None:
+    """As of `deskcheck view runs | head -1`: status 0, and nothing is said; of text and of tables."""
+    name = _one_recording(folder)
+    for arguments in (["view", "runs"], ["view", "runs", name], ["show", "runs"], ["view", "runs", "--json"]):
+        reads, writes = os.pipe()
+        os.close(reads)
+        with os.fdopen(writes, "wb") as closed:
+            done = subprocess.run(
+                [*PROCESS, *arguments],
+                cwd=folder,
+                stdout=closed,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert (done.returncode, done.stderr) == (0, ""), arguments
+
+
+def test_a_reader_that_has_gone_does_not_move_the_status(folder: Path) -> None:
+    """A command whose reader has gone ends as it would have: with the status of what it found."""
+    _one_recording(folder)
+    for prints in ("print('found')", "console_out().print('found')"):
+        code = (
+            "import typer, deskcheck.corpus.check as check\n"
+            "from deskcheck.cli.output import console_out\n"
+            f"def found(*_):\n    {prints}\n    raise typer.Exit(1)\n"
+            "check.check = found\n"
+            "from deskcheck.cli import main\n"
+            "main()"
+        )
+        reads, writes = os.pipe()
+        os.close(reads)
+        with os.fdopen(writes, "wb") as closed:
+            command = [sys.executable, "-c", code, "check", "runs"]
+            ran = subprocess.run(
+                command, cwd=folder, stdout=closed, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert (ran.returncode, ran.stderr) == (1, ""), prints
+
+
+def test_a_pipe_of_its_own_that_breaks_is_told_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that has died is an error of ours: a message and status 2, and no success."""
+    _one_recording(folder)
+
+    def to_a_dead_worker(*_: object) -> None:
+        reads, writes = os.pipe()
+        os.close(reads)
+        try:
+            os.write(writes, b"work")
+        finally:
+            os.close(writes)
+
+    monkeypatch.setattr("deskcheck.corpus.check.check", to_a_dead_worker)
+    ran = deskcheck("check", "runs", cwd=folder)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "deskcheck: a process or a connection that this command wrote to has ended: Broken pipe. "
+        "Give the command again.\n"
+    )
+
+
+def test_part_of_an_id_is_enough(folder: Path) -> None:
+    """view and show take a part that one id alone has; of several they list the ids."""
+    deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
+    for command in ("view", "show"):
+        whole = deskcheck(command, "runs", "fail_2_0", cwd=folder)
+        assert deskcheck(command, "runs", "fail", cwd=folder).stdout == whole.stdout
+        several = deskcheck(command, "runs", "add", cwd=folder)
+        assert several.returncode == 2
+        assert "2 recordings have 'add' in their id:\n    add_1_0\n    add_1_1\n" in several.stderr
+
+
+def _until_it_runs(pid: int) -> None:
+    """Wait until a server below a process, which any of its threads may have started, has a program."""
+    deadline = time.monotonic() + 300
+    while not any(
+        children(int(server))
+        for thread in Path(f"/proc/{pid}/task").glob("*/children")
+        for server in thread.read_text().split()
+    ):
+        assert time.monotonic() < deadline, "no program ran"
+        time.sleep(0.05)
 
 
 def _one_recording(folder: Path) -> str:
@@ -131,10 +388,10 @@ def test_a_page_is_served_until_it_is_interrupted(folder: Path) -> None:
         assert served.stdout is not None
         try:
             address = served.stdout.readline().strip()
-            with urllib.request.urlopen(address + "facts", timeout=60) as response:
+            with urllib.request.urlopen(address + "facts", timeout=300) as response:
                 assert json.load(response)["id"] == name
             served.send_signal(signal.SIGINT)
-            _, said = served.communicate(timeout=60)
+            _, said = served.communicate(timeout=300)
         finally:
             served.kill()
     assert served.returncode == 0
@@ -184,8 +441,25 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["record", "heapqq", "--out", "o"], "Did you mean heapq"),
         (["record", "who:where", "--out", "o"], "cruxeval:PATH"),
         (["record", "mine.jsonl"], "--out FOLDER"),
+        (["record", "nosuch.py"], "nosuch.py: no such file or folder"),
+        (["record", "nosuch"], "there is no module nosuch to import"),
+        (["record", "foo:bar"], "no set is called 'foo'"),
+        (["record", "cruxeval"], "--out FOLDER"),
+        (["record", "broken.py"], "broken.py:1:7"),
+        (["record", "good.py::double", "[3"], "arguments of good.py::double: not an argument list"),
+        (["record", "good.py::double", "3 times 2"], "Write it as in a call: '(3, seed=1)'"),
+        (
+            ["record", "good.py::double"],
+            "good.py::double needs its arguments: it is defined as double(x, times=1)",
+        ),
+        (["record", "good.py::double", "(1)", "good.py::double", "(2)"], "--out FOLDER"),
+        (["record", "doctests:good.py"], "doctests:good.py: has no programs, so nothing was run"),
+        (["record", "mine.jsonl", "nosuch.py", "--out", "o"], "nosuch.py: no such file or folder"),
         (["record", "mine.jsonl", "--out", "good.py"], "A file stands where a folder is needed"),
+        (["record", "nosuch.py::double", "(1)"], "nosuch.py: no such file"),
+        (["record", "mine.jsonl::double", "(1)"], "mine.jsonl: is not a .py file"),
         (["view", "nowhere"], "nowhere"),
+        (["view", "good.py"], "good.py: is a file; `deskcheck record SOURCE --out FOLDER`"),
         (["check", "nowhere"], "nowhere"),
         (["record", "--bogus"], "No such option"),
         (["record", "good.py::double", "(1)", "--clock", "1960-01-01"], "lies before 1970-01-01"),
@@ -217,33 +491,122 @@ def test_rows_before_a_bad_one_are_kept(folder: Path) -> None:
 def test_an_interrupt_keeps_what_was_finished(folder: Path) -> None:
     """Ctrl-C stops running programs at once, says where things are, and exits with 130."""
     (folder / "long.jsonl").write_text((folder / "mine.jsonl").read_text() + ENDLESS)
-    command = [
-        sys.executable,
-        "-m",
-        "deskcheck.cli",
-        "record",
-        "long.jsonl",
-        "--out",
-        "runs",
-        "--workers",
-        "1",
-    ]
+    command = [*PROCESS, "record", "long.jsonl", "--out", "runs", "--workers", "1"]
     # A shell starts what it puts in the background with SIGINT ignored, and that is inherited.
     listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     with subprocess.Popen(
         command, cwd=folder, stderr=subprocess.PIPE, text=True, preexec_fn=listening
     ) as process:
-        deadline = time.monotonic() + 60
-        while not list((folder / "runs" / ".spool").glob("*")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(3)
+        deadline = time.monotonic() + 120
+        while len([*folder.glob("runs/.spool/*.json")]) < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "the same command goes on from there" in said
     listed = json.loads(deskcheck("view", "runs", "--json", cwd=folder).stdout)["recordings"]
-    assert {item["id"] for item in listed} <= {"add_1_0", "add_1_1", "fail_2_0"}
-    assert listed
+    assert {item["id"] for item in listed} == {"add_1_0", "add_1_1", "fail_2_0"}
+
+
+@pytest.mark.parametrize("out", [False, True])
+def test_an_interrupted_program_is_told_of(folder: Path, out: bool) -> None:
+    """Ctrl-C in a single program, shown or kept, says what became of it; `status` reads the folder."""
+    (folder / "endless.py").write_text("def f():\n    while True: pass\n")
+    command = [
+        *PROCESS,
+        "record",
+        "endless.py::f",
+        "()",
+        "--sandbox",
+        "trusted",
+        *["--out", "runs"][: 2 * out],
+    ]
+    listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, cwd=folder, stderr=subprocess.PIPE, text=True, preexec_fn=listening
+    ) as process:
+        try:
+            _until_it_runs(process.pid)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert said.startswith("interrupted: ")
+    assert len(said.splitlines()) == 1
+
+
+def test_an_interrupt_is_told_of_everywhere(folder: Path) -> None:
+    """A command that has nothing to say of an interrupt is told to be interrupted, once, with status 130."""
+    code = (
+        "import sys, deskcheck.corpus.check as check\n"
+        "def interrupted(*_): raise KeyboardInterrupt\n"
+        "check.check = interrupted\n"
+        "from deskcheck.cli import main\n"
+        "main()"
+    )
+    deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "check", "runs"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "interrupted\n")
+
+
+def test_what_is_kept_of_a_job_is_said_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C while a job is copied, and SIGTERM while one is made: one sentence."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    for command in ("push", "pull"):
+        monkeypatch.setattr(f"deskcheck.scale.remote.{command}", interrupted)
+        places = ("runs", "file:///there")
+        ran = deskcheck(command, *(places if command == "push" else reversed(places)), cwd=folder)
+        kept = "stopped: shards that were copied count; the same command goes on from there\n"
+        assert (ran.returncode, ran.stderr) == (130, kept)
+    with pytest.raises(SystemExit), job_progress(folder / "runs", quiet=True):
+        sys.exit(143)
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_status_of_a_folder_without_a_job(folder: Path) -> None:
+    """A plain `record`, stopped or not, is told of: what is there, what failed, who writes, what to do."""
+    deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
+    shown = deskcheck("status", "runs", "--failures", cwd=folder)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "runs: recorded are 3 programs in 1 shards" in shown.stdout
+    assert "1 raised, 2 returned" in shown.stdout
+    assert "the same command goes on from there" in shown.stdout
+    # A writer that is killed leaves what it finished in its spool, and a lock that nobody holds.
+    code = (
+        "import os, sys\n"
+        "from deskcheck.recording import Ending, Environment, Outcome, Program\n"
+        "from deskcheck.recording.file import Writer\n"
+        "spool = Writer('killed').begin(Program(id='p', code=''))\n"
+        "here = Environment.here(tracer='none', hash_seed=0, packages={})\n"
+        "spool.finish(Ending(outcome=Outcome.RETURNED), here)\n"
+        "print('written', flush=True)\n"
+        "sys.stdin.read()\n"
+        "os._exit(1)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "written\n"
+        assert f"written by process {writer.pid}" in deskcheck("status", "killed", cwd=folder).stdout
+        writer.communicate("", timeout=120)
+    shown = deskcheck("status", "killed", cwd=folder)
+    assert "recorded are 0 programs in 0 shards" in shown.stdout
+    assert "1 more are finished" in shown.stdout
+    assert "nobody writes here" in shown.stdout
+    told = json.loads(deskcheck("status", "killed", "--json", cwd=folder).stdout)
+    assert (told["inside"], told["driver"], told["planned"]) == (1, None, None)
+    refused = deskcheck("status", "runs", "--verify", cwd=folder)
+    assert refused.returncode == 2
+    assert "recorded without --shards" in refused.stderr
 
 
 def test_environments_are_built_listed_named_and_removed(
@@ -268,7 +631,8 @@ def test_environments_are_built_listed_named_and_removed(
 
 
 def test_ask_marks_the_oracle_right(folder: Path) -> None:
-    """ask --json gives one result for each question and model, and the oracle scores 1."""
+    """ask --json gives one result for each question and model, and the oracle scores 1. The same command prints a
+    table of it, without asking again, and a report reads it."""
     pytest.importorskip("inspect_ai", reason="would have proved that `deskcheck ask` runs and marks")
     deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
     ran = deskcheck(
@@ -285,6 +649,18 @@ def test_ask_marks_the_oracle_right(folder: Path) -> None:
         assert {"n", "score", "low", "high", "excluded", "solver"} <= result.keys()
         assert result["model"] == "deskcheck/guess" or (result["n"], result["score"]) == (2, 1.0)
         assert sum(result["excluded"].values()) == 1
+    again = deskcheck(
+        "ask", "runs", "-q", "output,input", "-m", "deskcheck/oracle,deskcheck/guess", cwd=folder
+    )
+    assert again.returncode == 0, again.stderr
+    assert "this was asked before" in again.stderr
+    rows = [line.split() for line in again.stdout.splitlines() if "deskcheck/oracle" in line]
+    assert [row[0] for row in rows] == ["output", "input"]
+    assert all("1.000" in row for row in rows)
+    assert "not asked for output: 1 ended otherwise: raised" in again.stdout
+    report = deskcheck("report", "runs/ask", "--table", "markdown", cwd=folder)
+    assert report.returncode == 0, report.stderr
+    assert "| output | deskcheck/oracle |" in report.stdout
 
 
 def test_answers_given_elsewhere_are_marked(folder: Path) -> None:
@@ -310,13 +686,18 @@ def test_answers_given_elsewhere_are_marked(folder: Path) -> None:
     answers.append({"id": asked[0]["id"], "completion": "4?"})
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
     command = ("mark", "q.jsonl", "a.jsonl", "--out", "marks", "--workers", 1, "--sandbox", "standard")
-    first = deskcheck(*command, cwd=folder)
-    assert (first.returncode, first.stderr) == (0, "")
+    twice = deskcheck(*command, cwd=folder)
+    assert twice.returncode == 2
+    assert "a.jsonl line 5: is another answer" in twice.stderr
+    first = deskcheck(*command, "--samples", cwd=folder)
+    assert first.returncode == 0
+    assert first.stderr.startswith("fewer than 10 different programs (input: 1, output: 1)"), first.stderr
     assert [line.split("│")[0].strip() for line in first.stdout.splitlines()[2:4]] == ["input", "output"]
-    again = json.loads(deskcheck(*command, "--json", cwd=folder).stdout)
-    assert [(s["question"], s["n"], s["unreadable"]) for s in again["scores"]] == [
-        ("input", 2, 0),
-        ("output", 3, 1),
+    again = json.loads(deskcheck(*command, "--samples", "--json", cwd=folder).stdout)
+    keys = ("question", "n", "answers", "unanswered", "unreadable", "score")
+    assert [tuple(score[key] for key in keys) for score in again["scores"]] == [
+        ("input", 2, 2, 0, 0, 1.0),
+        ("output", 2, 3, 0, 1, 0.75),
     ]
     assert (again["job"]["recorded"], again["job"]["skipped"]) == (0, 5)
     shown = deskcheck("status", "marks", "--verify", cwd=folder)
@@ -365,6 +746,37 @@ def test_list_has_every_name_of_the_registries(folder: Path) -> None:
     wrong = deskcheck("list", "colours", cwd=folder)
     assert wrong.returncode == 2
     assert "questions, suites, notations" in wrong.stderr
+
+
+WITHOUT_JSON = {
+    "teach": "trains, and prints how it goes",
+    "notebooks check": "--json FILE: its report, '-' prints it",
+    "environments freeze": "prints a requirements file",
+    "environments remove": "prints nothing",
+}
+
+
+def test_the_commands_that_print_a_result_take_json() -> None:
+    """All but these, of which the README says so."""
+    from typer.main import get_command
+
+    from deskcheck.cli import app
+
+    def commands(group: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+        for name, found in group.commands.items():
+            if hasattr(found, "commands"):
+                yield from commands(found, f"{above}{name} ")
+            else:
+                yield above + name, found
+
+    flags = {
+        name: [p for p in found.params if "--json" in p.opts and p.is_flag]
+        for name, found in commands(get_command(app))
+    }
+    assert {name for name, found in flags.items() if not found} == set(WITHOUT_JSON)
+    said = " ".join(Path(__file__).parents[1].joinpath("README.md").read_text().split())
+    assert "Every command that prints a result takes `--json`" in said
+    assert all(f"`{name}`" in said for name in WITHOUT_JSON)
 
 
 @pytest.mark.level("strict")

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+import deskcheck
+
 
 @pytest.mark.parametrize(
     "name",
@@ -25,6 +27,11 @@ def test_everything_listed_is_there(name: str) -> None:
     assert len(set(module.__all__)) == len(module.__all__)
     for member in module.__all__:
         assert getattr(module, member) is not None
+
+
+def test_what_is_shown_of_the_package_is_public() -> None:
+    """`dir` has the names to rely on, and none that were only imported."""
+    assert dir(deskcheck) == sorted([*deskcheck.__all__, "__version__"])
 
 
 def test_the_package_is_light() -> None:

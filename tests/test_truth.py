@@ -30,7 +30,6 @@ def cruxeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cruxeval")
 def test_cruxeval_ends_in_the_published_output(cruxeval: Path) -> None:
     """All 600 end in a value that renders as published; no address; repeatable; every state decides."""
     report = check(Recordings(cruxeval))
@@ -40,7 +39,6 @@ def test_cruxeval_ends_in_the_published_output(cruxeval: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cruxeval")
 def test_the_oracle_is_right_about_cruxeval(cruxeval: Path, tmp_path: Path) -> None:
     """The model that reads the recording scores 1 on every question kind, 200 samples of each."""
     pytest.importorskip("inspect_ai", reason="would have proved the marking right on CRUXEval")

@@ -35,6 +35,7 @@ from deskcheck.ask._inspect_sandbox import DeskcheckSandboxConfig, DeskcheckSand
 from deskcheck.recording import InputError
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.workspace import Workspace
+from tests.sample import spread
 
 LEVELS = ("strict", "standard")
 _CLOSING = ("test_write_text_file_without_permissions", "test_write_binary_file_without_permissions")
@@ -53,11 +54,10 @@ NOT_HERE = {
 """What of Inspect's contract a level does not give, and why. Each of them must fail."""
 SMALL = Limits(cpu_s=5, wall_s=20, memory_bytes=512 << 20, processes=64)
 
-# One workspace of each level serves many tests, so one worker runs them all.
-pytestmark = pytest.mark.xdist_group("inspect-sandbox")
+# One workspace of each level serves the tests that a worker runs.
 
 
-@pytest.fixture(scope="module", params=LEVELS)
+@pytest.fixture(scope="module", params=spread(LEVELS, 2))
 def workspace(request: pytest.FixtureRequest) -> Iterator[Workspace]:
     with Workspace(request.param, limits=Limits(cpu_s=60, wall_s=120)) as place:
         yield place
@@ -120,6 +120,7 @@ def test_time_and_output_have_limits(workspace: Workspace) -> None:
     assert "1 KiB" in str(refused.value)
 
 
+@pytest.mark.slow
 def test_an_interrupted_command_is_ended(workspace: Workspace) -> None:
     """Where Inspect gives up a sample, its command does not go on, and the workspace still works."""
 

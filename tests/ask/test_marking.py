@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskcheck.ask import QUESTIONS, Mark, Sample, _sandbox, mark
+from deskcheck.ask.marking import Reading
 from deskcheck.ask.parsing import answer_in, line_in, lines_in, value_in
 from deskcheck.recording import Ending, Outcome, Program, Recording
 from tests.ask.conftest import soon
@@ -119,14 +120,12 @@ def test_near_misses_score_nothing(
 @pytest.mark.parametrize(
     "completion",
     [
-        "",
-        "   \n",
         "['RED']",
         "The answer is ['RED'].",
         "[ANSWER]",
         "[/ANSWER]",
-        "[ANSWER]['RED']",
         "[/ANSWER]['RED'][ANSWER]",
+        "[ANSWER]['RED'] or [ANSWER]['BLUE']",
         "[answer]['RED'][/answer]",
     ],
 )
@@ -134,8 +133,53 @@ def test_unreadable_answers_are_wrong_and_stay(samples: dict[str, Sample], compl
     """No answer between the marks: score 0 with a reason, never an exception and never dropped."""
     for sample in samples.values():
         assert mark(sample, completion, run=refuse) == Mark(
-            0.0, None, "no answer between [ANSWER] and [/ANSWER]"
+            0.0, None, "no answer between [ANSWER] and [/ANSWER]", reading=Reading.UNREADABLE
         )
+
+
+@pytest.mark.parametrize(
+    ("completion", "stop_reason", "reading"),
+    [
+        ("", None, "empty"),
+        ("   \n", "stop", "empty"),
+        ("", "max_tokens", "cut"),
+        ("[ANSWER]['RED', 'BL", "length", "cut"),
+        ("[ANSWER]['RED', 'BLUE']", "max_tokens", "cut"),
+        ("maximum context length is 8192", "model_length", "refused"),
+        ("", "content_filter", "refused"),
+        ("", "refusal", "refused"),
+        ("I do not know.", "stop", "unreadable"),
+        ("I do not know.", "no such reason", "unreadable"),
+    ],
+)
+def test_a_completion_without_an_answer_is_one_of_four(
+    samples: dict[str, Sample], completion: str, stop_reason: str | None, reading: str
+) -> None:
+    """Cut at the limit of tokens, empty, refused by the provider, or unreadable: all are wrong, none is another."""
+    for sample in samples.values():
+        found = mark(sample, completion, run=refuse, stop_reason=stop_reason)
+        assert (found.score, found.answer, found.reading) == (0.0, None, reading)
+        assert found.reason
+
+
+@pytest.mark.parametrize("stop_reason", [None, "stop", "end_turn", "stop_sequence"])
+def test_a_stop_word_closes_the_answer(samples: dict[str, Sample], stop_reason: str | None) -> None:
+    """A server that stops at [/ANSWER] does not send it: the one [ANSWER] is closed by the end. With the limit of
+    tokens as the end it is not, nor by the end of a text with several."""
+    sample = samples["output"]
+    right = f"So: [ANSWER]{sample.answer}"
+    assert mark(sample, right, stop_reason=stop_reason) == Mark(1.0, sample.answer)
+    assert mark(sample, "[ANSWER]\n", stop_reason=stop_reason).answer is None
+    assert mark(sample, f"[ANSWER]x {right}", stop_reason=stop_reason).answer is None
+    assert mark(sample, f"{right}[/ANSWER]", stop_reason="max_tokens").score == 1
+    assert mark(sample, right, stop_reason="max_tokens").reading == "cut"
+
+
+def test_an_answer_in_the_wrong_form_is_unreadable(samples: dict[str, Sample]) -> None:
+    """Whatever ended the completion."""
+    for stop_reason in (None, "stop", "max_tokens"):
+        found = mark(samples["next_line"], "[ANSWER]somewhere[/ANSWER]", stop_reason=stop_reason)
+        assert (found.answer, found.reading) == (None, "unreadable")
 
 
 ATTACKS = [

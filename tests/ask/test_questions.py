@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask import QUESTIONS, Sample
+from deskcheck.ask import QUESTIONS, Sample, mark
 from deskcheck.ask._source import statements, without_answer
 from deskcheck.recording import Mode, Outcome, Program, Recording
 from deskcheck.tracer import Level
@@ -54,6 +54,17 @@ def test_questions_are_those_of_the_lines(record: Record) -> None:
         asked = [(s.prompt, s.answer, s.data.get("line"), s.data.get("k")) for s in ask(kind, fine)]
         assert asked == [(s.prompt, s.answer, s.data.get("line"), s.data.get("k")) for s in ask(kind, coarse)]
         assert asked
+
+
+def test_a_published_set_is_marked_as_it_marks(record: Record) -> None:
+    """Calls of CRUXEval, which have its answer, are marked by ==, as its suite is; the same call of one's own is not,
+    nor a mutant of CRUXEval's, whose answer nobody published."""
+    home = "https://huggingface.co/datasets/cruxeval-org/cruxeval (as some.jsonl)"
+    for source, expected, right in ((home, "1.0", 1), ("mine.jsonl", "1.0", 0), (home, None, 0)):
+        one = record("def f(x):\n    return x\n", "f", "(1.0,)", source=source, expected=expected)
+        (sample,) = ask("output", one)
+        assert mark(sample, "[ANSWER]1[/ANSWER]").score == right
+        assert ask("input", one)[0].data["strict"] is not bool(right)
 
 
 def test_output_of_a_module_with_an_assert(record: Record) -> None:

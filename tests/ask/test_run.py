@@ -1,10 +1,16 @@
 """Asking models through Inspect AI: results, files, errors, the command line."""
 
+import hashlib
 import json
 import os
+import resource
+import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +18,12 @@ import pytest
 
 import deskcheck.ask
 from deskcheck.ask import QUESTIONS, SUITES, ask, ask_suite, compare
-from deskcheck.ask.run import questions_of
+from deskcheck.ask.folder import card_of, run_folder
+from deskcheck.ask.logs import read_logs
+from deskcheck.ask.run import Answered, Marked, questions_of, result_of
+from deskcheck.cli.asking import live_text
 from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
+from tests.command import deskcheck as command_line
 
 Record = Callable[..., Recording]
 
@@ -27,7 +37,8 @@ def recordings(record: Record) -> list[Recording]:
 
 @pytest.fixture
 def inspect() -> Any:
-    return pytest.importorskip("inspect_ai", reason="no deskcheck[ask]: would show that models can be asked")
+    pytest.importorskip("inspect_ai.log", reason="no deskcheck[ask]: would show that models can be asked")
+    return pytest.importorskip("inspect_ai")
 
 
 def test_importing_ask_needs_no_model_client() -> None:
@@ -69,7 +80,13 @@ def test_ask_marks_keeps_and_compares(
         monkeypatch.delenv(name, raising=False)
     out = tmp_path / "run"
     kinds = list(QUESTIONS)
-    results = ask(recordings, kinds, ["deskcheck/oracle", "deskcheck/guess", "mockllm/model"], out=out)
+    far: list[Answered] = []
+    models = ["deskcheck/oracle", "deskcheck/guess", "mockllm/model"]
+    results = ask(recordings, kinds, models, out=out, progress=far.append)
+    assert (far[0].done, far[0].before) == (0, 0)
+    assert far[-1].done == far[-1].total == sum(r.n for r in results)
+    assert [one.done for one in far] == sorted(one.done for one in far)
+    assert far[-1].input_tokens > 0
     assert [(r.question, r.model) for r in results] == [
         (kind, model) for kind in kinds for model in ("deskcheck/oracle", "deskcheck/guess", "mockllm/model")
     ]
@@ -88,18 +105,275 @@ def test_ask_marks_keeps_and_compares(
     assert {row["id"] for row in table if row["question"] == "path"} == {
         f"squares/{n}:path" for n in range(3, 8)
     }
-    assert json.loads((out / "results.json").read_text()) == [r.to_dict() for r in results]
-    assert len(list(out.glob("*.eval"))) == len(results)
-    files = sorted(p.name for p in out.iterdir() if p.suffix != ".eval")
-    assert files == ["results.json", "samples.parquet", "usage.parquet"]
+    told = json.loads((out / "results.json").read_text())
+    assert told["results"] == [r.to_dict() for r in results]
+    assert len(list((out / "logs").glob("*.eval"))) == len(results)
+    files = sorted(p.name for p in out.iterdir())
+    assert files == ["logs", "questions", "results.json", "run.json", "samples.parquet", "usage.parquet"]
+    card = json.loads((out / "run.json").read_text())
+    assert told["card"] == card
+    assert (card["seed"], card["limit"], card["question"]) == (0, None, kinds)
+    asked = (out / "questions" / "output.jsonl").read_bytes()
+    assert card["prompts"]["output"] == hashlib.sha256(asked).hexdigest()
+    log = inspect.log.read_eval_log(str(next((out / "logs").glob("*.eval"))), header_only=True)
+    assert log.eval.metadata["card"] == card
     usage = pq.read_table(out / "usage.parquet").to_pylist()
     assert [(row["id"], row["model"]) for row in usage] == [(row["id"], row["model"]) for row in table]
     assert all(row["input_tokens"] > 0 for row in usage if row["model"] == "mockllm/model")
     assert all("```" in row["prompt"] for row in table)
     assert list(home.iterdir()) == []
     assert "XDG_DATA_HOME" not in os.environ
-    with pytest.raises(InputError, match="holds a run already"):
+    with pytest.raises(InputError, match=r"holds a run already, and this one differs .* in: question, model"):
         ask(recordings, ["output"], ["deskcheck/oracle"], out=out)
+    again = ask(recordings, kinds, models, out=out)
+    assert [r.to_dict() for r in again] == [r.to_dict() for r in results], "read, not asked again"
+
+
+def test_the_same_again_is_read_and_of_two_runs_the_newer_counts(
+    inspect: Any, recordings: list[Recording], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is asked again in the same way is read, unless another folder is named. A report of a tree in which one
+    kind was asked once more with other methods counts the newer answers, and says so."""
+    import pyarrow.parquet as pq
+
+    monkeypatch.chdir(tmp_path)
+    told: list[str] = []
+    asked = partial(ask, recordings, models=["deskcheck/guess"], note=told.append)
+    (first,) = asked(questions=["output"])
+    (again,) = asked(questions=["output"])
+    assert (again.folder, again.samples) == (first.folder, first.samples)
+    assert "this was asked before" in told[-1]
+    (other,) = asked(questions=["output"], out=tmp_path / "ask" / "other")
+    assert other.folder != first.folder
+    newer = asked(questions=["output"], methods=["direct", "chain_of_thought"])
+    logs = read_logs([tmp_path / "ask"])
+    assert {(r.solver, Path(r.folder).name, r.n) for r in logs.results} == {
+        (r.solver, Path(r.folder).name, r.n) for r in newer
+    }
+    assert len(logs.notes) == 2
+    for left_out in (first, other):
+        assert any(f"{Path(left_out.folder).name}: the " in note for note in logs.notes)
+    rows = tmp_path / "ask" / "other" / "samples.parquet"
+    table = pq.read_table(rows)
+    place = table.column_names.index("prompt")
+    pq.write_table(table.set_column(place, "prompt", [["another"] * len(table)]), rows)
+    with pytest.raises(InputError, match="is another one than that in"):
+        read_logs([tmp_path / "ask"])
+
+
+def test_of_two_runs_only_what_both_have_is_left_out(
+    inspect: Any, recordings: list[Recording], tmp_path: Path
+) -> None:
+    """A newer run of two of five samples takes the place of their older answers, all epochs of
+    them, and of no others. Each sample that both have must be the same question."""
+    import pyarrow.parquet as pq
+
+    asked = partial(ask, recordings, ["output"], ["deskcheck/guess"])
+    asked(out=tmp_path / "a", epochs=2)
+    asked(out=tmp_path / "b", limit=2)
+    (found,) = read_logs([tmp_path]).results
+    assert (found.n, found.programs, Path(found.folder).name) == (5, 1, "b")
+    older = sorted(pq.read_table(tmp_path / "b" / "samples.parquet")["id"].to_pylist())
+    for rows in (found.samples, found.usage):
+        epochs = Counter(row.id for row in rows)
+        assert sorted(epochs.values()) == [1, 1, 2, 2, 2]
+        assert sorted(id_ for id_, count in epochs.items() if count == 1) == older
+    (note,) = read_logs([tmp_path]).notes
+    assert note == (
+        f"{tmp_path / 'b'} has newer answers of deskcheck/guess (output, direct) to samples in "
+        f"{tmp_path / 'a'}: the 4 older answers are not counted, its 6 others are."
+    )
+    for other in older:
+        rows = pq.read_table(tmp_path / "a" / "samples.parquet")
+        place = rows.column_names.index("prompt")
+        prompts = ["another" if row["id"] == other else row["prompt"] for row in rows.to_pylist()]
+        (tmp_path / other).mkdir(parents=True)
+        shutil.copytree(tmp_path / "a", tmp_path / other / "a")
+        pq.write_table(
+            rows.set_column(place, "prompt", [prompts]), tmp_path / other / "a" / "samples.parquet"
+        )
+        with pytest.raises(InputError, match=f"its question {other!r} is another one than that in"):
+            read_logs([tmp_path / other / "a", tmp_path / "b"])
+
+
+@pytest.fixture
+def key(recordings: list[Recording], monkeypatch: pytest.MonkeyPatch, inspect: Any) -> Callable[..., str]:
+    """The key of the card of a run, which is not begun."""
+
+    class Known(Exception):
+        pass
+
+    def known(out: Any, home: Any, card: dict[str, Any], note: Any) -> None:
+        assert "s3cret" not in json.dumps(card)
+        raise Known(card["key"])
+
+    def of(*models: str, **options: Any) -> str:
+        with monkeypatch.context() as patched:
+            patched.setattr("deskcheck.ask.run.run_folder", known)
+            with pytest.raises(Known) as told:
+                ask(recordings, ["output"], models or ["mockllm/model"], **options)
+        return str(told.value)
+
+    return of
+
+
+def test_a_checkpoint_that_was_trained_on_is_another_model(
+    key: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An argument, or a name, that is a path counts with the place and the state of its files."""
+    monkeypatch.chdir(tmp_path)
+    weights = tmp_path / "CKPT" / "deep" / "weights"
+    weights.parent.mkdir(parents=True)
+    weights.write_text("1")
+    given = partial(key, model_args={"model_path": "CKPT"})
+    first = given()
+    assert given() == first
+    assert key(model_args={"model_path": "elsewhere"}) != first
+    weights.write_text("22")
+    second = given()
+    assert second != first
+    monkeypatch.chdir(tmp_path / "CKPT")
+    (tmp_path / "CKPT" / "CKPT").mkdir()
+    assert given() not in (first, second)
+
+
+def test_a_taught_model_counts_with_its_files(key: Callable[..., str], tmp_path: Path) -> None:
+    """`taught/FOLDER` after more training is another model, in one process too."""
+    pytest.importorskip(
+        "onnxruntime", reason="no deskcheck[nano]: would show that checkpoints are told apart"
+    )
+    import deskcheck.teach
+
+    nano = Path(deskcheck.teach.__file__).parent / "nano"
+    folder = tmp_path / "mine"
+    shutil.copytree(nano, folder)
+    first = key(f"taught/{folder}")
+    assert key(f"taught/{folder}") == first
+    (folder / "more").write_text("trained")
+    assert key(f"taught/{folder}") != first
+
+
+def test_what_decides_the_answers_counts_for_the_key(
+    key: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tokenizers, secrets (which no file tells), servers, and prices where a limit of cost cuts."""
+
+    names = ["tokenizer", "tokenizer_path", "api_key", "apikey", "hf_token", "password", "credentials"]
+    for name in names:
+        shown = "" if "tokenizer" in name else "s3cret-"
+        assert len({key(model_args={name: f"{shown}{n}"}) for n in (1, 2)}) == 2, name
+    assert len({key(model_args={"endpoint": f"http://me:s3cret-{n}@host/"}) for n in (1, 2)}) == 2
+    some = {"openai-api/local/some": (1.0, 2.0)}
+    other = {"openai-api/local/some": (1.0, 3.0)}
+    assert key(prices=some) == key(prices=other)
+    assert key(prices=some, cost_limit=1.0) != key(prices=other, cost_limit=1.0)
+    keys = set()
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    for address in ("127.0.0.1:1/v1", "127.0.0.1:2/v1", "me:s3cret@127.0.0.1:1/v1?k=s3cret"):
+        url = f"http://{address}"
+        monkeypatch.setenv("LOCAL_BASE_URL", url)
+        keys.add(key("openai-api/local/some"))
+    assert len(keys) == 3
+
+
+def test_a_finished_run_is_read_while_others_read_it(tmp_path: Path) -> None:
+    """It needs no lock, and goes before a later one that is not finished, with and without a name.
+    An unfinished one that another process has is named, and not asked once more."""
+    card = card_of({"seed": 1}, [])
+
+    def here(out: Path | None = None) -> str:
+        with run_folder(out, tmp_path, card, lambda text: None) as folder:
+            return folder.name
+
+    first = here()
+    assert here() == first, "goes on"
+    (tmp_path / "ask" / first / "results.json").write_text("{}")
+    for name in ("9", "8"):
+        shutil.copytree(tmp_path / "ask" / first, tmp_path / "ask" / name)
+        (tmp_path / "ask" / name / "results.json").unlink()
+    with run_folder(tmp_path / "ask" / "9", tmp_path, card, lambda text: None):
+        assert here() == first
+        with run_folder(None, tmp_path, card, lambda text: None):
+            assert here() == here(tmp_path / "ask" / first) == first
+        shutil.rmtree(tmp_path / "ask" / first)
+        with pytest.raises(InputError, match="/9: the same is being asked there now"):
+            here()
+        with pytest.raises(InputError, match="is writing here"):
+            here(tmp_path / "ask" / "9")
+    assert here() == "9"
+
+
+def test_a_card_that_the_disk_refuses(tmp_path: Path) -> None:
+    """No file may be longer than 300 bytes, which the kernel says as of a full disk: our error."""
+    card = card_of({"seed": 1}, ["x" * 300])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
+    try:
+        with (
+            pytest.raises(DeskcheckError, match="cannot be written: File too large"),
+            run_folder(tmp_path / "run", tmp_path, card, lambda text: None),
+        ):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with run_folder(tmp_path / "run", tmp_path, card, lambda text: None) as folder:
+        assert json.loads((folder / "run.json").read_text())["key"] == card["key"]
+
+
+@pytest.mark.parametrize("price", ["1,2", "=1,2", "m=1", "m=nan,1", "m=1,inf", "m=-3,1", "m=1,2,3"])
+def test_prices_that_are_none(price: str, tmp_path: Path) -> None:
+    """No model, or no two finite numbers from 0 on: refused with the form that is meant."""
+    ran = command_line("ask", "x", "-q", "output", "-m", "deskcheck/guess", "--price", price, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert f"--price {price}: give MODEL=IN,OUT" in ran.stderr
+
+
+def test_how_far_a_run_is() -> None:
+    """Answers, tokens, dollars where there are prices, requests again, and the time left by the pace of this process."""
+    first = Answered(done=20, total=100, before=20)
+    assert live_text(first, 3) == "20 of 100 answers"
+    later = replace(first, done=40, input_tokens=12_345, output_tokens=678, cost=0.126, retries=2)
+    assert live_text(later, 30) == (
+        "40 of 100 answers, 12,345 tokens read, 678 written, $0.13, 2 requests again, 0:01:30 left"
+    )
+    assert live_text(replace(first, done=100), 30) == "100 of 100 answers"
+
+
+def test_answers_of_several_epochs_are_one_sample() -> None:
+    """Their mean is its score; n counts samples, the readings answers."""
+    row = Marked(
+        id="1",
+        program="x",
+        cluster="x",
+        question="x",
+        model="x",
+        solver="x",
+        completion="x",
+        answer="x",
+        expected="x",
+        score=1.0,
+        reason="",
+        data="{}",
+    )
+    wrong = replace(row, score=0.0, answer=None, epoch=2, reading="cut")
+    found = result_of("x", "", "x", "x", (row, wrong, replace(row, id="2")), {}, Path("run"))
+    assert (found.n, found.epochs, found.score, found.cut, found.unreadable) == (2, 2, 0.75, 1, 0)
+    better = result_of("x", "", "x", "x", (row, replace(row, id="2")), {}, Path("run"))
+    assert compare(found, better).value == 0.25
+
+
+@pytest.mark.slow
+def test_a_damaged_log_is_named(inspect: Any, recordings: list[Recording], tmp_path: Path) -> None:
+    """Of an unfinished run: our error, and the way out, which ends in the result."""
+    (before,) = ask(recordings, ["output"], ["deskcheck/oracle"], out=tmp_path)
+    (tmp_path / "results.json").unlink()
+    (log,) = (tmp_path / "logs").glob("*.eval")
+    log.write_bytes(log.read_bytes()[:-300])
+    with pytest.raises(InputError, match=r"\.eval: cannot be read: .*Remove it"):
+        ask(recordings, ["output"], ["deskcheck/oracle"], out=tmp_path)
+    log.unlink()
+    (again,) = ask(recordings, ["output"], ["deskcheck/oracle"], out=tmp_path)
+    assert again.to_dict() == before.to_dict()
 
 
 @pytest.mark.slow
@@ -135,7 +409,7 @@ def test_bad_questions_and_ids_are_refused(record: Record) -> None:
 def test_models_that_cannot_be_asked(
     inspect: Any, model: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wrong name, a missing package or key is our error with the way out, before any work is done."""
+    """A wrong name, a missing package or key is our error with the way out, before work is done."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(DeskcheckError, match=message) as caught:
         ask([], ["output"], [model], out=tmp_path / "run")
@@ -144,6 +418,8 @@ def test_models_that_cannot_be_asked(
     assert not (tmp_path / "run").exists()
     with pytest.raises(InputError, match="no model is named"):
         ask([], ["output"], [])
+    with pytest.raises(InputError, match="deskcheck/guess is named twice"):
+        ask([], ["output"], ["deskcheck/guess", "deskcheck/oracle", "deskcheck/guess"])
 
 
 @pytest.mark.slow
@@ -154,7 +430,9 @@ def test_a_model_that_fails_is_an_error_with_its_log(
     from inspect_ai.model import get_model
 
     broken = get_model("mockllm/model", custom_outputs=[])
-    with pytest.raises(DeskcheckError, match=r"did not finish.*\.eval keeps"):
+    with pytest.raises(
+        DeskcheckError, match=r"did not finish.*0 of 5 answers were marked; they are kept in "
+    ):
         ask(recordings, ["output"], [broken], out=tmp_path)
     assert not (tmp_path / "samples.parquet").exists()
 
@@ -201,22 +479,12 @@ def test_a_suite_from_any_folder_on_the_command_line(
 @pytest.mark.slow
 def test_tasks_over_a_folder(inspect: Any, tmp_path: Path) -> None:
     """Recorded by the command line, asked by it: what it prints as JSON are the results."""
-    deskcheck_ = [sys.executable, "-m", "deskcheck.cli"]
     folder, out = tmp_path / "recorded", tmp_path / "asked"
     program = tmp_path / "squares.jsonl"
     program.write_text(json.dumps({"code": CODE, "entry": "f", "inputs": ["(3,)", "(4,)"]}) + "\n")
-    subprocess.run(
-        [*deskcheck_, "record", str(program), "--out", str(folder)], check=True, capture_output=True
-    )
-    asked = subprocess.run(
-        [
-            *deskcheck_,
-            *("ask", str(folder), "-q", "output,input,next_line,state,path", "-m", "deskcheck/oracle"),
-            *("--out", str(out), "--json"),
-        ],
-        capture_output=True,
-        text=True,
-    )
+    assert command_line("record", program, "--out", folder, cwd=tmp_path).returncode == 0
+    questions = ("-q", "output,input,next_line,state,path", "-m", "deskcheck/oracle")
+    asked = command_line("ask", folder, *questions, "--out", out, "--json", cwd=tmp_path)
     assert asked.returncode == 0, asked.stderr
     results = json.loads(asked.stdout)["results"]
     assert [(r["question"], r["score"]) for r in results] == [(kind, 1.0) for kind in QUESTIONS]

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from deskcheck.ask.similarity import chrf, common_subsequence, exact, rouge_l
+from tests.sample import examples
 
 TEXTS = st.text(alphabet="abA1 .,[]\né", max_size=40)
 
@@ -48,7 +49,7 @@ def test_chrf_by_hand() -> None:
 
 
 @pytest.mark.skipif(find_spec("rouge_score") is None, reason="would have compared ROUGE-L with rouge_score")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXTS, TEXTS)
 @example("[]", "[]")
 def test_rouge_l_is_that_of_rouge_score(text: str, expected: str) -> None:
@@ -63,7 +64,7 @@ def test_rouge_l_is_that_of_rouge_score(text: str, expected: str) -> None:
 
 
 @pytest.mark.skipif(find_spec("sacrebleu") is None, reason="would have compared chrF with sacreBLEU")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXTS, TEXTS)
 @example("ab", "ab")
 def test_chrf_is_that_of_sacrebleu(text: str, expected: str) -> None:

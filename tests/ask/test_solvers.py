@@ -31,6 +31,7 @@ from deskcheck.ask.steps import Ran, horizon, steps_of
 from deskcheck.notation import Agreement, Divergence, Moment, Stop, state_text
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import InputError, Recording
+from tests.sample import examples
 
 Record = Callable[..., Recording]
 PREDICTING = [name for name, method in METHODS.items() if method.notation]
@@ -233,7 +234,7 @@ def test_what_is_not_exactly_one_state_is_none(text: str) -> None:
     assert read
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(text=st.one_of(st.text(), st.text(alphabet="f 1:n=#[]'`\n|->call", max_size=60)))
 def test_reading_never_raises(text: str) -> None:
     inside(text)

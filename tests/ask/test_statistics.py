@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from deskcheck.ask import statistics
 from deskcheck.ask.statistics import mcnemar, mean_interval, paired_difference, sign_flip, student_t_within
+from tests.sample import examples
 
 _scores = st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.integers(0, 8)), min_size=1, max_size=60)
 
@@ -167,7 +168,7 @@ def test_mcnemar_by_hand() -> None:
         mcnemar({"a": 0.0}, {"b": 1.0})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000), st.integers(0, 6)), max_size=12),
 )

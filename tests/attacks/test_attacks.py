@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +18,30 @@ from tests.attacks.attack import Attack, attacks
 from tests.attacks.runner import ROOT
 
 LEVELS = ("strict", "standard")
+USERS = ("root", "user")
 NOBODY = "65534"
 ATTACKS = attacks()
-# One report serves all tests of its group, so one worker runs them all.
-ALL = [
-    pytest.param(level, user, id=f"{level}-{user}", marks=pytest.mark.xdist_group(f"{level}-{user}"))
-    for level in LEVELS
-    for user in ("root", "user")
-]
-RUNS = [
-    pytest.param(*run.values, attack, id=f"{run.id}-{attack.name}", marks=run.marks)
-    for run in ALL
-    for attack in ATTACKS
-    if run.values[0] in attack.stopped
-]
+FAMILIES = sorted({attack.family for attack in ATTACKS})
+OTHER = {"root": "user", "user": "root"}
 
 
-@functools.cache
-def report(harness: str, user: str, *only: str) -> dict[str, Any]:
-    """The runner's report on all attacks, or on some, as JSON has it, `rows` by the name of the attack.
+def runs() -> list[Any]:
+    """Level, user and family of each run: the full product, in which every family meets every level and every user.
+
+    Each pair of two is met by half of the product, which `make test-all` runs; `make exhaustive` runs the rest.
+    """
+    found = []
+    for n, family in enumerate(FAMILIES):
+        for level in LEVELS:
+            own = USERS[n % 2] if level == "strict" else OTHER[USERS[n % 2]]
+            for user in USERS:
+                mark = pytest.mark.slow if user == own else pytest.mark.exhaustive
+                found.append(pytest.param(level, user, family, id=f"{level}-{user}-{family}", marks=mark))
+    return found
+
+
+def report(harness: str, user: str, names: Sequence[str]) -> dict[str, Any]:
+    """The runner's report on these attacks, as JSON has it, `rows` by the name of the attack.
 
     user: root, or user: whoever runs the tests, nobody where that is root.
     """
@@ -48,9 +54,14 @@ def report(harness: str, user: str, *only: str) -> dict[str, Any]:
         os.chmod(folder, 0o777)
         path = Path(folder) / "report.json"
         done = subprocess.run(
-            [*command, "-m", "tests.attacks.runner", harness, "--json", str(path), "--only", *only],
+            [*command, "-m", "tests.attacks.runner", harness, "--json", str(path), "--only", *names],
             cwd=ROOT,
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={
+                "PATH": os.environ["PATH"],
+                "PYTHONPATH": str(ROOT / "src"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "TMPDIR": tempfile.gettempdir(),
+            },
             capture_output=True,
             text=True,
             check=False,
@@ -60,6 +71,22 @@ def report(harness: str, user: str, *only: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(path.read_text())
     found["rows"] = {row["attack"]: row for row in found["rows"]}
     return found
+
+
+def assert_stopped(level: str, user: str, wanted: Sequence[Attack]) -> None:
+    """Nothing outside is reached or changed, the verdicts are right, so are those of the programs beside them, and
+    after all of them the sandbox leaves no process and no file behind."""
+    found = report(level, user, [attack.name for attack in wanted])
+    wrong = {}
+    for attack in wanted:
+        row = found["rows"][attack.name]
+        # What the function raises reaches the check that called it, which takes it for a wrong answer.
+        raised = {Outcome.RAISED, Outcome.OUT_OF_MEMORY}
+        right = attack.verdicts | ({Outcome.WRONG} if attack.verdicts & raised else set())
+        if row["breaches"] or row["word"] not in right:
+            wrong[attack.name] = row
+    assert wrong == {}
+    assert found["left"] == []
 
 
 @functools.cache
@@ -97,31 +124,35 @@ def test_the_suite_covers_the_field() -> None:
         assert attack.verdicts.isdisjoint({Outcome.RETURNED, Outcome.HARNESS_ERROR}), attack.name
 
 
+def of_family(family: str, level: str | None = None) -> list[Attack]:
+    """Its attacks: those that a level of our sandbox must stop, or those that succeed without any."""
+    return [
+        attack
+        for attack in ATTACKS
+        if attack.family == family and (level in attack.stopped if level else not attack.works)
+    ]
+
+
+@pytest.mark.parametrize(("level", "user"), [("strict", "user"), ("standard", "root")])
+def test_one_of_each_family_is_stopped(level: str, user: str) -> None:
+    """The first attack of each family, at each level."""
+    firsts = [next(iter(of_family(family, level)), None) for family in FAMILIES]
+    assert_stopped(level, user, [attack for attack in firsts if attack is not None])
+
+
+@pytest.mark.parametrize(("level", "user", "family"), runs())
+def test_a_family_is_stopped(level: str, user: str, family: str) -> None:
+    """Every attack of a family, at a level, of a harness that a user runs."""
+    wanted = of_family(family, level)
+    if not wanted:
+        pytest.skip(f"{level} does not claim to stop attacks on {family}")
+    assert_stopped(level, user, wanted)
+
+
 @pytest.mark.slow
-@pytest.mark.xdist_group("bare")
-@pytest.mark.parametrize("attack", [a for a in ATTACKS if not a.works], ids=lambda attack: attack.name)
-def test_it_succeeds_without_a_sandbox(attack: Attack) -> None:
+@pytest.mark.parametrize("family", [family for family in FAMILIES if of_family(family)])
+def test_a_family_succeeds_without_a_sandbox(family: str) -> None:
     """An attack that nothing stops gets through, and is seen to: what is stopped elsewhere was a real one."""
-    found = report("bare", "root")["rows"][attack.name]
-    if not found["breaches"]:  # on a busy machine its time may have been up before: once more, alone
-        found = report("bare", "root", attack.name)["rows"][attack.name]
-    assert found["breaches"], found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("level", "user", "attack"), RUNS)
-def test_it_is_stopped(level: str, user: str, attack: Attack) -> None:
-    """Nothing outside is reached or changed, the verdict is right, and so are those of the programs beside it."""
-    row = report(level, user)["rows"][attack.name]
-    assert row["breaches"] == []
-    # What the function raises reaches the check that called it, which takes it for a wrong answer.
-    raised = {Outcome.RAISED, Outcome.OUT_OF_MEMORY}
-    right = attack.verdicts | ({Outcome.WRONG} if attack.verdicts & raised else set())
-    assert row["word"] in right, row["detail"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("level", "user"), ALL)
-def test_nothing_is_left(level: str, user: str) -> None:
-    """After all attacks the sandbox leaves no process and no file behind."""
-    assert report(level, user)["left"] == []
+    wanted = of_family(family)
+    rows = report("bare", "root", [attack.name for attack in wanted])["rows"]
+    assert [attack.name for attack in wanted if not rows[attack.name]["breaches"]] == []

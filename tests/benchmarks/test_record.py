@@ -71,7 +71,6 @@ def measured() -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("benchmarks")
 def test_every_program_is_measured_under_every_tracer(measured: dict[str, Any]) -> None:
     """A row for each pair with figures above zero, and the means of each tracer."""
     rows = [row for row in measured["rows"] if row["part"] == "lines"]
@@ -85,7 +84,6 @@ def test_every_program_is_measured_under_every_tracer(measured: dict[str, Any]) 
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("benchmarks")
 def test_tracers_see_the_same_lines(measured: dict[str, Any]) -> None:
     """Without comprehensions those that can be counted have the same line events; with one, ours counts its own way."""
     plain = {
@@ -105,7 +103,6 @@ def test_tracers_see_the_same_lines(measured: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("benchmarks")
 def test_what_each_tracer_shows(measured: dict[str, Any]) -> None:
     """Ours shows everything that the probes ask for; forty lines of `repr` show neither attributes, identity nor iterators."""
     seen = {row["tracer"]: row["seen"] for row in measured["measurements"] if row["part"] == "probes"}
@@ -119,7 +116,6 @@ def test_what_each_tracer_shows(measured: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("benchmarks")
 def test_code_that_is_not_recorded_is_measured(measured: dict[str, Any]) -> None:
     """Both shapes, under ours and the forty lines."""
     pairs = {(row["program"], row["tracer"]) for row in measured["measurements"] if row["part"] == "outside"}
@@ -153,6 +149,7 @@ def test_the_page_keeps_what_is_around_the_figures(tmp_path: Path) -> None:
     assert by_head["line events"][2][1] == "2"
 
 
+@pytest.mark.slow
 def test_a_page_without_markers_is_refused(tmp_path: Path) -> None:
     """Before anything is measured."""
     page = tmp_path / "page.md"
@@ -208,6 +205,7 @@ def test_interrupted_it_prints_what_is_done(tmp_path: Path) -> None:
     assert "2 of 4 measurements are done" in done.stderr
 
 
+@pytest.mark.slow
 def test_programs_that_are_not_there() -> None:
     """The path is named, with what is asked for."""
     done = record("--programs", "nowhere.py")

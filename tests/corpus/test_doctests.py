@@ -214,7 +214,7 @@ def f():
 def test_the_judgement_is_that_of_doctest(tmp_path: Path) -> None:
     """Whatever doctest calls right or wrong, under each option, `check` calls the same."""
     (tmp_path / "many.py").write_text(MANY)
-    (program,), _ = collect(str(tmp_path / "many.py"))
+    (program,), _ = collect(f"doctests:{tmp_path / 'many.py'}")
     module = module_from(MANY)
     (test,) = doctest.DocTestFinder().find(module, "many", module=False)
     expected = wrong_by_doctest(test)
@@ -296,7 +296,7 @@ def test_docstrings_are_found_wherever_they_stand(tmp_path: Path) -> None:
     """Nested classes, conditions, `__doc__` and `__test__`; whatever is left out is noted with its line."""
     file = tmp_path / "odd.py"
     file.write_text(ODD)
-    found, notes = collect(str(file))
+    found, notes = collect(f"doctests:{file}")
     assert [(program.id, program.extra["line"]) for program in found] == [
         ("odd.A", 15),
         ("odd.A.Inner.method", 20),
@@ -320,7 +320,7 @@ def test_half_a_surrogate_pair_can_be_kept(tmp_path: Path) -> None:
     """A docstring may promise what no file can hold as text: `expected` is written all the same."""
     file = tmp_path / "half.py"
     file.write_text('def f():\n    """\n    >>> print(chr(0xD800))\n    \\ud800\n    """\n')
-    (program,), _ = collect(str(file))
+    (program,), _ = collect(f"doctests:{file}")
     assert program.expected is not None
     assert program.expected.isascii()
     assert check(program.expected, ["\ud800\n"]) == []
@@ -339,7 +339,7 @@ def test_nothing_of_the_users_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (program,) = found
     assert (program.id, program.module, program.path) == ("loud.inner.mod.f", "loud.inner.mod", str(tmp_path))
     assert (program.licence, program.train_ok) == (None, False)
-    assert [p.id for p in collect(str(package / "mod.py"))[0]] == ["loud.inner.mod.f"]
+    assert [p.id for p in collect(f"doctests:{package / 'mod.py'}")[0]] == ["loud.inner.mod.f"]
     assert not {"loud", "loud.inner", "loud.inner.mod"} & sys.modules.keys()
 
 
@@ -413,7 +413,7 @@ def test_a_folder_is_read_while_it_is_used(folder: Path) -> None:
 
 def test_no_doctests_is_worth_a_note(folder: Path) -> None:
     """A file or module without doctests gives no programs and says so; that is no error."""
-    assert collect("folder/quiet.py") == ([], ["folder/quiet.py has no doctests."])
+    assert collect("doctests:folder/quiet.py") == ([], ["folder/quiet.py has no doctests."])
     found, (note,) = collect("keyword")
     assert found == []
     assert note.startswith("keyword (")
@@ -424,7 +424,7 @@ def test_a_named_file_must_be_usable(folder: Path) -> None:
     """What is only a note in a folder is an error for the file that the user named."""
     for name in ("broken.py", "two.dots.py"):
         with pytest.raises(InputError, match=name):
-            programs(f"folder/{name}")
+            programs(f"doctests:folder/{name}")
 
 
 def test_a_folder_without_python_is_refused(tmp_path: Path) -> None:
@@ -435,5 +435,5 @@ def test_a_folder_without_python_is_refused(tmp_path: Path) -> None:
 
 def test_notes_go_to_the_log_by_default(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Nobody who forgets to ask for the notes misses them."""
-    list(programs("folder/quiet.py"))
+    list(programs("doctests:folder/quiet.py"))
     assert caplog.messages == ["folder/quiet.py has no doctests."]

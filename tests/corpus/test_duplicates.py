@@ -2,8 +2,6 @@
 
 import importlib.util
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +14,13 @@ from deskcheck.corpus.duplicates import LIST_NAME, NEAR, SAME_PROGRAM, SAME_RUN,
 from deskcheck.corpus.generated import generated
 from deskcheck.corpus.near import NearCopies, runs_of, tokens_of
 from deskcheck.recording.errors import InputError, MissingExtra
-from deskcheck.recording.file import Recordings
-from deskcheck.recording.program import Mode, Program
+from deskcheck.recording.file import Recordings, Writer
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Environment, Mode, Program
+from deskcheck.recording.recording import Ending
 from deskcheck.scale import LocalPool, record_job
+from tests.command import deskcheck
+from tests.sample import examples
 from tests.scale.jobs import OPEN
 from tests.scale.same import TIMES, digests
 
@@ -88,6 +90,70 @@ def test_each_run_is_there_once(folders: list[Path], tmp_path: Path) -> None:
     assert "first_row" in TIMES  # which `digests` checks beside what it compares
 
 
+def test_a_folder_that_is_named_twice_adds_nothing(folders: list[Path], tmp_path: Path) -> None:
+    """The second copy of a recording, which has the id of the first, is a duplicate and no error."""
+    found = deduplicate([folders[0], folders[0]], tmp_path / "out")
+    assert found.to_dict() == {"recordings": 10, "kept": 5, "programs": 4, "dropped": {SAME_RUN: 5}}
+    assert listed(tmp_path / "out") == {p.id: (p.id, SAME_RUN) for p in PROGRAMS}
+    assert digests(tmp_path / "out") == digests(folders[0])
+
+
+def test_one_call_of_two_states_of_a_module_is_not_one_run(tmp_path: Path) -> None:
+    """Where the code stands in a module, it is the module's text that decides, not the call alone."""
+    for name, text in (("a", "def f():\n    return 1\n"), ("b", "def f():\n    return 2\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "changing.py").write_text(text)
+        program = Program(
+            id=name,
+            code="",
+            mode=Mode.CALL,
+            entry="f",
+            arguments="()",
+            module="changing",
+            path=str(tmp_path / name),
+            source="t",
+        )
+        record_job([program], tmp_path / f"runs-{name}", runner=LocalPool(1), settings=OPEN, size=1)
+    found = deduplicate([tmp_path / "runs-a", tmp_path / "runs-b"], tmp_path / "out")
+    assert (found.kept, found.dropped) == (2, {})
+
+
+def calls_in_modules(folder: Path) -> Path:
+    """As tests leave them: no code of their own, the modules that ran as sources."""
+    shop = {"shop/words.py": LONG, "shop/tools.py": "def keep(word):\n    return word[:1] != '_'\n"}
+    words = {"shop/words.py": LONG}
+    renamed = {"other/words.py": LONG.replace("total", "s")}
+    with Writer(folder) as writer:
+        for id_, module, arguments, sources in (
+            ("first", "shop.words", "([1],)", words),
+            ("with tools", "shop.words", "([2],)", shop),
+            ("tools", "shop.tools", "('a',)", {"shop/tools.py": shop["shop/tools.py"]}),
+            ("renamed", "other.words", "([1],)", renamed),
+            ("elsewhere", "shop.made", "()", {"shop/gone.py": "x = 1\n"}),
+        ):
+            program = Program(id=id_, code="", mode=Mode.CALL, entry="f", arguments=arguments, module=module)
+            with writer.begin(program) as spool:
+                spool.finish(
+                    Ending(outcome=Outcome.RETURNED, sources=sources),
+                    Environment.here(tracer="none", hash_seed=None, packages={}),
+                )
+    return folder
+
+
+def test_the_program_of_a_call_in_a_test_is_the_file_of_its_function(tmp_path: Path) -> None:
+    """It has no code of its own; what else ran with it makes it no other program."""
+    found = deduplicate([calls_in_modules(tmp_path / "runs")], tmp_path / "out")
+    assert (found.kept, found.programs) == (5, 4)
+
+
+@BY_SKETCHES
+def test_near_copies_among_calls_in_tests(tmp_path: Path) -> None:
+    """Files are compared, as the code of other programs is; calls into one file are no copies of each other."""
+    found = deduplicate([calls_in_modules(tmp_path / "runs")], tmp_path / "out", near=0.6)
+    assert found.to_dict() == {"recordings": 5, "kept": 4, "programs": 3, "dropped": {SAME_PROGRAM: 1}}
+    assert listed(tmp_path / "out") == {"renamed": ("first", SAME_PROGRAM)}
+
+
 @BY_SKETCHES
 def test_near_copies_go(folders: list[Path], tmp_path: Path) -> None:
     """What is the same but for names, and what shares enough, with all its runs; what shares less stays."""
@@ -135,7 +201,7 @@ def test_candidates_are_found_and_counted_exactly() -> None:
 
 
 @BY_SKETCHES
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(
     st.lists(
         st.sampled_from([LONG, LONG.replace("total", "s"), "def f():\n    return 1\n", "x = = ("]), max_size=8
@@ -151,6 +217,7 @@ def test_what_was_there_is_a_copy(codes: list[str]) -> None:
         kinds.setdefault(known, len(kinds))
 
 
+@pytest.mark.slow
 def test_it_is_whole_or_absent(folders: list[Path], tmp_path: Path) -> None:
     """A folder that is there, one id for two, a share that is none: a word, and nothing is left."""
     other = record_job(
@@ -168,12 +235,9 @@ def test_it_is_whole_or_absent(folders: list[Path], tmp_path: Path) -> None:
 
 def test_the_command(folders: list[Path], tmp_path: Path) -> None:
     """`deskcheck dedup` says what was left out; as JSON too."""
-    command = [sys.executable, "-m", "deskcheck.cli", "dedup", *map(str, folders), "--out"]
-    told = subprocess.run([*command, "a"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    told = deskcheck("dedup", *folders, "--out", "a", cwd=tmp_path).stdout
     assert told.startswith("6 of 8 recordings, of 4 programs, in a\nleft out: 2 the same run\n")
-    told = subprocess.run(
-        [*command, "b", "--json"], cwd=tmp_path, capture_output=True, text=True, check=True
-    ).stdout
+    told = deskcheck("dedup", *folders, "--out", "b", "--json", cwd=tmp_path).stdout
     assert json.loads(told)["kept"] == 6
 
 

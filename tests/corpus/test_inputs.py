@@ -42,7 +42,7 @@ def call(code: str, entry: str) -> Program:
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox("trusted", workers=1, limits=Limits(cpu_s=0.3, wall_s=20)) as opened:
+    with Sandbox("trusted", workers=1, limits=Limits(cpu_s=0.3, wall_s=60)) as opened:
         yield opened
 
 

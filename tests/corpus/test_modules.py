@@ -103,6 +103,6 @@ def test_a_users_own_module_of_a_library_name_is_the_users(tmp_path: Path) -> No
     """A file called like a library module does not get the library's licence."""
     file = tmp_path / "heapq.py"
     file.write_text('"""\n>>> 1\n1\n"""\n')
-    (program,) = programs(str(file))
+    (program,) = programs(f"doctests:{file}")
     assert (program.module, program.licence, program.train_ok) == ("heapq", None, False)
     assert program.extra["file"] == str(file)

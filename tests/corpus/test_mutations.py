@@ -110,6 +110,7 @@ def test_every_kind_is_made() -> None:
     assert made.keys() == KINDS.keys()
 
 
+@pytest.mark.slow
 def test_published_programs_have_mutants(shared: Callable[[str, str], Path]) -> None:
     """Nearly every program of CRUXEval has mutants, and none of them may be trained on."""
     file = shared("cruxeval/cruxeval_600.jsonl", "nearly every CRUXEval program has mutants")
@@ -137,7 +138,7 @@ def test_sessions_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text('"""\n>>> 1\n1\n"""\n')
     notes: list[str] = []
     with pytest.raises(InputError, match="gives no mutants"):
-        list(programs(f"mutations:{tmp_path / 'm.py'}", note=notes.append))
+        list(programs(f"mutations:doctests:{tmp_path / 'm.py'}", note=notes.append))
     assert any("1 sessions of examples were passed over" in text for text in notes)
 
 
@@ -158,7 +159,7 @@ def test_wrong_programs_have_true_traces(tmp_path: Path) -> None:
         tmp_path / "runs",
         workers=2,
         repeat=False,
-        limits=Limits(cpu_s=0.5, wall_s=20),
+        limits=Limits(cpu_s=0.5, wall_s=60),
         trace_limits=TraceLimits(events=1000),
     )
     assert summary.recorded == len(mutants(code))

@@ -6,7 +6,8 @@ import pytest
 
 import deskcheck.corpus
 from deskcheck.corpus import PUBLISHED, SOURCES, programs
-from deskcheck.recording import InputError
+from deskcheck.recording import InputError, Mode
+from deskcheck.recording.program import FILES_BESIDE
 
 
 @pytest.fixture
@@ -45,6 +46,11 @@ def test_help_names_every_set() -> None:
         ("x" * 5000 + ".py", "no such file or folder"),
         ("nul\0.py", "no such file or folder"),
         ("absent.jsonl", "absent.jsonl: no such file or folder."),
+        ("doctests:sortin.py", "sortin.py: no such file or folder. Did you mean sorting.py?"),
+        ("doctests:data.csv", "data.csv: is not a .py file"),
+        ("doctests:absent_module", "there is no module absent_module"),
+        ("doctests:", "write doctests:FILE.py, doctests:FOLDER or doctests:MODULE"),
+        ("doctest:sorting.py", "no set is called 'doctest'. Did you mean doctests?"),
     ],
 )
 def test_what_names_nothing_is_refused_at_once(here: Path, source: str, message: str) -> None:
@@ -81,3 +87,36 @@ def test_a_set_comes_before_a_folder(here: Path, monkeypatch: pytest.MonkeyPatch
         programs("mbpp", note=notes.append)
     assert notes[0] == "mbpp is read as the published set; write ./mbpp for what has that name here."
     assert [program.id for program in programs("./mbpp")] == ["own"]
+
+
+def test_a_file_is_a_script_and_its_doctests_are_named(here: Path) -> None:
+    """FILE.py is run as a script, and where it has doctests, a note says how they are named."""
+    (here / "own.py").write_text('"""\n>>> 1\n1\n"""\nprint("run")\n')
+    notes: list[str] = []
+    (program,) = programs("own.py", note=notes.append)
+    assert (program.id, program.mode, program.path) == ("own.py", Mode.MODULE, str(here))
+    assert program.code.endswith('print("run")\n')
+    assert notes == ["own.py is run as a script. For its doctests, write doctests:own.py"]
+    (session,) = programs("doctests:own.py", note=notes.append)
+    assert (session.id, session.mode) == ("own", Mode.SESSION)
+    assert [program.id for program in programs("doctests:.")] == ["own"]
+    assert [program.id for program in programs("doctests:heapq")] == [p.id for p in programs("heapq")]
+
+
+def test_a_script_that_does_not_parse_is_refused(here: Path) -> None:
+    """With the place, before anything runs."""
+    (here / "broken.py").write_text("def f(:\n")
+    with pytest.raises(InputError, match=r"broken\.py:1:7"):
+        programs("broken.py")
+
+
+def test_too_much_beside_a_program_is_told(here: Path) -> None:
+    """A program finds nothing by a relative path in a folder of more entries than are linked: a note says so."""
+    (here / "own.py").write_text("def f(): pass\n")
+    for number in range(FILES_BESIDE):
+        (here / f"{number}.txt").touch()
+    for source, arguments in (("own.py", None), ("own.py::f", "()")):
+        notes: list[str] = []
+        list(programs(source, arguments, note=notes.append))
+        assert len(notes) == 1
+        assert f"more than {FILES_BESIDE} entries" in notes[0]

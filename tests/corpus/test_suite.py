@@ -9,17 +9,21 @@ import sys
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.corpus.suite import SuiteSummary, find_suite, record_suite
-from deskcheck.recording import InputError, Kind, Outcome, Recording
-from deskcheck.recording.file import Recordings
-from deskcheck.sandbox.suite import observe
+from deskcheck.corpus._kept import Kept
+from deskcheck.corpus.suite import SuiteSummary, _Recorder, find_suite, record_suite
+from deskcheck.recording import InputError, Kind, Outcome, Recording, RecordingError, SandboxError, render
+from deskcheck.recording.file import Recordings, _FolderLock
+from deskcheck.sandbox.suite import Suite, observe
 from deskcheck.tracer.limits import TraceLimits
+from tests.command import PROCESS, deskcheck
+from tests.conftest import unmeasured
 
 WORDS = """
 import functools
@@ -270,6 +274,13 @@ def plain(folder: Path, *arguments: str) -> dict[str, str]:
     return {words[1]: words[0].lower().replace("xfail", "xfailed") for words in told} | skipped
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nobody_is_watching() -> Iterator[None]:
+    """As `test_nobody_is_watching` above expects, and the recorder: it leaves out what is traced by others."""
+    with unmeasured():
+        yield
+
+
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project(tmp_path_factory.mktemp("shop"))
@@ -299,6 +310,7 @@ def test_a_call_is_recorded_where_it_happens(recorded: tuple[SuiteSummary, dict[
     assert recording.environment.hash_seed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "form"),
     [
@@ -367,7 +379,7 @@ def test_a_recording_is_true_without_its_test_or_says_that_it_is_not(
     assert "first is" in (ordered.difference or "")
 
 
-def test_the_tests_come_out_as_without_us(shop: Path) -> None:
+def test_the_tests_come_out_as_without_us(shop: Path, tmp_path: Path) -> None:
     """Every test has the outcome that it has when nobody watches, the one about trace functions too."""
     expected = plain(shop)
     with observe(
@@ -375,8 +387,9 @@ def test_the_tests_come_out_as_without_us(shop: Path) -> None:
         most=20,
         budget=1000,
         trace_limits=TraceLimits(events=1000),
-        wall_s=120,
+        wall_s=600,
         hash_seed=0,
+        kept=tmp_path / "run",
     ) as observed:
         assert observed.ended == "failed"
         assert observed.tests == expected
@@ -411,8 +424,8 @@ def test_a_suite_that_breaks_off_leaves_what_it_had(tmp_path: Path) -> None:
     crash = record(project(tmp_path / "a", broken.format("os.kill(os.getpid(), 11)")), tmp_path / "runs")
     assert (crash.ended, crash.recorded, crash.tests) == ("killed by SIGSEGV", 1, {"passed": 1})
     endless = project(tmp_path / "b", broken.format("while True: pass"))
-    slow = record(endless, tmp_path / "runs2", wall_s=8, repeat=False)
-    assert (slow.ended, slow.recorded) == ("timed out after 8 s", 1)
+    slow = record(endless, tmp_path / "runs2", wall_s=12, repeat=False)
+    assert (slow.ended, slow.recorded) == ("timed out after 12 s", 1)
 
 
 @pytest.mark.slow
@@ -464,41 +477,494 @@ def test_an_interpreter_without_pytest_is_told_how_to_get_it(shop: Path, tmp_pat
     python = tmp_path / "bare/bin/python"
     with pytest.raises(InputError, match=f"has no pytest. Install it with: {python} -m pip install pytest"):
         record_suite(find_suite(f"pytest:{shop}", python=str(python)), tmp_path / "runs")
+    assert not (tmp_path / "runs/.suite").exists(), "the next start would hear of the missing pytest again"
     with pytest.raises(InputError, match="is no program that can be started"):
         find_suite(f"pytest:{shop}", python="no-such-python")
     with pytest.raises(InputError, match="no such file or folder"):
         find_suite("pytest:nowhere/tests")
 
 
+STOPPING = """
+import os, time
+import pytest
+from shop.words import divide, same
+
+def test_a():
+    with open("began", "a") as log:
+        log.write("a")
+    same(1)
+
+def test_b():
+    same(2)
+    runs = len(open("began").read())
+    if runs == int(os.environ["STOP_IN"]):
+        with open("pid.part", "w") as out:
+            out.write(str(os.getpid()))
+        os.rename("pid.part", "pid")
+        while True:
+            time.sleep(0.1)
+
+def test_c():
+    divide(3, 1)
+"""
+"""Its second test never ends in the run of the tests that has the number STOP_IN: without watching, recording, the
+same again."""
+
+
 @pytest.mark.slow
-def test_an_interrupt_keeps_whole_recordings(tmp_path: Path) -> None:
-    """Ctrl-C while the tests run: exit status 130, and what was recorded can be read."""
-    folder = project(
-        tmp_path,
-        "import os, time\nfrom shop.words import same\n\n"
-        "def test_a():\n    same(1)\n    if os.path.exists('unwatched'):\n        open('watched', 'w').close()\n"
-        "        time.sleep(60)\n    open('unwatched', 'w').close()\n",
-    )
-    command = [
-        sys.executable,
-        "-m",
-        "deskcheck.cli",
-        "record",
-        f"pytest:{folder}",
-        "--out",
-        str(tmp_path / "runs"),
-    ]
+@pytest.mark.parametrize(
+    ("number", "stop_in"),
+    [
+        (signal.SIGINT, 1),
+        (signal.SIGINT, 2),
+        (signal.SIGTERM, 2),
+        (signal.SIGTERM, 3),
+        (signal.SIGKILL, 2),
+        (signal.SIGKILL, 3),
+    ],
+)
+def test_what_is_stopped_goes_on_where_it_was(
+    tmp_path: Path, number: signal.Signals, stop_in: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it ends: the tests end with it, what was recorded is there, and the same command does the rest."""
+    folder = project(tmp_path, STOPPING)
+    command = [*PROCESS, "record", f"pytest:{folder}", "--out", str(tmp_path / "runs")]
     # Where the tests run in the background, Ctrl-C is ignored, and so it would be in what they start.
     listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    monkeypatch.setenv("STOP_IN", str(stop_in))
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=listening)
-    deadline = time.monotonic() + 60
-    while not (folder / "watched").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert (process.returncode, "what was recorded is in" in said) == (130, True)
-    (recording,) = Recordings(tmp_path / "runs")
-    assert (recording.id, recording.repeatable) == ("shop.words.same(1)", None)
+    wait_for(lambda: (folder / "pid").exists() or process.poll() is not None)
+    pid = int((folder / "pid").read_text())
+    process.send_signal(number)
+    _, said = process.communicate(timeout=LIMIT_S)
+    wait_for(lambda: not runs(pid))
+    if number != signal.SIGKILL:
+        assert process.returncode == 128 + number
+        assert "the same command goes on from there" in said
+        if stop_in > 1:
+            kept = {recording.id: recording.repeatable for recording in Recordings(tmp_path / "runs")}
+            assert kept == dict.fromkeys(EXPECTED[: 2 if stop_in == 2 else 3])
+    monkeypatch.setenv("STOP_IN", "0")
+    done = deskcheck("record", f"pytest:{folder}", "--out", tmp_path / "runs", "--json", cwd=tmp_path)
+    summary = json.loads(done.stdout)
+    assert (done.returncode, summary["recorded"], summary["tests"]) == (0, 3, {"passed": 3})
+    kept = {recording.id: recording.repeatable for recording in Recordings(tmp_path / "runs")}
+    assert kept == dict.fromkeys(EXPECTED, True)
+    assert (folder / "began").read_text() == "aaa", "a test that had ended was run again"
+    dropped = "wrote next is not kept" in Path(summary["output"]).read_text()
+    assert dropped == ((number, stop_in) == (signal.SIGKILL, 2)), "unmasked output, or none that could be"
+    assert {path.name for path in (tmp_path / "runs").iterdir() if path.suffix != ".parquet"} == {
+        "pytest-output.txt"
+    }
+
+
+LIMIT_S = 300
+EXPECTED = ["shop.words.same(1)", "shop.words.same(2)", "shop.words.divide(3, 1)"]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def runs(pid: int) -> bool:
+    """Whether there is such a process; one that has ended and that nobody waited for is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.slow
+def test_changed_tests_are_run_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an interrupted command had recorded of a file that is another now is not used."""
+    folder = project(tmp_path, STOPPING)
+    monkeypatch.setenv("STOP_IN", "2")
+    command = [*PROCESS, "record", f"pytest:{folder}", "--out", str(tmp_path / "runs")]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    wait_for(lambda: (folder / "pid").exists() or process.poll() is not None)
+    process.kill()
+    process.wait()
+    (folder / "src/shop/words.py").write_text(WORDS.replace("return x", "y = x\n    return y"))
+    monkeypatch.setenv("STOP_IN", "0")
+    record(folder, tmp_path / "runs")
+    recordings = {recording.id: recording for recording in Recordings(tmp_path / "runs")}
+    assert sorted(recordings) == sorted(EXPECTED)
+    assert "y" in recordings["shop.words.same(1)"].trace[-1].locals
+    assert (folder / "began").read_text() == "aaaaa"
+
+
+TELLING = """
+import os
+from shop.words import divide, same
+
+def test_a(capsys):
+    same(os.environ.get("MARKER_TOKEN"))
+    with capsys.disabled():
+        print("the token is", os.environ.get("MARKER_TOKEN"))
+
+def test_b():
+    divide(2, 1)
+"""
+
+
+@pytest.mark.slow
+def test_another_environment_does_not_tell_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the command goes on without a variable, its value is in nothing that is kept of before.
+
+    It ends as a folder stands where the output goes: that is told as what a full disk is.
+    """
+    folder = project(tmp_path, TELLING)
+    monkeypatch.setenv("MARKER_TOKEN", "sk-hunter2hunter2")
+    (tmp_path / "runs/pytest-output.txt").mkdir(parents=True)
+    with pytest.raises(RecordingError, match="cannot keep what the tests wrote: Is a dir"):
+        record(folder, tmp_path / "runs")
+    for path in (path for path in (tmp_path / "runs").rglob("*") if path.is_file()):
+        assert b"hunter2" not in path.read_bytes()
+    (tmp_path / "runs/pytest-output.txt").rmdir()
+    monkeypatch.delenv("MARKER_TOKEN")
+    summary = record(folder, tmp_path / "runs")
+    assert summary.recorded == 2
+    told = json.dumps(summary.to_dict()) + str(
+        [without_sources(t) for t in (tmp_path / "runs").glob("*.parquet")]
+    )
+    assert "hunter2" not in told
+    assert "shop.words.same('[masked]')" in told
+    assert "the token is [masked]" in Path(summary.output).read_text()
+
+
+@pytest.mark.slow
+def test_a_second_interrupt_leaves_nothing_unchecked_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whenever it comes, and also where the next command has another option."""
+    folder = project(tmp_path, TELLING)
+    keep, times = _Recorder.keep, []
+
+    def stop(*arguments: Any, **options: Any) -> None:
+        times.append(1)
+        if len(times) == 3:
+            raise KeyboardInterrupt
+        keep(*arguments, **options)
+
+    def interrupt(what: str, done: int, of: int) -> None:
+        if what == "the same again" and not times:
+            times.append(1)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(_Recorder, "keep", stop)
+    with pytest.raises(KeyboardInterrupt):
+        record(folder, tmp_path / "runs", progress=interrupt)
+    assert [recording.repeatable for recording in Recordings(tmp_path / "runs")] == [None]
+    monkeypatch.setattr(_Recorder, "keep", keep)
+    remove, held = Kept.remove, []
+
+    def watched(kept: Kept) -> None:
+        held.append(_FolderLock.held_here(tmp_path / "runs"))
+        remove(kept)
+
+    monkeypatch.setattr(Kept, "remove", watched)
+    summary = record(folder, tmp_path / "runs", per_function=7)
+    assert (summary.recorded, summary.skipped) == (2, 0)
+    assert [recording.repeatable for recording in Recordings(tmp_path / "runs")] == [True, True]
+    assert not (tmp_path / "runs/.suite").exists()
+    assert held == [True], "somebody else could have begun there meanwhile"
+
+
+def test_an_interpreter_that_cannot_be_started_is_our_error(tmp_path: Path) -> None:
+    """Here: as its folder is gone."""
+    suite = Suite(arguments=("tests",), root=tmp_path / "gone")
+    look = observe(
+        suite, most=1, budget=1, trace_limits=TraceLimits(), wall_s=600, hash_seed=0, kept=tmp_path / "run"
+    )
+    with pytest.raises(SandboxError, match=r"cannot start .* in .*gone: No such file"), look:
+        pass
+
+
+BUSY = """
+import time
+from shop.words import total
+
+def test_many():
+    for n in range(3000):
+        total(n, *range(400))
+"""
+
+
+@pytest.mark.slow
+def test_recording_takes_a_multiple_of_what_the_tests_take(tmp_path: Path) -> None:
+    """Where every call would cost hundreds of times as much recorded, fewer are; that is said."""
+    folder = project(tmp_path, BUSY)
+    few = record(folder, tmp_path / "few", times=4, calls=1000, per_function=1000)
+    many = record(folder, tmp_path / "many", times=12, calls=1000, per_function=1000)
+    assert 0 < few.recorded < many.recorded
+    assert few.left_out["recording had cost as much as it may"] > 0
+    for summary, times in ((few, 4), (many, 12)):
+        assert summary.cost_s is not None
+        assert summary.tests_s is not None
+        assert summary.cost_s < 2.5 * times * summary.tests_s
+
+
+VARYING = """
+TAG = hash("another one in each run")
+TABLE = {TAG: [TAG]}
+
+
+class Thing:
+    pass
+
+
+SAME = Thing()
+SAME.number = 1
+NAMES = {"a": 1, "b": [SAME]}
+
+
+def plain(x):
+    return x + 1
+
+
+def direct(x):
+    return x if TAG else x
+
+
+def by_string(x):
+    return getattr(x, "TAG") and 1
+
+
+def computed(x, name):
+    return getattr(x, name) and 1
+
+
+def all_of_them(x):
+    return len(globals()) and x
+
+
+def inner(x):
+    return [y for y in x if (lambda: TABLE)()]
+
+
+def aliased(x):
+    return SAME is x
+"""
+OTHER = """
+from shop import varying
+
+LATER = {hash("again another")}
+
+
+def by_module(x):
+    return x if varying.TAG else x
+
+
+def through(x):
+    return varying.direct(x)
+
+
+def untouched(x):
+    return varying.plain(x)
+"""
+VARYING_TESTS = """
+from shop import other, varying
+
+def test_a():
+    varying.plain(1)
+    varying.direct(2)
+    varying.by_string(varying)
+    varying.computed(varying, "T" + "AG")
+    varying.all_of_them(3)
+    varying.inner([4])
+    varying.aliased(varying.SAME)
+    other.by_module(5)
+    other.through(6)
+    other.untouched(7)
+"""
+
+
+@pytest.mark.slow
+def test_what_a_call_cannot_read_does_not_make_it_unrepeatable(tmp_path: Path) -> None:
+    """A global variable that differs in each run is taken out where nothing that ran can read it, and is told;
+    where something might, the recording is not repeatable."""
+    folder = project(tmp_path, VARYING_TESTS)
+    (folder / "src/shop/varying.py").write_text(VARYING)
+    (folder / "src/shop/other.py").write_text(OTHER)
+    summary = record(folder, tmp_path / "runs")
+    recordings = {recording.program.entry: recording for recording in Recordings(tmp_path / "runs")}
+    # A module of which nothing runs is not part of a recording.
+    expected = {"plain", "aliased", "untouched", "by_module"}
+    assert {name for name, each in recordings.items() if each.repeatable} == expected
+    assert set(recordings) - expected == {
+        *("direct", "by_string", "computed", "all_of_them", "inner", "through")
+    }
+    both = ["shop.varying.TABLE", "shop.varying.TAG"]
+    for name, varies in (
+        ("plain", both),
+        ("aliased", both),
+        ("untouched", ["shop.other.LATER", *both]),
+        ("by_module", ["shop.other.LATER"]),
+    ):
+        recording = recordings[name]
+        assert recording.program.extra["varies"] == varies
+        for event in recording.trace:
+            cut = {name for name, value in event.globals.items() if value.cut == "varies"}
+            assert cut == {v.rpartition(".")[2] for v in varies if v.split(".")[1] == event.file[5:-3]}
+    assert summary.varies == Counter({**dict.fromkeys(both, 3), "shop.other.LATER": 2})
+    # Objects that something else leads to are still there, the others are not.
+    seen = recordings["aliased"].trace[0].globals
+    assert (seen["SAME"]["number"].atom, render(seen["NAMES"])[:21]) == (1, "{'a': 1, 'b': [Thing#")
+    tag = str(recordings["direct"].trace[0].globals["TAG"].atom)
+    assert any(tag in (row.objects or "") for row in recordings["direct"].trace.rows)
+    assert not any(tag in str(row) for row in recordings["plain"].trace.rows)
+    checked = deskcheck("check", tmp_path / "runs", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+
+
+LOOKING = """
+import os
+
+
+def whole():
+    found = os.environ
+    return len(found)
+
+
+def copied():
+    return dict(os.environ)
+
+
+def listed():
+    lines = [f"{name}={value}" for name, value in os.environ.items()]
+    print("\\n".join(lines))
+    return lines
+
+
+def given(environment):
+    value = environment["MARKER_PLACE"]
+    short = environment["MARKER_SHORT"]
+    return value + short
+
+
+def own():
+    return os.environ["OF_THE_TEST"]
+
+
+def quiet(n):
+    return "a-stage-of-somebody"
+
+
+def loud(n):
+    print("a-stage-of-somebody")
+
+
+def key():
+    return os.environ["MARKER_KEY"]
+"""
+LOOKING_TESTS = """
+import os
+from shop.looking import copied, given, key, listed, loud, own, quiet, whole
+
+def test_a(monkeypatch, capsys):
+    monkeypatch.setenv("OF_THE_TEST", "set by the test")
+    whole(), copied(), listed(), own()
+    given(os.environ)
+    given(dict(os.environ))
+    given({"MARKER_PLACE": "elsewhere", "MARKER_SHORT": "x"})
+    quiet(1), loud(1), key()
+    with capsys.disabled():
+        print(key())
+"""
+KEY = "-----BEGIN KEY-----\nits second line\n-----END KEY-----"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flags", [[], ["--no-mask"]])
+def test_environment_variables_are_masked(
+    tmp_path: Path, flags: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the user's own environment neither values nor names with values are in what is kept; --no-mask keeps them.
+    What the test has set itself is shown."""
+    monkeypatch.setenv("MARKER_PLACE", "a place that is not to be told")
+    monkeypatch.setenv("MARKER_SHORT", "q7z")
+    monkeypatch.setenv("MARKER_STAGE", "a-stage-of-somebody")
+    monkeypatch.setenv("MARKER_KEY", KEY)
+    folder = project(tmp_path, LOOKING_TESTS)
+    (folder / "src/shop/looking.py").write_text(LOOKING)
+    done = deskcheck("record", f"pytest:{folder}", "--out", tmp_path / "runs", *flags, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    tables = list((tmp_path / "runs").glob("*.parquet"))
+    found = [(row.get("recording", row.get("id")), row) for table in tables for row in without_sources(table)]
+    everything = done.stdout + "".join(json.dumps(row, default=str) for _, row in found)
+    everything += (tmp_path / "runs/pytest-output.txt").read_text()
+    for value in ("a place that is not to be told", "a-stage-of-somebody", "its second line"):
+        assert (value in everything) == bool(flags)
+    # A short value is masked where its name stands by it; by itself it could be anything.
+    pairs = [str(row) for id_, row in found if str(id_).endswith(("whole()", "copied()"))]
+    assert any("q7z" in row for row in pairs) == bool(flags)
+    if not flags:
+        for name, value in os.environ.items():
+            assert not value or f"{name}={value}" not in everything
+            assert len(value) < 12 or f'"{value}"' not in everything
+    assert "set by the test" in everything
+    recordings = {recording.program.entry: recording for recording in Recordings(tmp_path / "runs")}
+    assert recordings["own"].ending.result == "'set by the test'"
+    assert recordings["whole"].trace[-1].locals["found"].type.endswith("_Environ")
+    # What holds such a value by itself is the same again, and alone.
+    assert {name for name in ("quiet", "loud") if recordings[name].program.extra.get("alone")} == {
+        "quiet",
+        "loud",
+    }
+    plain = [r for r in Recordings(tmp_path / "runs") if "elsewhere" in r.id]
+    assert [(r.ending.result, r.program.extra["arguments"]) for r in plain] == [("'elsewherex'", "literal")]
+
+
+def without_sources(table: Path) -> list[dict[str, Any]]:
+    return [{k: v for k, v in row.items() if k != "sources"} for row in pq.read_table(table).to_pylist()]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="other code is told of once there, and costs nothing")
+def test_a_test_that_runs_much_other_code_is_not_watched_to_its_end(tmp_path: Path) -> None:
+    """After very many calls of code that is not the project's; that is counted, and the next test is watched."""
+    tests = """
+        from shop.words import same
+
+        def nothing():
+            pass
+
+        def test_a():
+            same("early")
+            for _ in range(300_000):
+                nothing()
+            same("late")
+
+        def test_b():
+            same("in the next")
+        """
+    summary = record(project(tmp_path, tests), tmp_path / "runs")
+    assert [recording.id for recording in Recordings(tmp_path / "runs")] == [
+        "shop.words.same('early')",
+        "shop.words.same('in the next')",
+    ]
+    assert summary.left_out == {"not seen: after 200,000 calls in a test of which none was drawn": 1}
+
+
+@pytest.mark.slow
+def test_the_functions_of_a_property_are_two(tmp_path: Path) -> None:
+    """Getter and setter have one name; neither takes the place of the other."""
+    folder = project(
+        tmp_path,
+        "from shop.both import Both\n\n"
+        "def test_a():\n    both = Both()\n    both.value = 3\n    assert both.value == 3\n",
+    )
+    (folder / "src/shop/both.py").write_text(
+        "class Both:\n    @property\n    def value(self):\n        return self.x\n\n"
+        "    @value.setter\n    def value(self, x):\n        self.x = x\n"
+    )
+    summary = record(folder, tmp_path / "runs", per_function=1)
+    assert (summary.recorded, summary.functions) == (2, 2)
 
 
 @pytest.mark.slow
@@ -526,6 +992,7 @@ def test_on_the_command_line(shop: Path, tmp_path: Path) -> None:
     assert (two.returncode, "recorded by themselves" in two.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_the_recordings_can_be_asked_about(
     shop: Path, recorded: tuple[SuiteSummary, dict[str, Recording]], tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from deskcheck.notation.cwm import cwm_text
 from deskcheck.notation.values import Objects, Reader, read_value, value_text
 from deskcheck.recording.value import decode, render
 from deskcheck.tracer.result import snapshot
+from tests.sample import examples
 from tests.tracer.conftest import FILE, run_traced
 
 CODE = """\
@@ -50,7 +51,7 @@ def can_be_used(told: Parsed) -> None:
         assert place.why
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(text=st.text())
 @example(text="4: a=" + "[" * 5000)
 @example(text="4: a=" + "9" * 5000)
@@ -72,7 +73,7 @@ def test_any_text(text: str) -> None:
     can_be_used(parse_cwm(text, CODE))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data())
 def test_true_texts_cut_and_changed(data: st.DataObject) -> None:
     """A rendering that is cut off, or in which characters were replaced, is read as far as it can be."""

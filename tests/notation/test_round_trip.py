@@ -16,6 +16,7 @@ from deskcheck.recording import Kind, Program, Trace
 from deskcheck.recording.trace import fingerprint
 from deskcheck.tracer import Level, TraceLimits
 from tests.notation.states import BY_LINE, differs
+from tests.sample import examples, spread
 from tests.tracer.agree import Runner, Setting, native_is_built, own_programs
 from tests.tracer.conftest import FILE, run_traced
 from tests.tracer.generated import programs
@@ -37,8 +38,7 @@ def trace(request: pytest.FixtureRequest) -> Iterator[Callable[[Program], Trace]
         yield lambda program: Trace(runner.run(program).threads.get(0, []))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PROGRAMS))
+@pytest.mark.parametrize("name", spread(sorted(PROGRAMS), 4))
 @pytest.mark.parametrize("trace", [Level.LINE], indirect=True, ids=str)
 def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
     """Each program of tests/programs, in every notation by line."""
@@ -78,7 +78,7 @@ def test_cruxeval(trace: Callable[[Program], Trace], part: int) -> None:
 
 
 @settings(
-    max_examples=5,
+    max_examples=examples(5),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )

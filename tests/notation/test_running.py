@@ -11,6 +11,7 @@ from deskcheck.notation.running import RunningTexts
 from deskcheck.recording import Program, Row, Trace
 from deskcheck.tracer import Level, TraceLimits
 from tests.notation.test_round_trip import CRUXEVAL, PIECES, PROGRAMS, trace
+from tests.sample import examples, spread
 from tests.tracer.conftest import FILE, run_traced
 from tests.tracer.generated import programs
 
@@ -101,8 +102,7 @@ def test_a_line_number_that_stands_in_the_call_too() -> None:
     assert differ(rows, FILE) == ""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PROGRAMS))
+@pytest.mark.parametrize("name", spread(sorted(PROGRAMS), 4))
 @pytest.mark.parametrize("trace", [Level.LINE], indirect=True, ids=str)
 def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
     """Each program of tests/programs."""
@@ -133,7 +133,7 @@ def test_cruxeval(trace: Callable[[Program], Trace]) -> None:
 
 
 @settings(
-    max_examples=20,
+    max_examples=examples(20),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )

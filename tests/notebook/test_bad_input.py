@@ -13,13 +13,14 @@ from typer.testing import CliRunner
 
 from deskcheck.cli import app
 from deskcheck.notebook.file import read_trajectory
+from deskcheck.notebook.record import record_notebooks
 from deskcheck.notebook.replayer import ReplayLimits, replay
 from deskcheck.notebook.trajectory import Cell, Execution, Restart, Status, Trajectory
+from deskcheck.recording import InputError
 
 pytest.importorskip(
     "ipykernel", reason="would have proved that bad notebooks do not keep others from running"
 )
-pytestmark = pytest.mark.xdist_group("kernel")
 
 
 def code(source: str) -> dict[str, Any]:
@@ -60,6 +61,7 @@ BOOKS: dict[str, tuple[Any, list[str] | str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_folder_of_bad_notebooks(tmp_path: Path) -> None:
     """Every notebook ends as it must, by its name; the others are whole."""
     (tmp_path / "in").mkdir()
@@ -101,6 +103,7 @@ cp "$OUT"/*.parquet "$KEPT"
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk(tmp_path: Path) -> None:
     """A recording on a disk that fills up says so; with space again it goes on, and has every cell once."""
     for name in ("in", "out", "kept"):
@@ -140,6 +143,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert 3 < restart.again < 40
 
 
+@pytest.mark.slow
 def test_an_interrupt_that_is_said_once(tmp_path: Path) -> None:
     """Stops the replay for good: the cell that was stopped is not in the record, and is run when it goes on."""
     cells = tuple(
@@ -163,3 +167,16 @@ def test_an_interrupt_that_is_said_once(tmp_path: Path) -> None:
     assert part.read_text().count("\n") == 2
     found = replay(given, path, limits=ReplayLimits(cell_s=60))
     assert [step.status for step in found.executions] == ["ok"] * 3
+
+
+def test_a_notebook_is_named_with_or_without_its_word(tmp_path: Path) -> None:
+    """`notebooks:FILE.ipynb` records that notebook, as `FILE.ipynb` does; what is not there is said."""
+    (tmp_path / "k.ipynb").write_text(json.dumps(book("x = 1")))
+    options = ["--out", str(tmp_path / "out"), "--no-repeat", "--sandbox", "trusted"]
+    done = CliRunner().invoke(app, ["record", f"notebooks:{tmp_path / 'k.ipynb'}", *options])
+    assert done.exit_code == 0, done.output
+    assert "recorded 1 notebook" in done.stdout
+    again = CliRunner().invoke(app, ["record", str(tmp_path / "k.ipynb"), *options])
+    assert "1 were there already" in again.stdout
+    with pytest.raises(InputError, match=r"notebooks:no\.ipynb: there is no no\.ipynb"):
+        record_notebooks(["notebooks:no.ipynb"], tmp_path / "out")

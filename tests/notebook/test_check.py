@@ -91,12 +91,11 @@ CASES: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     (cell("%no_such_magic", shown("1")), "failed", {"category": "UsageError"}),
     (cell("1 / 0", tags=("skip-execution",)), "not_run", {}),
     (cell("os._exit(3)"), "failed", {"category": "kernel died", "message": "exited: status 3"}),
-    (cell("while True: pass", shown("1")), "timed_out", {"message": "more than 2 s"}),
+    (cell("while True: pass", shown("1")), "timed_out", {"message": "more than 5 s"}),
     (cell("print('end')", printed("end\n")), "same", {}),
 ]
 
 
-@pytest.mark.xdist_group("kernel")
 class TestRuns:
     @pytest.fixture(autouse=True)
     def kernels(self) -> None:
@@ -105,7 +104,7 @@ class TestRuns:
     def test_every_status(self, tmp_path: Path) -> None:
         """Each cell gets the one that it deserves, with why; the report counts them all."""
         path = save(tmp_path / "all.ipynb", *(case for case, _, _ in CASES))
-        report = check_notebooks([path], limits=ReplayLimits(cell_s=2))
+        report = check_notebooks([path], limits=ReplayLimits(cell_s=5))
         (notebook,) = report.notebooks
         found = {each.number: each for each in notebook.cells}
         assert {number: each.status.value for number, each in found.items()} == {

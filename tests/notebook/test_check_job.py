@@ -24,6 +24,7 @@ from deskcheck.recording.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.scale import JobSummary, LocalPool, status
 from deskcheck.scale.status import changed, failures
+from tests.conftest import skip_without_ray
 from tests.notebook.test_check import cell, printed, save, shown
 from tests.scale.jobs import KILL_THE_WORKER
 
@@ -55,12 +56,12 @@ def timeless(report: Report) -> tuple[Report, dict[str, Any]]:
     return told, told.to_dict()
 
 
-@pytest.mark.xdist_group("kernel")
 class TestRuns:
     @pytest.fixture(autouse=True)
     def kernels(self) -> None:
         pytest.importorskip("ipykernel", reason="would have proved that notebooks are checked in shards")
 
+    @pytest.mark.slow
     def test_the_report_is_that_of_check(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Notebook for notebook and cell for cell, under the names that were given; only what is to stay stays. Again
         does nothing; one notebook more makes its shard and no other; one that is changed is not mixed with what is
@@ -166,6 +167,7 @@ class TestRuns:
         assert "2 notebooks in 1 shards are planned; whole are 2 notebooks in 1 shards, 1 cells" in told
         assert CliRunner().invoke(app, command).exit_code == 2
 
+    @pytest.mark.slow
     def test_what_a_killed_worker_had_run_is_not_run_again(self, tmp_path: Path) -> None:
         """A worker that is killed in its second notebook: the first was run once, and both are as without that."""
         folder = tmp_path / "in"
@@ -182,6 +184,7 @@ class TestRuns:
         assert report.environment is not None
 
     @pytest.mark.slow
+    @pytest.mark.usefixtures("one_ray_at_a_time")
     @pytest.mark.skipif(
         find_spec("ray") is None,
         reason="needs the extra [scale]: would have proved that Ray finds what the pool finds",
@@ -200,9 +203,10 @@ class TestRuns:
                 env={**os.environ, "PYTHONPATH": path, "RAY_ADDRESS": "local"},
                 capture_output=True,
                 text=True,
-                timeout=500,
+                timeout=1500,
                 check=False,
             )
+            skip_without_ray(ran.stderr, "Ray finds what the pool finds")
             assert ran.returncode == 1, ran.stderr[-3000:]
             text = (tmp_path / "report.json").read_text()
             found.append(re.sub(r'("wall_s"|"seconds"): [0-9.e-]+', "", text))

@@ -123,7 +123,6 @@ def test_what_is_no_log_is_refused(tmp_path: Path, change: Any, said: str) -> No
     assert "log.csv" in str(caught.value)
 
 
-@pytest.mark.xdist_group("kernel")
 def test_a_log_is_replayed(tmp_path: Path) -> None:
     """Its outputs, which the log has not, are there after the replay; edits and restarts stay."""
     pytest.importorskip("ipykernel", reason="would have proved that a log is replayed")

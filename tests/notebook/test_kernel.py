@@ -16,7 +16,10 @@ pytest.importorskip("ipykernel", reason="would have proved what kernels do with 
 LIMITS = Limits(cpu_s=200, wall_s=1000, memory_bytes=2 << 30, output_bytes=64 << 20)
 
 
-@pytest.fixture(scope="module", params=["strict", "standard", "trusted"])
+@pytest.fixture(
+    scope="module",
+    params=["strict", *(pytest.param(level, marks=pytest.mark.slow) for level in ("standard", "trusted"))],
+)
 def kernel(request: pytest.FixtureRequest) -> Iterator[Kernel]:
     with Kernel(
         confinement=Confinement(request.param), limits=LIMITS, state=StateLimits(time_s=60)
@@ -31,7 +34,6 @@ def living(kernel: Kernel) -> Iterator[None]:
         kernel.restart()
 
 
-@pytest.mark.xdist_group("kernel")
 class TestCells:
     def test_a_cell(self, kernel: Kernel) -> None:
         """Outputs in order, count, figures and state."""
@@ -76,7 +78,7 @@ class TestCells:
         assert (ran.status, ran.detail) == (Status.TIMED_OUT, "more than 1 s")
         assert ran.outputs[0].text == "begun\n"
         assert kernel.alive
-        monkeypatch.setattr("deskcheck.notebook.kernel._STOP_S", 3.0)  # of 20
+        monkeypatch.setattr("deskcheck.notebook.kernel._STOP_S", 1.0)  # of 20
         deaf = (
             "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(0.1)"
         )

@@ -189,7 +189,6 @@ def recorded(home: Path) -> Trajectory:
     return found
 
 
-@pytest.mark.xdist_group("lab")
 def test_a_session(home: Path, browser: Any) -> None:
     """Run, edit, run out of order, insert, an error, an interrupt, move, delete, restart, a kernel's death: each
     is a step, in its place, with its cell, its outputs and how it ended."""
@@ -269,7 +268,6 @@ def test_a_session(home: Path, browser: Any) -> None:
     assert found.kernel == "python3"
 
 
-@pytest.mark.xdist_group("lab")
 def test_nothing_without_the_users_word(home: Path, browser: Any) -> None:
     """With the extension, and no folder named, a session leaves no recording anywhere below its home."""
     server = start(home)

@@ -11,6 +11,7 @@ from deskcheck.notebook.live import Live
 from deskcheck.notebook.masking import Mask
 from deskcheck.notebook.trajectory import Cell, Restart, Status, check
 from deskcheck.recording.errors import RecordingError
+from tests.sample import examples
 
 CELLS = (Cell(id="a", source="x = 1"), Cell(id="b", source="x"))
 
@@ -152,7 +153,7 @@ ACTIONS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(ACTIONS, max_size=8))
 def test_any_session(tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[object, ...]]) -> None:
     """Whatever is seen, the steps can have followed each other, and after a save the notebook is the saved one."""

@@ -19,7 +19,6 @@ manager = pytest.importorskip(
 pytest.importorskip("ipykernel", reason="would have proved what %deskcheck records in a kernel")
 
 WAIT_S = 60.0
-pytestmark = pytest.mark.xdist_group("magic")
 
 
 @dataclass
@@ -177,6 +176,7 @@ def test_masking_and_going_on(kernel: Kernel, tmp_path: Path) -> None:
     assert b"swordfish" not in path.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_late_interrupt(kernel: Kernel, tmp_path: Path) -> None:
     """An interrupt that comes after the cell, while its variables are looked at, changes nothing."""
     kernel.run(f"%deskcheck record {tmp_path}")
@@ -194,6 +194,7 @@ def test_a_late_interrupt(kernel: Kernel, tmp_path: Path) -> None:
     assert found[0][1].variables["probe"].described == {"seen": True}
 
 
+@pytest.mark.slow
 def test_a_killed_kernel(kernel: Kernel, tmp_path: Path) -> None:
     """What was recorded survives a kill, and the next kernel goes on from there, after a death."""
     path = tmp_path / "work.trajectory.parquet"

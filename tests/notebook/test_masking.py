@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskcheck.notebook.capture import Capture, StateLimits
-from deskcheck.notebook.masking import MASKED, Mask
+from deskcheck.notebook.masking import Mask
 from deskcheck.notebook.state import states
 from deskcheck.notebook.trajectory import Execution, Insertion, Output, Status, to_dict
 from deskcheck.recording.errors import InputError
+from deskcheck.recording.secrets import MASKED
 
 TOKENS = [
     "ghp_" + "a1B2" * 9,

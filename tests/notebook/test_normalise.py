@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from deskcheck.notebook.normalise import NORMALISERS, same_after
 from deskcheck.notebook.repeats import Text
+from tests.sample import examples
 
 RULES = {each.name: each for each in NORMALISERS}
 
@@ -189,7 +190,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(VALUES, VALUES, st.integers(4, 80))
 def test_values_stay_what_they_are(one: Any, other: Any, width: int) -> None:
     """However they are broken into lines, equal values are the same and others are not; bool and int are told apart."""

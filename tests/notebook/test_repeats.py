@@ -110,8 +110,8 @@ SOURCES = (
 )
 
 
-@pytest.mark.xdist_group("kernel")
 class TestRuns:
+    @pytest.mark.slow
     def test_fresh_kernels_are_compared(self, tmp_path: Path) -> None:
         """Random numbers, the order of a set that was made a list and addresses differ; a death repeats.
         Nothing but the trajectory stays, and runs that were interrupted go on where they were."""
@@ -145,7 +145,7 @@ class TestRuns:
         from tests.notebook.test_replay import notebook
 
         given = parse_notebook(notebook("1", "import time; time.sleep(60)", "2"), name="n.ipynb")
-        limits = ReplayLimits(cell_s=2, notebook_s=2.5)
+        limits = ReplayLimits(cell_s=2, notebook_s=8)
         found = replay(given, tmp_path / "one.trajectory.parquet", limits=limits)
         assert {e.repeats for e in found.executions} == {None}
         assert found.ended in (Ended.WHOLE, Ended.TIMED_OUT)

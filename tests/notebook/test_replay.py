@@ -19,7 +19,6 @@ from deskcheck.sandbox.confinement import Confinement
 
 pytest.importorskip("ipykernel", reason="would have proved that notebooks are replayed")
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
-pytestmark = pytest.mark.xdist_group("kernel")
 
 
 def notebook(*sources: str, **metadata: Any) -> bytes:
@@ -68,10 +67,11 @@ def test_a_death_and_what_goes_on(tmp_path: Path) -> None:
     assert after[2].variables == {}
 
 
+@pytest.mark.slow
 def test_the_notebook_limit_leaves_a_partial_record(tmp_path: Path) -> None:
     """What ran is there with its outputs; the rest is not, and the trajectory says so."""
     endless = "print('begun')\nwhile True: pass"
-    found = run(tmp_path, "1", endless, "2", limits=ReplayLimits(notebook_s=3, cell_s=60))
+    found = run(tmp_path, "1", endless, "2", limits=ReplayLimits(notebook_s=10, cell_s=60))
     assert (found.ended, len(found.steps)) == (Ended.TIMED_OUT, 2)
     assert [e.status for e in found.executions] == ["ok", "timed_out"]
     assert list(found.executions)[1].text() == "begun\n"
@@ -194,7 +194,7 @@ def test_fixtures_of_nbclient_end_as_they_say(tmp_path: Path) -> None:
     }
     for name, statuses in expected.items():
         given = parse_notebook((folder / f"{name}.ipynb").read_bytes(), name=name)
-        limits = ReplayLimits(cell_s=2 if name == "Interrupt" else 30)
+        limits = ReplayLimits(cell_s=5 if name == "Interrupt" else 300)
         found = replay(given, tmp_path / f"{name}.trajectory.parquet", limits=limits)
         assert [e.status for e in found.executions] == statuses, name
         assert read_trajectory(tmp_path / f"{name}.trajectory.parquet").steps == found.steps

@@ -20,8 +20,6 @@ pytest.importorskip("jupyter_server", reason=PROVED)
 websocket = pytest.importorskip("tornado.websocket", reason=PROVED)
 zmq = pytest.importorskip("zmq", reason=PROVED)
 
-pytestmark = pytest.mark.xdist_group("server")
-
 
 class Server(jupyter.Server):
     """One that is driven as a front end does."""
@@ -138,6 +136,7 @@ def test_a_session(start: Callable[..., Server], tmp_path: Path) -> None:
     assert "Traceback" not in server.log
 
 
+@pytest.mark.slow
 def test_a_killed_server(start: Callable[..., Server], tmp_path: Path) -> None:
     """What was recorded survives a kill of the server; the next one goes on with it, with what has changed."""
     server = start()
@@ -170,6 +169,7 @@ def test_a_killed_server(start: Callable[..., Server], tmp_path: Path) -> None:
     assert [cell.source for cell in found.cells] == ["x = 1", "x"]
 
 
+@pytest.mark.slow
 def test_a_file_without_ids(start: Callable[..., Server], tmp_path: Path) -> None:
     """Before nbformat 4.5 the front end's ids are its own: cells are told by their sources."""
     server = start()
@@ -187,6 +187,7 @@ def test_a_file_without_ids(start: Callable[..., Server], tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written(start: Callable[..., Server], tmp_path: Path) -> None:
     """The session goes on without a recording, and the log says why."""
     (tmp_path / "rec").write_text("a file")
@@ -197,6 +198,7 @@ def test_a_folder_that_cannot_be_written(start: Callable[..., Server], tmp_path:
     assert "Traceback" not in server.log
 
 
+@pytest.mark.slow
 def test_a_wrong_pattern(tmp_path: Path) -> None:
     """A mask that is no pattern is refused while the server starts: nothing is recorded unmasked by mistake."""
     server = Server(tmp_path, f"--Deskcheck.folder={tmp_path / 'rec'}", "--Deskcheck.mask_texts=(")

@@ -18,9 +18,9 @@ from deskcheck.notebook.trial import Place, TrialLimits, Trials
 from deskcheck.recording.errors import InputError, MissingExtra
 from deskcheck.sandbox.confinement import Confinement
 from tests.notebook.trying import notebook, tried
+from tests.sample import examples, spread
 
 pytest.importorskip("IPython", reason="would have proved how cells are tried out and marked")
-pytestmark = pytest.mark.xdist_group("kernel")
 
 
 def kinds(marked: Agreement) -> set[str]:
@@ -77,12 +77,12 @@ HOSTILE = {
 
 @pytest.fixture(scope="module")
 def hostile_place() -> Iterator[Place]:
-    limits = TrialLimits(trial_s=2, memory_bytes=2 << 30)
+    limits = TrialLimits(trial_s=4, memory_bytes=2 << 30)
     with tried("x = [1]", "x.append(2)\nprint(x)", "x", at=1, limits=limits) as place:
         yield place
 
 
-@pytest.mark.parametrize("what", HOSTILE)
+@pytest.mark.parametrize("what", spread(HOSTILE, 4))
 def test_whatever_a_candidate_does_it_is_marked(hostile_place: Place, what: str) -> None:
     """It gets a status and scores 0, and the true cell scores 1 after it."""
     source, status = HOSTILE[what]
@@ -195,7 +195,7 @@ def rule_trials() -> Iterator[Trials]:
         yield trials
 
 
-@pytest.mark.parametrize("number", range(len(RULE)))
+@pytest.mark.parametrize("number", spread(range(len(RULE)), 3))
 def test_the_rule(rule_trials: Trials, number: int) -> None:
     """Each line of `RULE`: nothing differs and the score is 1, or just what is said does and it is 0."""
     true, candidate, differences = RULE[number]
@@ -240,7 +240,7 @@ def test_earlier_cells_are_run_as_in_a_replay() -> None:
     given = notebook("x = 1", "import os; os._exit(1)", "y = 1", endless, "print(sorted(globals()), y)", "")
     *steps, last = given.executions
     trajectory = replace(given, steps=(*steps, Restart(order=last.order), steps[4]))
-    with Trials(trajectory, limits=TrialLimits(cell_s=2)) as trials:
+    with Trials(trajectory, limits=TrialLimits(cell_s=5)) as trials:
         run = trials.at(4).run("print('x' in globals(), y)")
         assert run.outputs[0].text == "False 2\n"
         assert trials.at(6).run("print('y' in globals())").outputs[0].text == "False\n"
@@ -342,7 +342,10 @@ def plain_place() -> Iterator[Trials]:
         yield trials
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(true=CELLS, candidate=CELLS)
 def test_marks_are_those_of_plain_runs(plain_place: Trials, true: list[str], candidate: list[str]) -> None:
     """Where all variables are read later, two cells agree if they print the same and leave the same values,
@@ -366,7 +369,7 @@ def _plain(source: str) -> tuple[str, dict[str, int]]:
 def test_every_level(level: Confinement) -> None:
     """Forks, files and limits are there at each."""
     sources = ("open('f', 'w').write('1');", "y = open('f').read()", "y")
-    with tried(*sources, at=1, confinement=level, limits=TrialLimits(trial_s=1)) as place:
+    with tried(*sources, at=1, confinement=level, limits=TrialLimits(trial_s=4)) as place:
         assert place.run("while True: pass").status is Status.TIMED_OUT
         assert place.mark("y = '1'").score == 1
         assert place.mark("y = '2'").score == 0

@@ -14,6 +14,7 @@ from deskcheck.notebook.state import State, states
 from deskcheck.notebook.trajectory import Execution, Status
 from deskcheck.notebook.views import VIEWS, estimate_tokens, used_names, view
 from deskcheck.recording.errors import InputError
+from tests.sample import examples
 
 
 def run(*sources: str) -> State:
@@ -176,7 +177,7 @@ CROWDED = run(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     kind=st.sampled_from(VIEWS),
     budget=st.integers(0, 3000),

@@ -19,7 +19,7 @@ async def main():
     await asyncio.sleep(0)
     log.append("after its first turn")
     print(await task, task.done(), task.get_name())
-    print(await asyncio.wait_for(worker("d", 1), timeout=60))
+    print(await asyncio.wait_for(worker("d", 1), timeout=300))
     return len(asyncio.all_tasks())
 
 

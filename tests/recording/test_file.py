@@ -35,6 +35,7 @@ from deskcheck.recording import (
 )
 from deskcheck.recording import file as file_module
 from deskcheck.recording.file import Recordings, Writer
+from tests.sample import examples, spread
 
 SOURCE_FOLDER = Path(deskcheck.__file__).parents[1]
 
@@ -182,7 +183,7 @@ runs = st.tuples(programs, event_rows(), endings, environments, st.none() | st.b
     st.integers(1, 5),
     st.integers(1, 7),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_what_is_written_is_read(
     written: list[Any], shard_recordings: int, batch_rows: int, group_rows: int
 ) -> None:
@@ -523,7 +524,7 @@ print(deaths)
 """
 
 
-@pytest.mark.parametrize("second", [0, 3, 5, 8, 12])
+@pytest.mark.parametrize("second", spread([0, 3, 5, 8, 12], 5))
 def test_death_before_any_file_operation(tmp_path: Path, second: int) -> None:
     """Wherever a writer dies, and where the next dies while it recovers, everything finished is kept,
     nothing is twice, and the folder ends up with whole shards alone."""
@@ -541,6 +542,7 @@ with Writer(folder, shard_recordings=5) as writer:
 """
 
 
+@pytest.mark.slow
 def test_kill_at_random_moments(tmp_path: Path) -> None:
     """What a writer said is finished is still there after kill -9, once, whenever that struck."""
     finished: set[str] = set()
@@ -676,7 +678,7 @@ def test_a_file_where_a_folder_is_needed(tmp_path: Path) -> None:
         with pytest.raises(RecordingError, match="A file stands where a folder is needed") as caught:
             Writer(place)
         assert caught.value.path == str(place)
-    with pytest.raises(RecordingError, match="is a file; give the folder"):
+    with pytest.raises(RecordingError, match="is a file; `deskcheck record"):
         Recordings(file)
     with pytest.raises(RecordingError, match="does not exist"):
         Recordings(tmp_path / "nowhere")
@@ -843,7 +845,9 @@ def copied(three_shards: Path, tmp_path: Path) -> Path:
     st.sampled_from([f"{table}-0000{n}.parquet" for table in ("events", "recordings") for n in range(3)]),
     st.floats(0, 1, exclude_max=True),
 )
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_a_file_cut_at_any_byte(three_shards: Path, name: str, where: float) -> None:
     """A file cut anywhere is a clean error; with allow_truncated the other shards are read, whole."""
     with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox, _plain
 CHECK = (
     "def check(candidate):\n    assert candidate(1) == [1, 2]\n    assert candidate(5) == [5, 6]\ncheck(f)\n"
 )
-LIMITS = Limits(cpu_s=1, wall_s=20, memory_bytes=1 << 30)
+LIMITS = Limits(cpu_s=1, wall_s=60, memory_bytes=1 << 30)
 
 
 @pytest.fixture(scope="module", params=[Confinement.STRICT, Confinement.STANDARD])

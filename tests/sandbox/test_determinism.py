@@ -16,7 +16,7 @@ from deskcheck.sandbox.repeats import causes
 
 START = 1_709_210_096.25
 """2024-02-29 12:34:56.25 UTC."""
-LIMITS = Limits(cpu_s=5, wall_s=20)
+LIMITS = Limits(cpu_s=5, wall_s=60)
 
 
 @pytest.fixture(scope="module")

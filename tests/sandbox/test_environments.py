@@ -30,8 +30,7 @@ from deskcheck.sandbox.recorder import record_all
 from deskcheck.sandbox.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]
-# What is built once serves every test of this file, so one worker runs them all.
-pytestmark = pytest.mark.xdist_group("environments")
+# What is built once serves the tests of this file that a worker runs.
 
 
 def make_wheel(folder: Path, version: str, body: str) -> None:
@@ -231,6 +230,7 @@ def test_a_recording_tells_its_environment(two: BuiltEnvironment, tmp_path: Path
     assert recording.repeatable is True
 
 
+@pytest.mark.slow
 def test_another_python(wheels: Path, tmp_path: Path) -> None:
     """The server is the interpreter that the environment asks for, and the recording says so."""
     mine = f"3.{sys.version_info.minor}"

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.attacks.stage import parent_of, processes
 
 LEVELS = ("strict", "standard")
 _SUBREAPER = 36
-_GONE_S = 20.0
+_GONE_S = 60.0
 CALLER = """
 import os, sys
 from deskcheck.recording.program import Program
@@ -58,17 +59,22 @@ def nothing_left() -> Iterator[None]:
         libc.prctl(_SUBREAPER, 0, 0, 0, 0)
 
 
-@pytest.mark.slow
+def moments(some: int, every: int) -> list[Any]:
+    """How many moments to kill at: some for `make test-all`, every one for `make exhaustive`."""
+    return [pytest.param(some, marks=pytest.mark.slow), pytest.param(every, marks=pytest.mark.exhaustive)]
+
+
+@pytest.mark.parametrize("kills", moments(15, 50))
 @pytest.mark.parametrize("level", LEVELS)
-def test_servers_are_killed(level: str, nothing_left: None) -> None:
-    """With its servers killed 50 times, a sandbox gives a result for every program, and each is right."""
+def test_servers_are_killed(level: str, kills: int, nothing_left: None) -> None:
+    """With its servers killed so often, a sandbox gives a result for every program, and each is right."""
     choose = random.Random(11)
     before = children()
     over = threading.Event()
     killed: list[float] = []
 
     def kill() -> None:
-        while len(killed) < 50 and not over.wait(choose.uniform(0.0, 0.2)):
+        while len(killed) < kills and not over.wait(choose.uniform(0.0, 0.2)):
             servers = sorted(children() - before)
             if servers:
                 os.kill(choose.choice(servers), signal.SIGKILL)
@@ -76,7 +82,7 @@ def test_servers_are_killed(level: str, nothing_left: None) -> None:
 
     def programs() -> Iterator[Program]:
         n = 0
-        while len(killed) < 50:
+        while len(killed) < kills:
             yield Program(id=str(n), code=f"import time\ntime.sleep(0.01)\nprint({n} * {n})")
             n += 1
 
@@ -96,12 +102,12 @@ def test_servers_are_killed(level: str, nothing_left: None) -> None:
     assert any(result.attempts > 1 for result in results), "no kill met a run"
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("kills", moments(6, 25))
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_caller_is_killed(level: str, nothing_left: None) -> None:
-    """A caller killed at 25 moments leaves no process; what it had given out was whole and right."""
+def test_the_caller_is_killed(level: str, kills: int, nothing_left: None) -> None:
+    """A caller killed at so many moments leaves no process; what it had given out was whole and right."""
     choose = random.Random(12)
-    for wait_for in [0, *(choose.randrange(60) for _ in range(24))]:
+    for wait_for in [0, *(choose.randrange(60) for _ in range(kills - 1))]:
         with subprocess.Popen(
             [sys.executable, "-c", CALLER, level],
             stdout=subprocess.PIPE,
@@ -134,8 +140,9 @@ with Sandbox(level=level, workers=2, tries=60) as sandbox:
         line = f"{result.program.id} {result.ending.outcome} {result.ending.stdout.strip()}\\n"
         os.write(1, line.encode())
 """
-_KILLS = 100
 _LAST = 1_000_000
+VICTIMS = {"server": 4, "program": 4, "caller": 1, "caller and servers": 1}
+"""Who is killed, and how often beside the others."""
 
 
 def below(pid: int) -> dict[int, int]:
@@ -151,10 +158,10 @@ def below(pid: int) -> dict[int, int]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("wanted", moments(20, 100))
 @pytest.mark.parametrize("level", LEVELS)
-def test_everybody_is_killed(level: str, tmp_path: Path, nothing_left: None) -> None:
-    """100 kills of servers, programs, callers and callers with their servers: results that were given out go on
+def test_everybody_is_killed(level: str, wanted: int, tmp_path: Path, nothing_left: None) -> None:
+    """Kills of servers, programs, callers and callers with their servers: results that were given out go on
     without a gap, each right or its program's own kill, and no process and no file is left."""
     choose = random.Random(13)
     tmp_path.chmod(0o755)
@@ -164,7 +171,12 @@ def test_everybody_is_killed(level: str, tmp_path: Path, nothing_left: None) -> 
     lines: list[str] = []
     kills: Counter[str] = Counter()
     workers_killed = 0
-    while kills.total() < _KILLS:
+
+    def enough() -> bool:
+        assert kills.total() < 20 * wanted, f"of {[*VICTIMS]} only {[*kills]} were ever met"
+        return kills.total() >= wanted and len(kills) == len(VICTIMS)
+
+    while not enough():
         with subprocess.Popen(
             [sys.executable, "-c", MIXED, level, str(len(lines)), str(_LAST)],
             stdout=subprocess.PIPE,
@@ -182,15 +194,13 @@ def test_everybody_is_killed(level: str, tmp_path: Path, nothing_left: None) -> 
             while patient and len(taken) < 2 and caller.poll() is None:
                 time.sleep(0.05)
             alive = True
-            while alive and kills.total() < _KILLS:
+            while alive and not enough():
                 time.sleep(choose.uniform(0.0, 0.3))
                 assert caller.poll() is None, "the caller ended by itself"
                 tree = below(caller.pid)
                 servers = [pid for pid, depth in tree.items() if depth < program_depth]
                 programs = [pid for pid, depth in tree.items() if depth == program_depth]
-                (victim,) = choose.choices(
-                    ["server", "program", "caller", "caller and servers"], weights=[4, 4, 1, 1]
-                )
+                (victim,) = choose.choices([*VICTIMS], weights=[*VICTIMS.values()])
                 whom = {
                     "server": servers and [choose.choice(servers)],
                     "program": programs and [choose.choice(programs)],
@@ -202,7 +212,8 @@ def test_everybody_is_killed(level: str, tmp_path: Path, nothing_left: None) -> 
                         os.kill(pid, signal.SIGKILL)
                     except ProcessLookupError:
                         continue  # it has ended meanwhile
-                kills[victim] += bool(whom)
+                if whom:
+                    kills[victim] += 1
                 alive = "caller" not in victim
             caller.kill()
             reader.join()
@@ -213,7 +224,6 @@ def test_everybody_is_killed(level: str, tmp_path: Path, nothing_left: None) -> 
         else:
             assert line == f"{n} returned {n * n}\n"
     assert workers_killed <= kills["program"]
-    assert min(kills[victim] for victim in ("server", "program", "caller", "caller and servers")) > 0, kills
     code = (
         "import sys; from deskcheck.sandbox import Sandbox\nwith Sandbox(level=sys.argv[1], workers=1): pass"
     )

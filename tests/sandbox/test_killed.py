@@ -44,9 +44,11 @@ def without_gaps(rows: list[Row]) -> bool:
     return [row.index for row in rows] == list(range(len(rows)))
 
 
-@pytest.mark.slow
-def test_killed_at_any_moment() -> None:
-    """Killed from outside at 50 moments: what is there is the beginning of what an unkilled run tells."""
+@pytest.mark.parametrize(
+    "kills", [pytest.param(20, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.exhaustive)]
+)
+def test_killed_at_any_moment(kills: int) -> None:
+    """Killed from outside at so many moments: what is there is the beginning of what an unkilled run tells."""
     code = WORK + "work(400)\n"
     whole, ending = traced(code)
     assert ending.wall_s is not None
@@ -54,7 +56,7 @@ def test_killed_at_any_moment() -> None:
     assert without_gaps(whole)
     choose = random.Random(5)
     lengths = set()
-    for _ in range(50):
+    for _ in range(kills):
         rows, ending = traced(code, replace(LIMITS, wall_s=choose.uniform(0.4, 1.0) * seconds))
         assert ending.outcome in (Outcome.TIMED_OUT, Outcome.RETURNED)
         assert without_gaps(rows)

@@ -116,8 +116,15 @@ def test_verdicts(name: str) -> None:
     assert wrong_verdicts(name) == {}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=pytest.mark.slow if name == "HumanEvalFix, buggy" else pytest.mark.exhaustive
+        )
+        for name in FILES
+    ],
+)
 def test_verdicts_do_not_depend_on_the_load(name: str) -> None:
     """The same with eight busy processes beside: CPU time decides, not the clock."""
     with busy_machine():

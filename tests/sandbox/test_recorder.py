@@ -17,7 +17,7 @@ def call(name: str, code: str, arguments: str = "()") -> Program:
 
 
 def recorded(tmp_path: Path, *programs: Program) -> tuple[Summary, Recordings]:
-    summary = record_all(programs, tmp_path / "runs", limits=Limits(cpu_s=5, wall_s=20))
+    summary = record_all(programs, tmp_path / "runs", limits=Limits(cpu_s=1, wall_s=60))
     return summary, Recordings(tmp_path / "runs")
 
 

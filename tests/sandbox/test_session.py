@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox import After, Confinement, Limits, Sandbox, Session, SessionEnded
+from tests.sample import examples
 
-LIMITS = Limits(cpu_s=2, wall_s=8, memory_bytes=1 << 30, output_bytes=100_000)
+LIMITS = Limits(cpu_s=2, wall_s=60, memory_bytes=1 << 30, output_bytes=100_000)
 
 
 @pytest.fixture(scope="module", params=list(Confinement))
@@ -167,7 +168,9 @@ def test_snapshots_of_snapshots(strict: Sandbox) -> None:
         assert shown(session, "x") == "2"
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.one_of(st.integers(0, 9).map(lambda n: ("set", n)), st.just(("snapshot", 0)), st.integers(0, 3).map(lambda n: ("restore", n))), max_size=8))  # fmt: skip
 def test_a_session_is_what_a_model_of_it_says(strict: Sandbox, steps: list[tuple[str, int]]) -> None:
     """However pieces, snapshots and restores follow one another, variable and file are those of the model."""
@@ -225,7 +228,7 @@ ENDS = [
 @pytest.mark.parametrize(("code", "outcome", "said"), ENDS, ids=[said for _, _, said in ENDS])
 def test_a_piece_that_ends_the_interpreter(strict: Sandbox, code: str, outcome: Outcome, said: str) -> None:
     """With a snapshot the session is back there; without one it has ended, and says so from then on."""
-    limits = replace(LIMITS, cpu_s=0.5, wall_s=1.0)
+    limits = replace(LIMITS, cpu_s=0.5, wall_s=1.0 if said == "wall time" else 60.0)
     with strict.session() as session:
         session.run("x = 1")
         session.snapshot()

@@ -20,7 +20,7 @@ def leftover(among: Path, name: str) -> Path:
     return folder
 
 
-def folders(removed: list[str]) -> list[str]:
+def folders(removed: tuple[str, ...]) -> list[str]:
     """Without control groups: those of other tests that were killed may go at the same time."""
     return [each for each in removed if not each.startswith("/")]
 

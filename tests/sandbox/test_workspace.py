@@ -17,14 +17,14 @@ from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Cancelled
 from deskcheck.sandbox.server import ServerLost
 from deskcheck.sandbox.workspace import Completed, Workspace
+from tests.sample import examples
 
 LIMITS = Limits(cpu_s=10, wall_s=60, memory_bytes=1 << 30, processes=64, file_bytes=1 << 20)
 
-# One workspace of each level serves all tests, so one worker runs them.
-pytestmark = pytest.mark.xdist_group("workspace")
+# One workspace of each level serves the tests that a worker runs.
 
 
-@pytest.fixture(scope="module", params=["strict", "standard"])
+@pytest.fixture(scope="module", params=["strict", pytest.param("standard", marks=pytest.mark.slow)])
 def workspace(request: pytest.FixtureRequest) -> Iterator[Workspace]:
     with Workspace(request.param, limits=LIMITS) as place:
         yield place
@@ -65,7 +65,9 @@ def test_files_stay_and_may_be_run(workspace: Workspace) -> None:
     assert workspace.read("out") == b"ran\nagain\n"
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(contents=st.binary(max_size=4096), name=st.from_regex(r"[A-Za-z0-9 é~'\"$]{1,20}", fullmatch=True))
 def test_a_file_comes_back_as_it_went(contents: bytes, name: str, workspace: Workspace) -> None:
     """Any bytes, under any name that a folder takes."""
@@ -74,6 +76,7 @@ def test_a_file_comes_back_as_it_went(contents: bytes, name: str, workspace: Wor
     assert workspace.read(path) == contents
 
 
+@pytest.mark.slow
 def test_no_process_outlives_its_command(workspace: Workspace) -> None:
     """What goes on in the background is ended with the command that started it."""
     workspace.run(["sh", "-c", "(sleep 1; echo late > late) & echo started"])
@@ -108,7 +111,8 @@ def test_a_limit_stops_a_command_and_not_the_workspace(
 ) -> None:
     """The limit that was met is told, and files and workspace go on."""
     workspace.write("before", b"kept")
-    done = python(workspace, code, wall_s=3, output_bytes=100_000)
+    wall_s = 3 if outcome is Outcome.TIMED_OUT else 60
+    done = python(workspace, code, wall_s=wall_s, output_bytes=100_000)
     assert (done.outcome, said in done.detail) == (outcome, True), done.detail
     assert len(done.stdout) <= 100_000
     assert workspace.read("before") == b"kept"
@@ -154,7 +158,7 @@ def test_hostile_commands_are_stopped(name: str, workspace: Workspace, tmp_path:
             port=server.getsockname()[1],
             pid=os.getpid(),
         )
-        done = python(workspace, code, wall_s=10)
+        done = python(workspace, code, wall_s=60)
     assert done.status != 0, done
     assert b"got it" not in done.stdout
     assert not (tmp_path / "written").exists()

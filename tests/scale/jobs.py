@@ -8,7 +8,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.recorder import RecordSettings
 
-OPEN = RecordSettings(repeat=False, confinement=Confinement.TRUSTED, limits=Limits(cpu_s=5, wall_s=20))
+OPEN = RecordSettings(repeat=False, confinement=Confinement.TRUSTED, limits=Limits(cpu_s=5, wall_s=100))
 """Programs that can reach the process that records them."""
 
 HOSTILE = {

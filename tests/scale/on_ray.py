@@ -3,12 +3,14 @@ With `--lose`, a node goes away without a word when the first shard is whole, or
 another comes; with `--killer` one of the programs kills its worker. Prints the summary as JSON."""
 
 import argparse
+import contextlib
 import json
 import os
 import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from deskcheck.scale import record_job
 from tests.scale.jobs import OPEN, killer, sums
@@ -23,9 +25,25 @@ def main(folder: Path, count: int, *, lose: bool, after_s: float | None, kill: b
 
     # On loopback alone; what is called 127.0.0.1 Ray takes for the machine's address.
     node = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.2"}
-    cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+
+    def begun() -> tuple[Cluster, Any]:
+        """A cluster and its second node, each of which Ray gives 30 seconds to start, also on a busy machine."""
+        for more in (2, 1, 0):
+            cluster = None
+            try:
+                cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+                return cluster, cluster.add_node(**node)
+            except (TypeError, AttributeError, ValueError):  # of a call, not of a machine
+                raise
+            except Exception as error:  # Ray has no class of its own for it
+                if cluster is not None:
+                    cluster.shutdown()
+                if not more:
+                    raise SystemExit(f"Ray could not be started on this machine: {error}") from error
+        raise AssertionError("unreachable")
+
+    cluster, second = begun()
     try:
-        second = cluster.add_node(**node)
         ray.init(address=cluster.address, _node_ip_address="127.0.0.2", log_to_driver=False)
         runner = RayCluster()
 
@@ -35,7 +53,8 @@ def main(folder: Path, count: int, *, lose: bool, after_s: float | None, kill: b
             while after_s is None and not any(folder.glob("recordings-*.parquet")):
                 time.sleep(0.05)
             cluster.remove_node(second, allow_graceful=False)
-            cluster.add_node(**node)
+            with contextlib.suppress(TimeoutError):  # it comes later
+                cluster.add_node(**node)
 
         thread = threading.Thread(target=change_nodes, daemon=True)
         if lose:

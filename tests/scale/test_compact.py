@@ -20,6 +20,7 @@ from deskcheck.scale import LocalPool, record_job, status
 from deskcheck.scale.compact import compact
 from deskcheck.scale.manifest import add_line
 from deskcheck.scale.status import changed
+from tests.command import deskcheck
 from tests.scale.jobs import OPEN, sums
 from tests.scale.same import digests, order
 
@@ -93,6 +94,7 @@ def stop_at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deskcheck.scale.compact.add_line", counted(add_line))
 
 
+@pytest.mark.slow
 def test_stopped_before_any_change_it_leaves_a_whole_folder(small: Path, tmp_path: Path) -> None:
     """Before each single renaming and deletion: all recordings are read, once; status counts them once; the job's
     command does not mix itself in; called again, for shards of another size too, it comes to the same end."""
@@ -213,7 +215,6 @@ def test_what_cannot_be_put_together_is_refused(folder: Path, tmp_path: Path) ->
 
 def test_the_command(folder: Path) -> None:
     """`deskcheck compact` says what there was and what there is."""
-    command = [sys.executable, "-m", "deskcheck.cli", "compact", str(folder), "--shards", "10", "--json"]
-    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    told = json.loads(deskcheck("compact", folder, "--shards", "10", "--json", cwd=folder).stdout)
     assert told["after"] == len(order(folder)) < told["before"]
     assert told["programs"] == COUNT

@@ -95,6 +95,7 @@ def test_the_manifest_tells_what_is_there(undisturbed: Path) -> None:
         path.write_bytes(whole)
 
 
+@pytest.mark.slow
 def test_again_does_nothing_and_one_change_redoes_one_shard(tmp_path: Path) -> None:
     """The same job again records nothing; with one program changed, only its shard; it must be said that the old
     one may go."""
@@ -116,9 +117,10 @@ def test_again_does_nothing_and_one_change_redoes_one_shard(tmp_path: Path) -> N
     job(changed_one, tmp_path / "anew")
     assert digests(folder) == digests(tmp_path / "anew")
     with pytest.raises(InputError, match="shards that this plan does not have"):
-        job(sums(60), folder, replacing(OPEN, limits=Limits(cpu_s=6, wall_s=20)))
+        job(sums(60), folder, replacing(OPEN, limits=Limits(cpu_s=6, wall_s=100)))
 
 
+@pytest.mark.slow
 def test_what_kills_its_worker_stands_alone(tmp_path: Path) -> None:
     """Programs that kill the process that records them, each time: their rows say so and how, all others are
     as without them, in the same order."""
@@ -145,7 +147,7 @@ def test_what_kills_its_worker_stands_alone(tmp_path: Path) -> None:
 def test_every_way_to_fail_is_named(tmp_path: Path) -> None:
     """Programs that crash, fill the memory, loop, fork without end and write without end are rows with their kind."""
     bad = [hostile(kind, kind) for kind in HOSTILE]
-    settings = RecordSettings(repeat=False, limits=Limits(cpu_s=1, wall_s=10))
+    settings = RecordSettings(repeat=False, limits=Limits(cpu_s=1, wall_s=60))
     summary = job([*sums(12), *bad, *sums(4, 12)], tmp_path / "runs", settings)
     found = {r.id: r.outcome for r in Recordings(tmp_path / "runs")}
     assert len(found) == 21
@@ -159,7 +161,6 @@ def test_every_way_to_fail_is_named(tmp_path: Path) -> None:
     assert {"segfault", "memory", "loop", "output"} <= {name for kind in named.values() for name in kind}
 
 
-@pytest.mark.slow
 def test_the_driver_is_killed(tmp_path: Path, undisturbed: Path) -> None:
     """Killed at random moments, by -9 and as a batch scheduler does, and started again: the result is that of an
     undisturbed job, nothing twice, nothing missing, and nobody is left who writes there."""
@@ -224,6 +225,7 @@ def test_a_second_job_is_refused(tmp_path: Path) -> None:
             driver.communicate()
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_what_is_whole_is_kept(tmp_path: Path, undisturbed: Path) -> None:
     """Where files cannot grow the job ends with the reason; started again with room it ends as an undisturbed one."""
     folder = tmp_path / "runs"
@@ -275,6 +277,7 @@ def test_what_cannot_be_recorded_is_refused(tmp_path: Path) -> None:
         status(tmp_path / "runs")
 
 
+@pytest.mark.slow
 def test_a_line_of_the_manifest_that_was_lost_is_written_again(tmp_path: Path, undisturbed: Path) -> None:
     """A driver that died between a shard and its line: the shard is looked at, not made again."""
     folder = tmp_path / "runs"
@@ -310,9 +313,9 @@ def test_asking_lets_go_of_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_hangs_its_worker_stands_alone(tmp_path: Path) -> None:
     """A program whose recording does not come to an end: the process ends itself, and its row says that it hung."""
-    sleeper = Program(id="sleeps", code="import time\ntime.sleep(15)\n", source="t")
+    sleeper = Program(id="sleeps", code="import time\ntime.sleep(60)\n", source="t")
     summary = record_job(
-        [*sums(2), sleeper], tmp_path / "runs", runner=LocalPool(1), settings=OPEN, size=2, patience_s=4.0
+        [*sums(2), sleeper], tmp_path / "runs", runner=LocalPool(1), settings=OPEN, size=2, patience_s=5.0
     )
     assert set(summary.tried_again) == {"hung"}
     found = {r.id: r.ending for r in Recordings(tmp_path / "runs")}

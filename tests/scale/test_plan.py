@@ -11,6 +11,7 @@ from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.recorder import RecordSettings
 from deskcheck.scale.plan import Item, in_shards
 from deskcheck.tracer.limits import Level, TraceLimits
+from tests.sample import examples
 
 IDS = st.lists(st.text(min_size=1, max_size=8), unique=True, min_size=1, max_size=200)
 
@@ -30,7 +31,7 @@ def test_every_program_once_and_in_order(ids: list[str], size: int) -> None:
     assert 1 <= len(found[-1]) <= 2 * size
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(st.integers(0, 1999))
 def test_a_program_less_moves_few(left_out: int) -> None:
     """With one of 2,000 programs left out nearly all shards are as they were."""

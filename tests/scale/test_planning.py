@@ -106,6 +106,7 @@ def cut_short(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_killed_while_it_plans_it_goes_on(cut_short: Path, tmp_path: Path) -> None:
     """Started again with all programs, it keeps what is whole and ends as an undisturbed job; it is not held up by
     what the earlier start had not read."""
@@ -117,6 +118,7 @@ def test_killed_while_it_plans_it_goes_on(cut_short: Path, tmp_path: Path) -> No
     assert order(cut_short) == order(tmp_path / "all")
 
 
+@pytest.mark.slow
 def test_other_programs_are_refused_and_nothing_is_mixed(cut_short: Path, tmp_path: Path) -> None:
     """Started again with one of the first programs changed, nothing that the old plan does not have is recorded
     before the refusal; `--replace` takes it, and the same programs are still welcome after that refusal."""
@@ -137,6 +139,7 @@ def planned(folder: Path) -> Iterator[Shard]:
     yield from read_plan(Place(folder)).shards
 
 
+@pytest.mark.slow
 def test_a_program_at_the_end_does_not_hold_up_what_is_the_same(tmp_path: Path) -> None:
     """To a job that is whole programs are added: its own shards stay but for the last, which has to be replaced."""
     folder = tmp_path / "runs"
@@ -149,6 +152,7 @@ def test_a_program_at_the_end_does_not_hold_up_what_is_the_same(tmp_path: Path) 
     assert digests(folder) == digests(tmp_path / "all")
 
 
+@pytest.mark.slow
 def test_twins_that_are_found_late(tmp_path: Path) -> None:
     """Two programs of one id, of which the second comes when a shard is whole: the job ends with a word, no shard
     that has the second is made, and without it the job goes on from what is whole."""

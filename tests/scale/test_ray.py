@@ -14,6 +14,7 @@ import pytest
 from deskcheck.recording.errors import MissingExtra
 from deskcheck.recording.file import Recordings
 from deskcheck.scale import LocalPool, record_job
+from tests.conftest import skip_without_ray
 from tests.scale.jobs import OPEN, killer, sums
 from tests.scale.same import digests, order
 
@@ -31,9 +32,10 @@ def on_ray(folder: Path, count: int, *more: str) -> dict[str, Any]:
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=1500,
         check=False,
     )
+    skip_without_ray(done.stderr, "Ray and the pool give equal rows")
     assert done.returncode == 0, done.stderr[-3000:]
     # Ray says on standard output what died.
     told = next(line for line in done.stdout.splitlines() if line.startswith("{"))
@@ -42,9 +44,14 @@ def on_ray(folder: Path, count: int, *more: str) -> dict[str, Any]:
 
 
 @ON_RAY
-@pytest.mark.slow
-@pytest.mark.xdist_group("ray")  # one cluster at a time
-@pytest.mark.parametrize("more", [(), ("--lose",)], ids=["two nodes", "a node is lost"])
+@pytest.mark.usefixtures("one_ray_at_a_time")
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param((), marks=pytest.mark.exhaustive, id="two nodes"),
+        pytest.param(("--lose",), marks=pytest.mark.slow, id="a node is lost"),
+    ],
+)
 def test_ray_and_the_pool_record_the_same(tmp_path: Path, more: tuple[str, ...]) -> None:
     """Two nodes, a program that kills its worker, and once a node that goes away while another comes: the rows are
     those of the local pool, in the same order, and the killer stands alone."""

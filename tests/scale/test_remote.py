@@ -157,6 +157,7 @@ def test_there_and_back(job: Path, remote: Remote, tmp_path: Path) -> None:
     assert (done.recorded, done.skipped) == (0, COUNT)
 
 
+@pytest.mark.slow
 def test_half_a_job_goes_on_elsewhere(job: Path, remote: Remote, tmp_path: Path) -> None:
     """What is whole of a job that is not is mirrored; pulled elsewhere its command makes the rest, which comes back by
     the same way."""
@@ -184,6 +185,7 @@ def test_half_a_job_goes_on_elsewhere(job: Path, remote: Remote, tmp_path: Path)
     assert (digests(here), names(here)) == (digests(job), names(job))
 
 
+@pytest.mark.slow
 def test_half_a_plan(job: Path, remote: Remote, tmp_path: Path) -> None:
     """A job that was still planning: what was planned is there and comes back; a plan that has come further there
     is not undone."""
@@ -223,6 +225,7 @@ def command(do: str, *given: str) -> "subprocess.Popen[bytes]":
     )
 
 
+@pytest.mark.slow
 def test_pushed_while_it_runs(remote: Remote, job: Path, tmp_path: Path) -> None:
     """A job is pushed over and over while it is recorded: what is there is whole each time, and all of it at the
     end."""
@@ -248,6 +251,7 @@ def test_pushed_while_it_runs(remote: Remote, job: Path, tmp_path: Path) -> None
     assert digests(tmp_path / "back") == digests(job)
 
 
+@pytest.mark.slow
 def test_stopped_at_any_moment_it_goes_on(job: Path, remote: Remote, tmp_path: Path) -> None:
     """Push and pull are ended in the middle, by -9 and by Ctrl-C: every line there is of files that are there, what has
     its name here is whole, and the same command goes on."""
@@ -328,6 +332,7 @@ def test_a_damaged_file_here_is_not_pushed(job: Path, remote: Remote, tmp_path: 
     assert digests(tmp_path / "back") == digests(job)
 
 
+@pytest.mark.slow
 def test_a_damaged_file_there_is_found(job: Path, remote: Remote, tmp_path: Path) -> None:
     """A changed byte there is refused by `pull`, by name, and never gets its name here, while all else does;
     `push --verify` finds it and copies it again. One of another size, or gone, is found without."""
@@ -366,6 +371,7 @@ def test_a_damaged_file_there_is_found(job: Path, remote: Remote, tmp_path: Path
     assert digests(tmp_path / "new") == digests(job)
 
 
+@pytest.mark.slow
 def test_another_job_is_refused(job: Path, remote: Remote, tmp_path: Path) -> None:
     """There and here: a job of other programs, of another kind, files of no job; nothing is changed by that. One that
     has more of the same is none."""
@@ -477,6 +483,7 @@ def lessons(job: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     return folder, told
 
 
+@pytest.mark.slow
 def test_lessons_there_and_back(job: Path, lessons: tuple[Path, Any], remote: Remote, tmp_path: Path) -> None:
     """A job of lessons, with what it says of all of them; its own command finds it whole. What says so is not there
     where some are missing."""
@@ -562,7 +569,7 @@ def test_nobody_answers(job: Path, tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=300,
         )
     assert time.monotonic() - began < 60
     assert done.returncode == 2

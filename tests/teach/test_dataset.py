@@ -133,6 +133,7 @@ def test_it_is_whole_or_absent(record: Recorded, runs: Path, tmp_path: Path) -> 
         export_dataset(runs, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_the_command(runs: Path, tmp_path: Path) -> None:
     """`deskcheck export hf` says what it wrote and what it left out."""
     command = [

@@ -12,14 +12,10 @@ import pytest
 
 from deskcheck.recording import MissingExtra
 from deskcheck.teach.tokens import open_tokenizer
+from tests.command import PROCESS, deskcheck
 from tests.teach.conftest import Recorded, call, rows_of
 
 LOOP = "def f(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n"
-
-
-def deskcheck(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "deskcheck.cli", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_lessons_are_made_once_and_told_of(record: Recorded, tmp_path: Path) -> None:
@@ -76,7 +72,7 @@ def test_wrong_calls(arguments: tuple[str, ...], message: str, record: Recorded,
 def test_interrupted_it_goes_on(record: Recorded, tmp_path: Path) -> None:
     """Ctrl-C in the middle: status 130, a word on how to go on, and going on gives the whole."""
     record(*[call(f"p{n}", LOOP.replace("s = 0", f"s = {n}"), "(400)") for n in range(12)])
-    command = [sys.executable, "-m", "deskcheck.cli", "lessons", "runs", "--out", "out", "--test", "0"]
+    command = [*PROCESS, "lessons", "runs", "--out", "out", "--test", "0"]
     # A shell that starts it in the background may have SIGINT ignored, and children inherit that.
     process = subprocess.Popen(
         command,

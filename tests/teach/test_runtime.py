@@ -21,8 +21,6 @@ from deskcheck.teach.networks import TorchNetwork  # noqa: E402
 from deskcheck.teach.runtime import OnnxNetwork  # noqa: E402
 from deskcheck.teach.tokens import Bytes  # noqa: E402
 
-pytestmark = pytest.mark.xdist_group("graph")  # it is written once
-
 
 @pytest.fixture(scope="module", params=[0, 3], ids=["alone", "behind"])
 def both(

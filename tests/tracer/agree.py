@@ -6,7 +6,8 @@
     python -m tests.tracer.agree some/file.py some/folder            files, run as scripts
 
 Each program runs under each tracer in a process of its own (see `_agree_child`), whose rows are compared
-exactly; only the numbers of objects may differ, within bounds (see `_states`; `--exact`). For every disagreement the first event that differs is printed and the program saved; then the exit
+exactly; only the numbers of objects may differ, within bounds (see
+`deskcheck.recording.agreement`; `--exact`). For every disagreement the first event that differs is printed and the program saved; then the exit
 status is 1. The reference's traces are kept in .agree/cache (not those of generated programs, which are seldom compared twice), by the program's text, the tracer's sources and
 the interpreter, so that comparing again runs the other tracer alone; `--keep` makes them, in its own time, and compares nothing.
 A trace that ended with the time for it is kept too, and compared as far as it goes.
@@ -35,10 +36,10 @@ from typing import Any
 
 from deskcheck.corpus import programs as corpus_programs
 from deskcheck.recording import Mode, Program, Row, block
+from deskcheck.recording.agreement import Different, check
 from deskcheck.tracer import TraceLimits
 from deskcheck.tracer.limits import Level
 from tests.tracer._reduce import reduced
-from tests.tracer._states import Different, check
 from tests.tracer._templates import IMPORTS
 
 ROOT = Path(__file__).parents[2]
@@ -145,7 +146,8 @@ class Tally:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """text: the first difference, to be read. numbers: it is one of identity numbers only (`_states`)."""
+    """text: the first difference, to be read. numbers: it is one of identity numbers only
+    (`deskcheck.recording.agreement`)."""
 
     program: Program
     tracers: tuple[str, str]
@@ -368,7 +370,8 @@ def _steady(row: Row) -> tuple[Any, ...]:
 def _neutral(text: str) -> str:
     """Text without addresses and the names of temporary folders, which no two runs share."""
     text = re.sub(r"0x[0-9a-f]{6,}", "0x...", text)
-    return re.sub(r"/tmp/(tmp\w{8}|agree-\w+)", "/tmp/...", text)
+    ours = re.escape(tempfile.gettempdir())  # a program that is told nothing uses /tmp
+    return re.sub(rf"({ours}|/tmp)/(tmp\w{{8}}|agree-\w+)", "/tmp/...", text)
 
 
 def _ends(one: Traced, two: Traced) -> str:

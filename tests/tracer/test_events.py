@@ -8,12 +8,13 @@ import ast
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from types import FrameType
 from typing import Any
 
 import pytest
 
-from deskcheck.recording import Event, Trace, Value
+from deskcheck.recording import Event, Kind, Trace, Value
 
 EVENTS = {
     "call_line_return": (
@@ -399,7 +400,7 @@ def test_a_call_shows_where_it_comes_from(traced: Callable[..., Any]) -> None:
     callers = [call.state.frames[call.frame].caller for call in calls]
     assert [c and c["at"] for c in callers] == [[3, 4, 3, 8], [3, 11, 3, 15], [4, 4, 4, 21]]
     assert [c and c.get("via") for c in callers] == [None, None, "list"]
-    module = [call.state.frames[0].stack for call in calls]
+    module = [list(call.state.frames[0].stack) for call in calls]
     assert module[:2] == [[], [1]]  # what f(1) gave waits for f(2)
     assert [call.locals["n"].atom for call in calls] == [1, 2, 3]
 
@@ -522,6 +523,51 @@ def test_aliases_have_one_number(traced: Callable[..., Any]) -> None:
     assert last["a"].id == last["b"].id
     assert last["a"].id != last["c"].id
     assert [item.id for item in last["d"].items] == [last["a"].id, last["a"].id, last["c"].id]
+
+
+def test_an_object_keeps_its_number_when_a_call_ends(traced: Callable[..., Any]) -> None:
+    """What a constructor made and what a call gives back is the same object in the frame that called, also where
+    code in C held it meanwhile."""
+    trace = traced(
+        """
+        class P:
+            def __init__(self, x):
+                self.x = x
+            def moved(self):
+                other = P(self.x + 1)
+                return other
+        p = P(1)
+        q = p.moved()
+        many = list(map(P, [7, 8]))
+        end = True
+        """
+    ).trace
+    made, given, last = [], [], {}
+    for event in trace:
+        if event.kind is Kind.CALL and event.function == "P.__init__":
+            made.append(event.locals["self"].id)
+        if event.kind is Kind.RETURN and event.function == "P.moved":
+            given.append(event.value.id)
+        last = event.globals
+    assert [last["p"].id, last["q"].id, *(item.id for item in last["many"].items)] == made
+    assert given == [made[1]]
+    assert len(set(made)) == 4
+
+
+def test_objects_that_die_unseen_are_not_taken_for_one(traced: Callable[..., Any]) -> None:
+    """The deque lets go of each before the next one is made, often at the same address: its number goes at once."""
+    trace = traced(
+        """
+        import collections
+        class S:
+            __slots__ = ("a", "b")
+        collections.deque((S() for _ in range(4)), maxlen=0)
+        """
+    ).trace
+    events = list(trace)
+    given = [(event.value.id, after) for event, after in pairwise(events) if event.kind is Kind.YIELD]
+    assert len({number for number, _ in given}) == 4
+    assert not [number for number, after in given if number in after.state.objects]
 
 
 def test_mutation_is_seen_through_every_alias(traced: Callable[..., Any]) -> None:

@@ -13,6 +13,7 @@ import pytest
 from deskcheck.recording import Event, Kind, Trace
 from deskcheck.recording.value import render
 from deskcheck.tracer import Level, ReferenceTracer, TraceLimits, tracer_class
+from tests.sample import spread
 from tests.tracer import agree
 from tests.tracer.test_native import assert_agreed
 
@@ -146,7 +147,9 @@ def test_the_count_stands_where_the_calls_were(tracer: Any, traced: Callable[...
 
 
 @native_is_built
-@pytest.mark.parametrize("asked", [{"call_depth": 2}, {"only": ("f",)}, {"repetitions": 2}], ids=str)
+@pytest.mark.parametrize(
+    "asked", spread([{"call_depth": 2}, {"only": ("f",)}, {"repetitions": 2}], 3), ids=str
+)
 def test_the_tracers_leave_out_the_same(asked: dict[str, Any]) -> None:
     """Both tracers agree, gaps and all, on programs that nobody wrote."""
     setting = agree.Setting(limits=TraceLimits(events=5_000, **asked), seconds=30)

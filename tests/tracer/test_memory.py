@@ -15,6 +15,7 @@ import pytest
 
 import deskcheck
 from deskcheck.tracer import Level
+from tests.sample import spread
 
 DRIVER = """
 import io, sys, types
@@ -352,7 +353,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("level", list(Level))
-@pytest.mark.parametrize("name", list(PROGRAMS))
+@pytest.mark.parametrize("name", spread(PROGRAMS, 3))
 def test_nothing_freed_is_read(name: str, level: Level, tmp_path: Path) -> None:
     """The program runs to its end under the tracer, and no event shows freed memory."""
     root = str(Path(deskcheck.__file__).parents[1])

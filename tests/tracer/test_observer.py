@@ -17,6 +17,7 @@ from deskcheck.recording import Ending, Outcome, Program
 from deskcheck.sandbox import run
 from deskcheck.sandbox.server import _environment
 from deskcheck.tracer import ReferenceTracer, tracer_class
+from tests.sample import spread
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.py"))
 
@@ -61,7 +62,7 @@ def plainly(path: Path, scratch: Path) -> Seen:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         start_new_session=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     return seen(
@@ -79,7 +80,7 @@ def sandboxed(path: Path, blocks: list[bytes] | None = None) -> tuple[Seen, Endi
     return seen(ending.stdout, ending.stderr, ending.exit_status), ending
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", spread(PROGRAMS, 10, 2), ids=lambda path: path.stem)
 def test_a_program_does_not_notice(path: Path, tmp_path: Path) -> None:
     """Standard output, exit status and the last line of standard error are those of the plain script, in the
     sandbox and under the tracer, and the tracer has seen it run."""

@@ -35,8 +35,6 @@ REPOSITORY = Path(__file__).parents[2]
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 AXE = REPOSITORY / "web" / "node_modules" / "axe-core" / "axe.min.js"
 MARKS = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("trace-page"),  # one browser for all
     pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=f"no chromium and chromedriver here: {PROVED}"),
 ]
 NEEDS_AXE = pytest.mark.skipif(

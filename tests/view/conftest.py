@@ -13,6 +13,7 @@ from deskcheck.recording.file import Recordings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.recorder import record_all
 from deskcheck.tracer import Level
+from tests.conftest import unmeasured
 
 REPOSITORY = Path(__file__).parents[2]
 SHARED = Path(os.environ.get("DESKCHECK_SHARED") or REPOSITORY.parent / "shared") / "data"
@@ -169,7 +170,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Recording:
         "from outer import both\n\n\ndef test_both():\n    assert both(1, 2) == 6\n"
     )
     out = folder / "runs"
-    record_suite(find_suite(f"pytest:{folder}"), out, workers=1, repeat=False)
+    with unmeasured():
+        record_suite(find_suite(f"pytest:{folder}"), out, workers=1, repeat=False)
     return next(one for one in Recordings(out) if one.program.entry == "both")
 
 

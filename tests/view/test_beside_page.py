@@ -39,6 +39,7 @@ def at(page: Page, index: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_every_control(page: Page, wrong: Beside) -> None:
     """It opens at the first divergence; buttons, keys, the slider, the list and the variables lead where they say."""
     last = len(wrong.facts["rows"]) - 1
@@ -140,11 +141,13 @@ def test_a_model_that_does_not_stop(page: Page, lines: Folder, tmp_path: Path) -
     assert "the model goes on for 30 more, which are not shown" in page.text("#now")
 
 
+@pytest.mark.slow
 def test_keys_reach_everything(page: Page, wrong: Beside) -> None:
     page.show(beside_page(wrong), "#now .which")
     assert page.beyond_keys() == []
 
 
+@pytest.mark.slow
 def test_a_run_of_nano(page: Page, tmp_path: Path) -> None:
     """The model that the package brings steps programs that it has not seen; the file is opened at the run whose first
     mistake comes last, or at one that is right, and says which."""
@@ -191,6 +194,7 @@ def test_hostile_values_are_text(page: Page, lines: Folder, tmp_path: Path) -> N
     assert not set(page.js("return document.body.innerText")) & set("\u202e\u200b\ufeff\udc80\ud800")
 
 
+@pytest.mark.slow
 @NEEDS_AXE
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 420)])
 def test_nobody_is_shut_out(page: Page, wrong: Beside, scheme: str, width: int) -> None:

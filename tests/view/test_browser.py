@@ -85,6 +85,7 @@ def test_steps(page: Page, lines: Folder) -> None:
     page.is_at(max(0, last - 100))
 
 
+@pytest.mark.slow
 def test_every_event_shows_what_the_trace_says(page: Page, lines: Folder) -> None:
     """Kind, line and plain variables of each event of a published program, or of the recursion."""
     name = "cruxeval" if "cruxeval" in lines.recordings else "recursion"
@@ -162,6 +163,7 @@ def test_an_exception_that_crosses_frames(page: Page, lines: Folder) -> None:
     page.is_at(raises[-2])
 
 
+@pytest.mark.slow
 def test_names_that_share_an_object(page: Page, lines: Folder) -> None:
     """Arrows run from both names to one object; what changed is marked; a watched variable's changes are found."""
     recording = lines.read("aliasing")
@@ -204,6 +206,7 @@ def test_names_that_share_an_object(page: Page, lines: Folder) -> None:
     )
 
 
+@pytest.mark.slow
 def test_visits_of_a_line(page: Page, lines: Folder) -> None:
     """The gutter, its keys and the field lead to the k-th visit; the gutter says how many there are."""
     recording = lines.read("loop")
@@ -251,6 +254,7 @@ def test_visits_of_a_line(page: Page, lines: Folder) -> None:
     page.is_at(77)
 
 
+@pytest.mark.slow
 def test_search(page: Page, lines: Folder) -> None:
     """What is looked for is found through all blocks; a click goes there; Escape closes."""
     recording = lines.read("loop")
@@ -265,6 +269,7 @@ def test_search(page: Page, lines: Folder) -> None:
     until(lambda: not page.texts(".found"), "closed")
 
 
+@pytest.mark.slow
 def test_the_timeline(page: Page, lines: Folder) -> None:
     """A click goes to an event in proportion; keys and the wheel zoom; it tells where it stands."""
     recording = lines.read("loop")
@@ -295,6 +300,7 @@ def test_the_timeline(page: Page, lines: Folder) -> None:
     assert page.at() < middle
 
 
+@pytest.mark.slow
 def test_instructions(page: Page, instructions: Folder) -> None:
     """Instructions with offsets and the value stack; without them a step goes to the next line."""
     recording = instructions.read("aliasing")
@@ -364,6 +370,7 @@ def test_threads(page: Page, lines: Folder) -> None:
     until(lambda: f"of {lengths[1]}" in page.text("nav.tools"), "the thread of the address")
 
 
+@pytest.mark.slow
 def test_several_files(page: Page, project: Recording) -> None:
     """The source follows the running frame into its file; another can be chosen until the next step."""
     page.open(project)
@@ -382,6 +389,7 @@ def test_several_files(page: Page, project: Recording) -> None:
     until(lambda: "twice = number" in page.text(".cm-content"), "the file of the frame again")
 
 
+@pytest.mark.slow
 def test_keys_reach_everything(page: Page, lines: Folder, instructions: Folder) -> None:
     """Tab comes to every control, region that scrolls, and object that is referred to."""
     for recording in (lines.read("aliasing"), instructions.read("aliasing"), lines.read("threads")):
@@ -411,6 +419,7 @@ def test_hostile_content_is_text(page: Page, lines: Folder) -> None:
     assert page.browser.title == title
 
 
+@pytest.mark.slow
 def test_deep_links_and_memory_of_the_theme(page: Page, lines: Folder) -> None:
     """The address names the event, also when it is changed by hand; the theme is switched and kept."""
     recording = lines.read("recursion")
@@ -452,6 +461,7 @@ def test_help(page: Page, lines: Folder) -> None:
     until(lambda: not page.js("return document.querySelector('dialog').open"), "closed again")
 
 
+@pytest.mark.slow
 @NEEDS_AXE
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 500)])
 def test_nobody_is_shut_out(page: Page, lines: Folder, instructions: Folder, scheme: str, width: int) -> None:

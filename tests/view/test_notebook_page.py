@@ -26,6 +26,7 @@ def variables(page: Page) -> dict[str, str]:
     return dict(page.js(script))
 
 
+@pytest.mark.slow
 def test_every_control(page: Page, book: Path) -> None:
     """Buttons, keys, the list and the address lead where they say; variables add up; a picture is drawn."""
     page.show(notebook_page(read_trajectory(book)), "#now .which")
@@ -83,6 +84,7 @@ def test_every_control(page: Page, book: Path) -> None:
     page.click("#do-theme")
 
 
+@pytest.mark.slow
 def test_every_kind_of_step(page: Page, work: Path) -> None:
     """Edits, insertions, moves, deletions and restarts are told; a cell's executions are found wherever it stands."""
     page.show(notebook_page(read_trajectory(work)), "#now .which")
@@ -127,6 +129,7 @@ def test_every_kind_of_step(page: Page, work: Path) -> None:
     assert variables(page) == {"total": "11"}
 
 
+@pytest.mark.slow
 def test_a_published_notebook(page: Page, tmp_path: Path) -> None:
     """Of other people's: run in a real kernel, its outputs beside those that are stored."""
     path = SHARED / "notebooks" / "nbval" / "tests" / "test_coalesce.ipynb"
@@ -159,6 +162,7 @@ def test_a_published_notebook(page: Page, tmp_path: Path) -> None:
     assert page.text("#report") == "against what is stored: what is stored"
 
 
+@pytest.mark.slow
 def test_keys_reach_everything(page: Page, book: Path, book_file: Path) -> None:
     page.show(notebook_page(read_trajectory(book), read_notebook(book_file)), "#now .which")
     page.press("d")
@@ -190,6 +194,7 @@ def test_hostile_notebooks_are_text(page: Page) -> None:
     assert "also as image/svg+xml, text/html" in shown
 
 
+@pytest.mark.slow
 @NEEDS_AXE
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 420)])
 def test_nobody_is_shut_out(page: Page, book: Path, book_file: Path, scheme: str, width: int) -> None:

@@ -35,6 +35,7 @@ def shown(page: Page) -> int:
     return sum(page.js("return [...document.querySelectorAll('details.nb')].map(e => e.checkVisibility())"))
 
 
+@pytest.mark.slow
 def test_every_control(page: Page, html: str) -> None:
     """A status is taken away and comes back; a notebook opens, and in it a cell's source."""
     page.show(html, "h1")
@@ -87,6 +88,7 @@ def test_hostile_notebooks_are_text(page: Page) -> None:
     assert "Content Security Policy" in page.browser.get_log("browser")[0]["message"]
 
 
+@pytest.mark.slow
 @NEEDS_AXE
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 420)])
 def test_nobody_is_shut_out(page: Page, html: str, scheme: str, width: int) -> None:
@@ -101,6 +103,7 @@ def test_nobody_is_shut_out(page: Page, html: str, scheme: str, width: int) -> N
         page.resize_back()
 
 
+@pytest.mark.slow
 def test_long_names_fit(page: Page) -> None:
     """Folders, paths, categories and messages without a space are broken where the window ends."""
     name = "n" * 300

@@ -44,15 +44,14 @@ def test_a_table_as_csv() -> None:
     assert rows == [["model_name", "score"], ["a|b & 50 %_{x}\n<b>", str(1 / 3)], ["'=1+1", ""]]
 
 
-@pytest.mark.slow
 def test_the_report_says_what_the_runs_said(runs: Mapping[str, Path]) -> None:
     """Scores and intervals are those of the runs; every sample has its length and depth; failures have examples."""
     from deskcheck.ask.logs import read_logs
     from deskcheck.view.report import report_of
 
     report = report_of(read_logs([runs["both"], runs["runs"]]), {"deskcheck/guess": (1.0, 2.0)})
-    told = json.loads((runs["both"] / "results.json").read_text())
-    told += json.loads((runs["runs"] / "results.json").read_text())
+    told = json.loads((runs["both"] / "results.json").read_text())["results"]
+    told += json.loads((runs["runs"] / "results.json").read_text())["results"]
     keys = ("question", "model", "solver", "n", "programs", "score", "low", "high", "unreadable")
     assert [[row[key] for key in keys] for row in report.facts["scores"]] == [
         [row[key] for key in keys] for row in told
@@ -81,24 +80,20 @@ def test_the_report_says_what_the_runs_said(runs: Mapping[str, Path]) -> None:
     assert any("not all were asked the same samples" in note for note in report.facts["notes"])
 
 
-@pytest.mark.slow
 def test_logs_of_inspect_say_the_same_as_the_tables(runs: Mapping[str, Path], tmp_path: Path) -> None:
     """Without our tables the logs alone give the same scores."""
     from deskcheck.ask.logs import read_logs
 
-    for log in runs["both"].glob("*.eval"):
+    for log in runs["both"].rglob("*.eval"):
         (tmp_path / log.name).write_bytes(log.read_bytes())
     known = {(r.question, r.model): (r.n, r.score, r.low) for r in read_logs([runs["both"]]).results}
     assert {(r.question, r.model): (r.n, r.score, r.low) for r in read_logs([tmp_path]).results} == known
 
 
-@pytest.mark.slow
 def test_what_cannot_be_reported_says_why(runs: Mapping[str, Path], tmp_path: Path) -> None:
-    """The same run twice, a folder without a run, nothing at all, a damaged file."""
+    """A folder without a run, nothing at all, a damaged file."""
     from deskcheck.ask.logs import read_logs
 
-    with pytest.raises(InputError, match=r"was asked .* too: give one of the two"):
-        read_logs([runs["both"], runs["all"]])
     with pytest.raises(InputError, match="holds no run"):
         read_logs([tmp_path])
     with pytest.raises(InputError, match="no such file"):
@@ -140,7 +135,6 @@ def test_an_interval_of_one_sample_is_pythons(runs: Mapping[str, Path]) -> None:
     pytest.fail("no range holds all samples of a question")
 
 
-@pytest.mark.slow
 def test_the_command(runs: Mapping[str, Path], tmp_path: Path) -> None:
     """Tables in the terminal, as text to copy, as JSON and as a page; wrong options are said."""
     from typer.testing import CliRunner

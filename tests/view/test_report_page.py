@@ -27,6 +27,7 @@ def downloaded(folder: Path, name: str) -> bytes:
     return (folder / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_figures_and_their_files(page: Page, html: str, tmp_path: Path) -> None:
     """Each figure has its points, and can be had as SVG and as PNG."""
     page.browser.execute_cdp_cmd(
@@ -59,6 +60,7 @@ def about_notebooks(tmp_path_factory: pytest.TempPathFactory) -> str:
     return report_page(report_of(read_logs([out])))
 
 
+@pytest.mark.slow
 def test_what_runtime_information_does(page: Page, about_notebooks: str, tmp_path: Path) -> None:
     """A figure with an interval for each model, question and view; the table has every metric."""
     page.browser.execute_cdp_cmd(
@@ -117,6 +119,7 @@ def test_failures_open(page: Page, html: str) -> None:
     assert {"question", "right answer"} <= set(page.texts(".failure[open] h4"))
 
 
+@pytest.mark.slow
 def test_choices_and_tables(page: Page, html: str) -> None:
     """Failures are chosen by question too; the tables below the figures open; every table can be had as text."""
     page.show(html, ".failure")
@@ -150,6 +153,7 @@ def test_choices_and_tables(page: Page, html: str) -> None:
         until(lambda: not page.js("return document.querySelector('dialog').open"), "closed")
 
 
+@pytest.mark.slow
 def test_keys_reach_everything(page: Page, html: str) -> None:
     page.show(html, ".failure")
     page.js("for (const d of document.querySelectorAll('details')) d.open = true")
@@ -173,6 +177,7 @@ def test_hostile_text_is_text(page: Page) -> None:
     assert page.js("return document.querySelectorAll('#figure-scores circle').length") == 1
 
 
+@pytest.mark.slow
 @NEEDS_AXE
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 420)])
 def test_nobody_is_shut_out(page: Page, html: str, scheme: str, width: int) -> None:

@@ -101,7 +101,7 @@ def test_a_file_that_cannot_be_written(lines: Folder, tmp_path: Path) -> None:
 def _get(url: str, host: str | None = None) -> tuple[int, bytes]:
     request = urllib.request.Request(url, headers={"Host": host} if host else {})
     try:
-        with urllib.request.urlopen(request, timeout=60) as response:
+        with urllib.request.urlopen(request, timeout=300) as response:
             return response.status, response.read()
     except urllib.error.HTTPError as error:
         with error:

@@ -1,4 +1,4 @@
-"""Answers with 50 MB.
+"""Answers with 20 MB.
 
 Seen: the programs beside it have other verdicts, or the harness is disturbed.
 Stopped at: strict, standard.
@@ -8,4 +8,4 @@ Verdict: wrong, output_limit, out_of_memory.
 
 
 def answer(n):
-    return "x" * 50_000_000
+    return "x" * 20_000_000

@@ -1,0 +1,95 @@
+"""Two traces are compared by every name and value, whatever the names are."""
+
+from typing import Any
+
+import pytest
+
+from deskcheck.recording import Row, State, agreement
+from deskcheck.recording.trace import fingerprint
+
+
+def row(names: str, objects: str | None = None) -> Row:
+    return Row(0, 0, "call", 0, "f", "a.py", 1, 0, names, None, None, objects, None, None, None, None)
+
+
+OBJECT = '{"1":{"kind":"object","type":"C","fields":{"ref":%s,"x":%s}}}'
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (row('{"ref":5,"x":1}'), row('{"ref":5,"x":2}')),
+        (row('{"a":{"ref":1}}', OBJECT % (5, 1)), row('{"a":{"ref":1}}', OBJECT % (5, 2))),
+        (
+            row('{"a":{"ref":1}}', OBJECT % ('{"ref":1}', 1)),
+            row('{"a":{"ref":1}}', OBJECT % ('{"ref":1}', 2)),
+        ),
+    ],
+    ids=["variable", "attribute", "attribute that refers"],
+)
+def test_a_name_that_is_ref_hides_no_difference(one: Row, other: Row) -> None:
+    """`{"ref": 5}` refers to an object; a variable or an attribute called `ref` does not."""
+    found = agreement.first_difference([one], [other])
+    assert found is not None
+    assert found.field.endswith("x")
+    assert agreement.first_difference([one], [one._replace(offset=0)]) is None
+    assert fingerprint(State().after(one)) != fingerprint(State().after(other))
+
+
+def events(*changes: dict[str, Any]) -> list[Row]:
+    """Rows of a trace: what each has beside its index."""
+    blank = dict.fromkeys(Row._fields) | {"thread": 0, "file": "a.py", "line": 1, "offset": 0, "kind": "line"}
+    return [Row(**{**blank, "index": n, **change}) for n, change in enumerate(changes)]
+
+
+OUTER: dict[str, Any] = {"frame": 0, "function": "f", "kind": "call", "locals": '{"xs":{"ref":%d}}'}
+MADE = '{"%d":{"kind":"list","type":"list","items":[]}}'
+INNER: dict[str, Any] = {"frame": 1, "function": "g", "kind": "call", "caller": '{"frame":0,"offset":0}'}
+GROWN = '{"%d":{"splice":[0,0,[7]]}}'
+
+
+def test_what_another_frame_holds_is_compared_too() -> None:
+    """A list that grows while another function runs: told in time by the one, too late by the other."""
+    line: dict[str, Any] = {"frame": 1, "function": "g"}
+    for number in (1, 5):  # with the same numbers, and with others
+        ours = events(
+            OUTER | {"locals": OUTER["locals"] % 1, "objects": MADE % 1},
+            INNER,
+            line | {"objects": GROWN % 1},
+            line,
+        )
+        late = events(
+            OUTER | {"locals": OUTER["locals"] % number, "objects": MADE % number},
+            INNER,
+            line,
+            line | {"objects": GROWN % number},
+        )
+        in_time = [*late[:2], late[3]._replace(index=2), late[2]._replace(index=3)]
+        assert agreement.first_difference(ours, in_time) is None
+        found = agreement.first_difference(ours, late)
+        assert found is not None
+        assert (found.event, found.one, found.two) == (2, "[7]", "[]")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"kind": "return", "value": "0"}, {"kind": "return"}),
+        ({"locals": '{"a":-0.0}'}, {"locals": '{"a":0.0}'}),
+        ({"locals": '{"a":1,"b":2}'}, {"locals": '{"b":2,"a":1}'}),
+        ({"locals": '{"a":1}'}, {"locals": '{"a":true}'}),
+    ],
+    ids=["no value", "minus zero", "order", "bool"],
+)
+def test_small_differences_are_differences(one: dict[str, str], other: dict[str, str]) -> None:
+    """What `==` of JSON does not tell apart."""
+    frame: dict[str, Any] = {"frame": 0, "function": "f"}
+    found = agreement.first_difference(events(frame | one), events(frame | other))
+    assert found is not None
+
+
+def test_an_iterator_is_refused() -> None:
+    """A trace is gone through more than once: an iterator would be empty the second time, and nothing differs."""
+    rows = events({"frame": 0, "function": "f"})
+    with pytest.raises(TypeError, match="give a list"):
+        agreement.first_difference(iter(rows), iter(rows))

@@ -1,0 +1,26 @@
+"""Long lists of cases: some of them for `make test`, all for `make test-all`."""
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+_MORE = 20 if os.environ.get("HYPOTHESIS_PROFILE") == "exhaustive" else 1
+
+
+def examples(number: int) -> int:
+    """How many examples of a property: so many, or twenty times as many for `make exhaustive`."""
+    return number * _MORE
+
+
+def spread(cases: Iterable[Any], every: int, slow: int = 1) -> list[Any]:
+    """The cases as pytest's parameters: one of every so many as it is, the others marked slow.
+
+    slow: of those, only one of so many is slow, and the rest exhaustive.
+    """
+    found = []
+    for n, case in enumerate(cases):
+        mark = pytest.mark.slow if n % slow == 0 else pytest.mark.exhaustive
+        found.append(case if n % every == 0 else pytest.param(case, marks=mark))
+    return found

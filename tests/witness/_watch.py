@@ -402,12 +402,14 @@ class Witness:
         number = self._open.get(id(frame), (-1, code))[0]
         if kind in ("return", "unwind"):
             self._open.pop(id(frame), None)
-        if kind != "unwind":
-            self._write(frame, kind, number, code, given, arg)
+        self._write(frame, kind, number, code, given, arg)
 
     def _write(
         self, frame: types.FrameType, kind: str, number: int, code: types.CodeType, given: bool, arg: Any
     ) -> None:
+        if kind == "unwind":  # who compares asks only where it is
+            self._emit([kind, number, code.co_qualname, frame.f_lineno, None, {}, None, None, []])
+            return
         copy = _Copy()
         local = None  # of a module, whose globals they are; of a class body in a mapping of its metaclass
         if code.co_name != "<module>" and (code.co_flags & _OPTIMIZED or type(frame.f_locals) is dict):
@@ -421,9 +423,10 @@ class Witness:
             return
         line = code.co_firstlineno if kind == "call" else frame.f_lineno
         error = _name(type(arg)) if kind == "raise" else None
-        block = marshal.dumps(
-            [kind, number, code.co_qualname, line, local, values, told, error, copy.objects]
-        )
+        self._emit([kind, number, code.co_qualname, line, local, values, told, error, copy.objects])
+
+    def _emit(self, event: list[Any]) -> None:
+        block = marshal.dumps(event)
         self._events += 1
         self._bytes += len(block)
         if self._events > self.limits.events or self._bytes > _BYTES:

@@ -64,7 +64,7 @@ def test_what_is_left_behind_is_named_and_ended(tmp_path: Path, body: str, told:
 
 
 def test_shared_memory_that_is_left_is_named(tmp_path: Path) -> None:
-    """It is not removed: it may be somebody else's, who began at the same time."""
+    """It is not removed where it may be somebody else's, who began at the same time."""
     number = tmp_path / "number"
     path = written(
         tmp_path, f"open({str(number)!r}, 'w').write(str(ctypes.CDLL(None).shmget(0, 12345, 0o1600)))"
@@ -73,6 +73,22 @@ def test_shared_memory_that_is_left_is_named(tmp_path: Path) -> None:
     ctypes.CDLL(None).shmctl(int(number.read_text()), 0, None)
     assert ran.returncode == 1
     assert ", key 0, 12345 bytes" in ran.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="would have proved that others' System V objects are not seen")
+def test_shared_memory_of_others_is_not_ours(tmp_path: Path) -> None:
+    """What another clone's tests have made, and still have, when these end."""
+    begun, made = tmp_path / "begun", tmp_path / "made"
+    body = (
+        f"open({str(begun)!r}, 'w').close()\nwhile not os.path.exists({str(made)!r}):\n    time.sleep(0.01)"
+    )
+    with subprocess.Popen([*COMMAND, str(written(tmp_path, body))], env=ENVIRONMENT) as process:
+        while not begun.exists() and process.poll() is None:
+            time.sleep(0.01)
+        number = ctypes.CDLL(None).shmget(0, 12345, 0o1600)
+        made.touch()
+        status = process.wait()
+    assert (ctypes.CDLL(None).shmctl(number, 0, None), status) == (0, 0)
 
 
 @pytest.mark.parametrize("how", ["Ctrl-C", "SIGTERM, in the background"])

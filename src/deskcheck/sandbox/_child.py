@@ -28,7 +28,7 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox import _calling, _determinism, _rlimits, _server, _session_child
+from deskcheck.sandbox import _beside, _calling, _determinism, _rlimits, _server, _session_child
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer._whole_call import whole_call
@@ -59,8 +59,8 @@ def _new_sender(job: dict[str, Any]) -> Callable[[int, bytes], Callable[[bytes],
 def _stand_beside(folder: str) -> None:
     """Let relative paths find what lies in a folder: here are links to it all.
 
-    But for modules, which are found on the import path: from here they would stand in for the library's. A
-    folder that may not be read, or holds very many things, is left out.
+    But for modules, which are found on the import path: from here they would stand in for the library's. And
+    but for what is private. A folder that may not be read, or holds very many things, is left out.
     """
     try:
         with os.scandir(folder) as entries:
@@ -72,7 +72,8 @@ def _stand_beside(folder: str) -> None:
     modules = tuple(importlib.machinery.all_suffixes())
     for entry in found:
         package = any(os.path.exists(f"{entry.path}/__init__{suffix}") for suffix in modules)
-        if not (package or entry.name.endswith(modules) or os.path.lexists(entry.name)):
+        module = package or entry.name.endswith(modules)
+        if not (module or _beside.is_private(entry.name) or os.path.lexists(entry.name)):
             os.symlink(entry.path, entry.name)
 
 

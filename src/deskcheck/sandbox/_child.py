@@ -244,15 +244,21 @@ class _Run:
             return self._session()
         code = compile(program.code, program.filename, "exec", dont_inherit=True)
         if program.mode == Mode.MODULE:
+            word = b"ask" if self.job["calls"] else b"answer"
+            peer = _calling.Peer(
+                self.main.__dict__ if self.job["answers"] else {}, self.channel, self.send, word
+            )
             for name in self.job["calls"]:
-                self.main.__dict__[name] = _calling.proxy(name, self.channel, self.send)
+                self.main.__dict__[name] = peer.function(name)
             self._start()
             try:
                 exec(code, self.main.__dict__)
             finally:
                 self._stop()
             if self.job["answers"]:
-                _calling.answer_calls(self.main.__dict__, self.channel, self.send)
+                peer.serve()
+            elif peer.not_compared is not None:  # and the check has not let itself be stopped
+                raise _calling.NotCompared(peer.not_compared)
             return None
         exec(code, self.main.__dict__)
         arguments = compile(

@@ -401,7 +401,8 @@ def _made_error(kind: str, base: str, args: Any, text: Any, held: dict[str, Any]
     made: type[BaseException] = found
     if text is not None:
         told = str(text)
-        made = types.new_class(kind, (found,), exec_body=lambda names: names.update(__str__=lambda _: told))
+        members = {"__module__": "__main__", "__str__": lambda _: told}
+        made = types.new_class(kind, (found,), exec_body=lambda names: names.update(members))
     try:
         error = made(*args)
     except Exception:  # noqa: BLE001 - a class that takes other arguments

@@ -367,6 +367,144 @@ def test_cheats_are_refused_before_anything_runs(samples: dict[str, Sample], ans
     assert given_.reason
 
 
+RICH = """\
+import collections, decimal, functools, math, operator, string
+from collections import Counter, namedtuple
+from dataclasses import dataclass, field
+from datetime import date
+
+TABLE = {"red": 3}
+WORD = "abc"
+run = exec
+Point = namedtuple("Point", "x y")
+
+@dataclass
+class Pair:
+    x: int
+    y: list = field(default_factory=list)
+    def norm(self): return math.hypot(self.x, len(self.y))
+    def format(self): return "pair"
+
+class Node:
+    limit = 3
+    def __init__(self, value=0, after=None):
+        self.value = value
+        self.after = after
+
+class Shared:
+    items = []
+    def add(self, x): self.items.append(x)
+
+def double(x): return 2 * x
+
+def linked(values):
+    head = Node()
+    for value in values:
+        head = Node(value, head)
+    return head
+
+def evaluated(text): return eval(text)
+def evaluated_by_another(text): return evaluated(text)
+def put(x): TABLE["red"] = x
+def made_global(x):
+    global LATER
+    LATER = x
+def table(): return TABLE
+def attribute(x, name): return getattr(x, name)
+def remembered(x, seen={}): seen[x] = 1
+def limited(x): Node.limit = x
+def module(): return string
+def formatter(): return string.Formatter()
+
+def f(x, *more):
+    return [str(type(x).__name__), len(more)]
+"""
+
+CHEATS_OF_A_RICH_PROGRAM = [
+    "string.Formatter().get_field('0.__globals__[__builtins__].exec', (f,), {})[0]('f = 1')",
+    "string.Formatter().vformat('{0.__globals__}', (1,), {})",
+    "[exec for exec in [exec]][0]('f = 1')",
+    "[0 for TABLE['red'] in [99]]",
+    "[0 for Node.limit in [99]]",
+    "[0 for [x, TABLE['red']] in [(1, 99)]]",
+    "run('f = 1')",
+    "list(map(run, ['f = 1']))",
+    "[run][0]('f = 1')",
+    "sorted(['f = 1'], key=run)",
+    "evaluated('1')",
+    "evaluated_by_another('1')",
+    "list(map(evaluated, ['1']))",
+    "(lambda g=evaluated: g('1'))()",
+    "put(3)",
+    "made_global(3)",
+    "table().clear()",
+    "attribute(double, '__globals__')",
+    "remembered(1)",
+    "limited(1)",
+    "module()",
+    "formatter()",
+    "Shared().add(3)",
+    "[t.pop('red') for t in [TABLE]]",
+    "decimal.getcontext()",
+    "decimal.setcontext(decimal.Context(prec=1))",
+    "'{0.__globals__}'.format(double)",
+    "Pair(1).format()",
+    "operator.attrgetter('__globals__')(double)",
+    "functools.partial(double, 1)",
+    "(x for x in [1]).gi_frame",
+    "''.join.__self__",
+    "Node.mro()",
+    "{run: 1}",
+    "collections.abc",
+    "Exception().with_traceback(1)",
+]
+
+
+@pytest.fixture(scope="module")
+def rich(record: Record) -> Sample:
+    return next(iter(QUESTIONS["input"](record(RICH, "f", "(1,)"))))
+
+
+@pytest.mark.parametrize("cheat", CHEATS_OF_A_RICH_PROGRAM)
+def test_what_a_program_offers_gives_no_way_around(rich: Sample, cheat: str) -> None:
+    """What changes the program, or reaches the interpreter, through what the program has: refused, not run."""
+    found = mark(rich, said(f"f({cheat})"), run=refuse)
+    assert (found.score, bool(found.reason)) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        ("WORD.upper()", "str"),
+        ("TABLE", "dict"),
+        ("TABLE['red']", "int"),
+        ("Point(1, 2)", "Point"),
+        ("Pair(3, [4])", "Pair"),
+        ("Pair(3).norm()", "float"),
+        ("Node(1, Node(2))", "Node"),
+        ("linked([1, 2, 3])", "Node"),
+        ("double", "function"),
+        ("evaluated", "function"),
+        ("list(map(double, [1]))", "list"),
+        ("Counter('abc')", "Counter"),
+        ("collections.Counter('aa').most_common(1)", "list"),
+        ("date.fromisoformat('2020-01-02')", "date"),
+        ("decimal.Decimal('1.5').quantize(1)", "Decimal"),
+        ("string.ascii_lowercase[:3]", "str"),
+        ("math.inf", "float"),
+        ("[w for ws in [['a']] for w in ws if w]", "list"),
+        ("sorted(['b', 'A'], key=lambda s: s.lower())", "list"),
+    ],
+)
+def test_what_a_program_offers_may_be_used(
+    record: Record, run_trusted: Run, arguments: str, kind: str
+) -> None:
+    """Its plain values, its functions and classes where they leave it as it is, and harmless modules."""
+    (sample,) = QUESTIONS["input"](record(RICH, "f", f"({arguments},)"))
+    assert sample.data["expected"] == f"[{kind!r}, 0]"
+    assert mark(sample, said(f"f({arguments})"), run=run_trusted).score == 1
+
+
 def test_an_object_that_is_equal_to_everything_wins_nothing(record: Record, run_trusted: Run) -> None:
     """The result is judged by what the watcher recorded of it, not by its own __eq__ or __repr__."""
     code = CODE + "\ndef g(x):\n    return x\n"

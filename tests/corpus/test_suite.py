@@ -920,6 +920,38 @@ def test_environment_variables_are_masked(
     assert [(r.ending.result, r.program.extra["arguments"]) for r in plain] == [("'elsewherex'", "literal")]
 
 
+PARAMETRISED = """
+import os
+import pytest
+from shop.words import same
+
+@pytest.mark.parametrize("given", [os.environ["MARKER_TOKEN"], "x" + os.environ["MARKER_TOKEN"], "plain"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_a(given, times):
+    same(times)
+
+@pytest.mark.parametrize("given", [os.environ["MARKER_TOKEN"].upper(), "a", "b"])
+def test_b(given):
+    same(given[0])
+"""
+
+
+def test_parameters_in_the_ids_of_tests_are_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment variable that is a parameter stands in a test's id: it is taken out, tests stay apart, and
+    the next run knows them again."""
+    monkeypatch.setenv("MARKER_TOKEN", "tk-0123456789abcdef")
+    summary = record(project(tmp_path, PARAMETRISED), tmp_path / "runs")
+    assert summary.tests == {"passed": 9}
+    everything = (
+        "".join(str(without_sources(table)) for table in (tmp_path / "runs").glob("*.parquet"))
+        + (tmp_path / "runs/pytest-output.txt").read_text()
+    )
+    assert "tk-0123456789abcdef" not in everything
+    tests = {recording.program.extra["test"] for recording in Recordings(tmp_path / "runs")}
+    assert any("[masked]" in test for test in tests)
+    assert all(recording.repeatable for recording in Recordings(tmp_path / "runs"))
+
+
 def without_sources(table: Path) -> list[dict[str, Any]]:
     return [{k: v for k, v in row.items() if k != "sources"} for row in pq.read_table(table).to_pylist()]
 

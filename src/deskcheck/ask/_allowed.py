@@ -8,24 +8,13 @@ it is not what keeps the machine safe: the sandbox is.
 """
 
 import ast
-import importlib
-from dataclasses import dataclass, replace
-from functools import cache
-from types import ModuleType
+from dataclasses import replace
 
+from deskcheck.ask._offered import BUILTINS, METHODS, Names, integer, is_member, names_of
 from deskcheck.ask.values import MAX_CHARS, parse_expression
 
-_BUILTINS = frozenset(
-    "abs all any ascii bin bool bytearray bytes chr complex dict divmod enumerate filter float frozenset hex "
-    "int iter len list map max min oct ord range repr reversed round set slice sorted str sum tuple zip "
-    "ArithmeticError AssertionError AttributeError Exception IndexError KeyError LookupError "
-    "NotImplemented NotImplementedError OverflowError RuntimeError StopIteration TypeError ValueError "
-    "ZeroDivisionError Ellipsis".split()
-)
-_MODULES = frozenset("collections datetime decimal fractions itertools math string".split())
-"""Standard modules without effects, whose names may be used where the program imports them."""
-_ATTRIBUTES_REFUSED = frozenset({"format", "format_map", "mro"})
-"""``'{0.__globals__}'.format(f)`` reads attributes without writing one."""
+__all__ = ["Refused", "arguments_in", "names_of"]
+
 _PLAIN = (
     ast.Tuple,
     ast.List,
@@ -38,11 +27,6 @@ _PLAIN = (
     ast.Subscript,
     ast.Slice,
     ast.Starred,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-    ast.comprehension,
     ast.keyword,
     ast.unaryop,
     ast.boolop,
@@ -51,62 +35,6 @@ _PLAIN = (
 )
 _NODES, _DEPTH = 20_000, 100
 _FACTOR, _EXPONENT, _SHIFT, _STEPS = 10_000, 64, 256, 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What a program's top level offers: what it defines, and what it imports from harmless modules."""
-
-    defined: frozenset[str]
-    changeable: frozenset[str]
-    """Those of `defined` that may hold something that a method call would change."""
-    modules: frozenset[tuple[str, str]]
-    """(name in the program, module)."""
-
-
-def names_of(*sources: str) -> Names:
-    """What the top level of the sources binds; dunder names are left out. Unreadable sources bind nothing."""
-    defined: set[str] = set()
-    changeable: set[str] = set()
-    modules: set[tuple[str, str]] = set()
-    for source in sources:
-        try:
-            body = ast.parse(source).body
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            continue
-        for node in body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                defined.add(node.name)
-            elif isinstance(node, ast.Import):
-                for alias in node.names:
-                    if alias.name in _MODULES:
-                        modules.add((alias.asname or alias.name, alias.name))
-            elif isinstance(node, ast.ImportFrom):
-                if node.module in _MODULES and node.level == 0:
-                    names = {(a.asname or a.name) for a in node.names if _is_member(node.module, a.name)}
-                    defined |= names
-            elif isinstance(node, ast.Assign):
-                bound = {target.id for target in node.targets if isinstance(target, ast.Name)}
-                defined |= bound
-                if not _is_constant(node.value):
-                    changeable |= bound
-    public = frozenset(n for n in defined if not n.startswith("__"))
-    return Names(public, frozenset(changeable), frozenset(modules))
-
-
-def _is_constant(node: ast.expr) -> bool:
-    if isinstance(node, ast.Tuple):
-        return all(map(_is_constant, node.elts))
-    return isinstance(node, ast.Constant) or _integer(node) is not None
-
-
-@cache
-def _is_member(module: str, name: str) -> bool:
-    """Whether a harmless module has this as its own: not private, and no module that it imports itself."""
-    if name.startswith("_") or name == "*":
-        return False
-    loaded = importlib.import_module(module)
-    return hasattr(loaded, name) and not isinstance(getattr(loaded, name), ModuleType)
 
 
 class Refused(ValueError):
@@ -125,13 +53,12 @@ def arguments_in(answer: str, entry: str, names: Names) -> str:
     call = _call(answer, entry)
     if call is None:
         raise Refused("no argument list")
-    # The function itself is no argument: what it gives for others would stand in for working it out.
-    gate = _Gate(replace(names, defined=names.defined - {entry}))
+    gate = _Gate(_without(names, entry))
     for arg in [*call.args, *call.keywords]:
-        gate.check(arg, frozenset(), 0)
-    if gate.calls_method and gate.names_changeable:
+        gate.argument(arg, 0)
+    if gate.calls and gate.names_changeable:
         # [table.clear() for table in [TABLE]] would change the program before it runs.
-        raise Refused("a method call beside what the program may change is not allowed")
+        raise Refused("a call beside what the program may change is not allowed")
     parts = [ast.unparse(arg) for arg in call.args]
     parts += [
         f"{k.arg}={ast.unparse(k.value)}" if k.arg else f"**{ast.unparse(k.value)}" for k in call.keywords
@@ -154,6 +81,17 @@ def _call(answer: str, entry: str) -> ast.Call | None:
     return None
 
 
+def _without(names: Names, entry: str) -> Names:
+    """The function itself is no argument: what it gives for others would stand in for working it out."""
+    last = entry.rpartition(".")[2]
+    return replace(
+        names,
+        functions=names.functions - {entry},
+        opaque=names.opaque - {entry},
+        methods=names.methods - {last} if last != entry else names.methods,
+    )
+
+
 def _dotted(node: ast.expr) -> str | None:
     names: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -163,18 +101,43 @@ def _dotted(node: ast.expr) -> str | None:
 
 
 class _Gate:
+    """Looks at each part of an argument list.
+
+    calls: whether code runs before the call of which nobody knows what it changes of what it can reach: a
+    method, or code of the program. names_changeable: whether something can be reached that such code would
+    change.
+    """
+
     def __init__(self, names: Names) -> None:
         self.names = names
-        self.modules = dict(names.modules)
         self.seen = 0
-        self.calls_method = False
+        self.calls = False
         self.names_changeable = False
 
-    def check(self, node: ast.AST, bound: frozenset[str], depth: int) -> None:
-        """Refuse what is not allowed; `bound` are the variables of enclosing lambdas and comprehensions."""
+    def argument(self, node: ast.AST, depth: int) -> None:
+        """A part that becomes an argument, or is put into one, as it is: nothing is done with it before."""
+        match node:
+            case ast.Name(id=name) if name in self.names.opaque:
+                return
+            case ast.Name(id=name) if name in self.names.functions or name in self.names.classes:
+                return
+            case ast.keyword(arg=str(), value=value):
+                self.argument(value, depth + 1)
+            case ast.Tuple(elts=items) | ast.List(elts=items) if depth <= _DEPTH:
+                self._count(depth)
+                for item in items:
+                    self.argument(item, depth + 1)
+            case _:
+                self.check(node, frozenset(), depth)
+
+    def _count(self, depth: int) -> None:
         self.seen += 1
         if self.seen > _NODES or depth > _DEPTH:
             raise Refused("too long or too deep")
+
+    def check(self, node: ast.AST, bound: frozenset[str], depth: int) -> None:
+        """Refuse what is not allowed; `bound` are the variables of enclosing lambdas and comprehensions."""
+        self._count(depth)
         match node:
             case ast.Constant():
                 return
@@ -192,12 +155,10 @@ class _Gate:
                 self.check(body, inner, depth + 1)
                 return
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                targets = (sub for g in node.generators for sub in ast.walk(g.target))
-                bound = bound | _own_names({sub.id for sub in targets if isinstance(sub, ast.Name)})
-                if any(g.is_async for g in node.generators):
-                    raise Refused("async")
+                self._comprehension(node, bound, depth)
+                return
             case ast.Attribute():
-                self._member(node)
+                self._member(node, bound)
                 return
             case ast.Call(func=func):
                 self._callee(func, bound, depth)
@@ -210,40 +171,79 @@ class _Gate:
         for child in ast.iter_child_nodes(node):
             self.check(child, bound, depth + 1)
 
-    def _name(self, name: str, bound: frozenset[str]) -> None:
-        if name not in bound and name not in self.names.defined and name not in _BUILTINS:
-            raise Refused(f"the name {name} is not allowed")
-        self.names_changeable |= name in self.names.changeable
+    def _comprehension(
+        self,
+        node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
+        bound: frozenset[str],
+        depth: int,
+    ) -> None:
+        inner = bound
+        for generator in node.generators:
+            if generator.is_async:
+                raise Refused("async")
+            inner |= _targets(generator.target)
+        # The first iterable is evaluated outside: [f for f in [f]] names the program's own.
+        for number, generator in enumerate(node.generators):
+            self.check(generator.iter, inner if number else bound, depth + 1)
+            for condition in generator.ifs:
+                self.check(condition, inner, depth + 1)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        for part in parts:
+            self.check(part, inner, depth + 1)
 
-    def _member(self, node: ast.Attribute) -> None:
+    def _name(self, name: str, bound: frozenset[str], *, called: bool = False) -> None:
+        names = self.names
+        if name in bound or name in names.constants:
+            return
+        if name in names.functions or name in names.classes:
+            # Whoever is handed a function can call it, and a class can be changed.
+            self.calls = True
+            self.names_changeable |= name in names.classes and not called
+        elif name in names.changeable:
+            self.names_changeable = True
+        elif name in names.opaque:
+            raise Refused(f"{name} may be an argument, but not used for one")
+        elif name not in BUILTINS or name in names.shadowed:
+            raise Refused(f"the name {name} is not allowed")
+
+    def _member(self, node: ast.Attribute, bound: frozenset[str]) -> None:
         """``math.inf``, ``datetime.datetime``: a member of a harmless module that the program imports."""
-        module = self.modules.get(node.value.id) if isinstance(node.value, ast.Name) else None
-        if module is None or not _is_member(module, node.attr):
+        module = self._module(node.value, bound)
+        if module is None or not is_member(module, node.attr):
             raise Refused(f"the attribute {node.attr} is not allowed")
 
+    def _module(self, node: ast.expr, bound: frozenset[str]) -> str | None:
+        if not isinstance(node, ast.Name) or node.id in bound:
+            return None
+        return self.names.modules.get(node.id)
+
     def _callee(self, func: ast.expr, bound: frozenset[str], depth: int) -> None:
+        if isinstance(func, ast.Name):
+            self._count(depth)
+            self._name(func.id, bound, called=True)
+            return
         if not isinstance(func, ast.Attribute):
             self.check(func, bound, depth + 1)
             return
-        if isinstance(func.value, ast.Name) and func.value.id in self.modules:
-            self._member(func)
+        if self._module(func.value, bound) is not None:
+            self._member(func, bound)
             return
-        if func.attr.startswith("_") or func.attr in _ATTRIBUTES_REFUSED:
+        if func.attr not in METHODS and func.attr not in self.names.methods:
             raise Refused(f"the method {func.attr} is not allowed")
-        self.calls_method = True
-        root = func.value
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            root = root.value
-        # A method of what the program made would change the program before it runs.
-        if isinstance(root, ast.Name) and root.id in self.names.defined and root.id not in bound:
-            if not isinstance(func.value, ast.Name) or not self._is_imported_class(root.id):
-                raise Refused(f"a method of {root.id} is not allowed")
-            return
+        self.calls = True
         self.check(func.value, bound, depth + 1)
 
-    def _is_imported_class(self, name: str) -> bool:
-        # ``from datetime import date``; ``date.today`` is not pure, but it is no cheat either.
-        return any(_is_member(module, name) for module in _MODULES)
+
+def _targets(node: ast.expr) -> frozenset[str]:
+    """Names that a comprehension binds. An item or an attribute as its target would change the program."""
+    match node:
+        case ast.Name(id=name):
+            return _own_names({name})
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            return frozenset().union(*map(_targets, items))
+        case ast.Starred(value=value):
+            return _targets(value)
+    raise Refused("a comprehension may bind names only")
 
 
 def _parameters(parameters: ast.arguments) -> frozenset[str]:
@@ -258,15 +258,9 @@ def _own_names(names: set[str]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _integer(node: ast.expr) -> int | None:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-        node = node.operand
-    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
-
-
 def _arithmetic(node: ast.BinOp) -> None:
     """Sizes that only the sandbox's limits would stop are refused here."""
-    left, right = _integer(node.left), _integer(node.right)
+    left, right = integer(node.left), integer(node.right)
     if isinstance(node.op, ast.Pow):
         if right is None or right > _EXPONENT or left is None or left > _FACTOR:
             raise Refused("a power of that size is not allowed")
@@ -289,5 +283,5 @@ def _steps(node: ast.Call) -> None:
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name in ("range", "bytes", "bytearray"):
         for arg in node.args:
-            if (_integer(arg) or 0) > _STEPS:
+            if (integer(arg) or 0) > _STEPS:
                 raise Refused(f"{name} of that length is not allowed")

@@ -18,6 +18,7 @@ from deskcheck.cli.jobs import compact, status
 from deskcheck.cli.marking import mark, questions
 from deskcheck.cli.names import doctor, list_names
 from deskcheck.cli.notebooks import notebooks
+from deskcheck.cli.output import standard_streams
 from deskcheck.cli.recording import check, record
 from deskcheck.cli.remote import pull, push
 from deskcheck.cli.teaching import lessons, step, teach
@@ -64,11 +65,12 @@ app.command()(doctor)
 
 def main() -> None:
     """The console script. Turns our errors into one line on standard error and exit status 2."""
-    try:
-        app()
-    except DeskcheckError as error:
-        print(f"deskcheck: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("deskcheck: interrupted", file=sys.stderr)
-        sys.exit(130)
+    with standard_streams():
+        try:
+            app()
+        except DeskcheckError as error:
+            print(f"deskcheck: {error}", file=sys.stderr)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            print("deskcheck: interrupted", file=sys.stderr)
+            sys.exit(130)

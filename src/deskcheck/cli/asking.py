@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from deskcheck.cli.jobs import duration
-from deskcheck.cli.output import Json, console_out, messages, say
+from deskcheck.cli.output import Console, Json, console_out, messages, say
 from deskcheck.cli.pages import has_browser, kept_page, write_text
 from deskcheck.cli.steps import of_methods, print_steps, with_interval
 from deskcheck.recording.errors import InputError
@@ -236,7 +235,7 @@ def _live(quiet: bool) -> Iterator[Callable[[Any], None]]:
     if quiet or not sys.stderr.isatty():
         yield lambda answered: None
         return
-    columns = (BarColumn(), TextColumn("{task.description}"))
+    columns = (BarColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=messages, transient=True) as bar:
         task = bar.add_task("", total=None)
         began: list[float] = []
@@ -290,7 +289,7 @@ def _print_results(results: list[Any]) -> None:
         _print_notebook_scores(console, [r for r in results if r.question == name])
     print_excluded(console, {r.question: r.excluded for r in results})
     for place in sorted({r.folder for r in results}):
-        console.print(f"answers and logs: {place}")
+        console.print(f"answers and logs: {place}", markup=False)
 
 
 def print_excluded(console: Console, excluded: Mapping[str, Mapping[str, int]]) -> None:
@@ -298,7 +297,7 @@ def print_excluded(console: Console, excluded: Mapping[str, Mapping[str, int]]) 
     for name, reasons in excluded.items():
         if reasons:
             why = ", ".join(f"{n} {reason}" for reason, n in reasons.items())
-            console.print(f"not asked for {name}: {why}")
+            console.print(f"not asked for {name}: {why}", markup=False)
 
 
 def _print_notebook_scores(console: Console, results: list[Any]) -> None:
@@ -324,7 +323,9 @@ def _print_metrics(console: Console, question: str, metrics: list[str], results:
     for name in READINGS:
         found = [f"{getattr(r, name)} {r.model} {r.state}" for r in results if getattr(r, name)]
         if found:
-            console.print(f"{question}: {name}, without an answer, and wrong: {', '.join(found)}")
+            console.print(
+                f"{question}: {name}, without an answer, and wrong: {', '.join(found)}", markup=False
+            )
 
 
 def _print_state_effects(console: Console, question: str, results: list[Any]) -> None:
@@ -359,7 +360,7 @@ def _print_state_effects(console: Console, question: str, results: list[Any]) ->
         console.print(table)
     if alike:
         said = ", ".join(f"{model} {state}" for model, state in alike)
-        console.print(f"{question}: with the state every sample scores as with none: {said}")
+        console.print(f"{question}: with the state every sample scores as with none: {said}", markup=False)
 
 
 def _print_not_run(console: Console, question: str, results: list[Any]) -> None:
@@ -372,7 +373,7 @@ def _print_not_run(console: Console, question: str, results: list[Any]) -> None:
     why_not.pop("", None)
     if why_not:
         said = ", ".join(f"{n} {why}" for why, n in why_not.most_common(5))
-        console.print(f"{question}: not marked by running: {said}")
+        console.print(f"{question}: not marked by running: {said}", markup=False)
 
 
 def _named(texts: list[str]) -> dict[str, Any]:

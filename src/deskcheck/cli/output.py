@@ -1,21 +1,119 @@
-"""What commands share: messages on standard error, tables on standard output, a bar while something lasts."""
+"""What commands share: messages on standard error, tables on standard output, a bar while something lasts.
+
+All of it goes through here, and nothing that it shows can command the terminal: texts of programs, models and
+file names may hold escape sequences. JSON has none, by its own rules.
+"""
 
 import os
+import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO, cast
 
+import rich.console
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.segment import Segment
 
-from deskcheck.recording.errors import InputError
+from deskcheck.recording.errors import DeskcheckError, InputError
 
 TOLD_EVERY_S = 30.0
+_COMMANDS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # but tab and line feed
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # which turn the direction of text
+    "\u2028\u2029\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    """The text with all that a terminal would obey, or hide, written as Python writes it: ``\\x1b``."""
+    return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+class Console(rich.console.Console):
+    """Shows what it is given with its own colours and no other's."""
+
+    def render(
+        self, renderable: Any, options: rich.console.ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or not _COMMANDS.search(segment.text):
+                yield segment
+            else:
+                yield Segment(visible(segment.text), segment.style)
+
+
 messages = Console(stderr=True, highlight=False)
+
+
+class _Stream:
+    """A standard stream. Once its reader has gone, as `| head` does, what is written goes nowhere:
+    nobody is left to tell, and the command ends as it would have, with its own status."""
+
+    def __init__(self, file: TextIO, name: str) -> None:
+        self._file = file
+        self._name = name
+
+    def write(self, text: str) -> int:
+        try:
+            return self._file.write(text)
+        except OSError as error:
+            self._failed(error)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._file.flush()
+        except OSError as error:
+            self._failed(error)
+
+    def _failed(self, error: OSError) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._file.fileno())  # takes what is not flushed yet, too
+        os.close(nowhere)
+        if not isinstance(error, BrokenPipeError):
+            raise DeskcheckError(f"{self._name} cannot be written: {error.strerror}.") from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+class _VisibleStream:
+    """A standard stream for all but `Console`, which finds the stream behind it by `rich_proxied_file`."""
+
+    def __init__(self, file: _Stream) -> None:
+        self.rich_proxied_file = file
+
+    def write(self, text: str) -> int:
+        self.rich_proxied_file.write(visible(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.rich_proxied_file, name)
+
+
+@contextmanager
+def standard_streams() -> Iterator[None]:
+    """Within, what is printed is `visible`. A stream that was closed before the command began leads nowhere,
+    so that no file of ours takes its place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(0, closefd=False)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", closefd=False)
+    out = _VisibleStream(_Stream(sys.stdout, "standard output"))
+    error = _VisibleStream(_Stream(sys.stderr, "standard error"))
+    with redirect_stdout(cast(TextIO, out)), redirect_stderr(cast(TextIO, error)):
+        yield
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
@@ -32,7 +130,11 @@ def progress_bar(quiet: bool) -> Iterator[Any]:
     if quiet or not sys.stderr.isatty():
         yield lambda text, done=None, of=None: None
         return
-    columns = (TextColumn("{task.fields[what]:<32}"), BarColumn(pulse_style="cyan"), MofNCompleteColumn())
+    columns = (
+        TextColumn("{task.fields[what]:<32}", markup=False),
+        BarColumn(pulse_style="cyan"),
+        MofNCompleteColumn(),
+    )
     with Progress(*columns, TimeElapsedColumn(), console=messages, transient=True) as bar:
         task = bar.add_task("record", total=None, what="")
 

@@ -16,6 +16,7 @@ from deskcheck.corpus._python import absolute, check_entry, defined, modified, p
 from deskcheck.corpus.doctests import Note, has_doctests
 from deskcheck.recording import InputError, Mode, Program
 from deskcheck.recording.program import FILES_BESIDE
+from deskcheck.sandbox._beside import is_private
 
 _LONGEST_ID = 120
 
@@ -24,7 +25,7 @@ def function_in_file(file: str, entry: str, arguments: str | None, note: Note) -
     """The call ``entry(arguments)``, where entry is a function of the file, or ``Class.method`` if
     that is a static or a class method.
 
-    note: told where what lies beside the file is too much to be found by the program.
+    note: told where the program does not find what lies beside the file.
 
     Raises:
         InputError: the file does not parse, defines no such function, or the arguments are no
@@ -43,7 +44,7 @@ def function_in_file(file: str, entry: str, arguments: str | None, note: Note) -
             "Give them as one word of text: '(3, seed=1)', or '()' for none."
         )
     arguments = argument_list(arguments, f"arguments of {file}::{entry}")
-    _note_many_beside(path, note)
+    _note_what_is_not_found(path, note)
     return Program(
         id=short_id(f"{file}::{entry}{arguments}"),
         code=code,
@@ -61,8 +62,8 @@ def function_in_file(file: str, entry: str, arguments: str | None, note: Note) -
 def script(file: str, note: Note) -> Program:
     """The file, run from its first line to its last, as ``__main__`` and without arguments.
 
-    note: told where the file has doctests, which are another source, and where what lies beside it is too
-    much to be found by the program.
+    note: told where the file has doctests, which are another source, and where the program does not find
+    what lies beside it.
 
     Raises:
         InputError: the file does not parse.
@@ -72,7 +73,7 @@ def script(file: str, note: Note) -> Program:
     tree = parse(code, file)
     if has_doctests(tree):
         note(f"{file} is run as a script. For its doctests, write doctests:{file}")
-    _note_many_beside(path, note)
+    _note_what_is_not_found(path, note)
     return Program(
         id=short_id(file),
         code=code,
@@ -84,13 +85,19 @@ def script(file: str, note: Note) -> Program:
     )
 
 
-def _note_many_beside(path: Path, note: Note) -> None:
+def _note_what_is_not_found(path: Path, note: Note) -> None:
     folder = absolute(path).parent
     if not os.access(folder, os.R_OK):
         return
     with os.scandir(folder) as entries:
-        many = sum(1 for _ in entries) > FILES_BESIDE
-    if many:
+        names = [entry.name for entry in entries]
+    secret = sorted(
+        name for name in names if is_private(name) and not name.startswith(".") and name != path.name
+    )
+    if secret:
+        shown = ", ".join(secret[:5]) + (", ..." if len(secret) > 5 else "")
+        note(f"{folder}: not given to the program, for their names look like secrets: {shown}")
+    if len(names) > FILES_BESIDE:
         note(
             f"{folder} holds more than {FILES_BESIDE} entries: the program finds none of them by a relative "
             "path. If it reads files, put it with them into a folder of its own."

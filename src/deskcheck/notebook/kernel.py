@@ -111,7 +111,8 @@ class Kernel:
         self.profile = Profile(
             level=confinement,
             hash_seed=hash_seed,
-            readable=(*_READABLE, *(() if folder is None else (str(folder.resolve()),))),
+            readable=_READABLE,
+            folders=() if folder is None else (str(folder.resolve()),),
             listening=True,
         )
         self.server: Server | None = None

@@ -106,12 +106,12 @@ class Trials:
             "state": asdict(self.limits.state),
             "modules": list(modules),
         }
-        readable = ("/etc/fonts", *(() if folder is None else (str(Path(folder).resolve()),)))
         self._sandbox = Sandbox(
             confinement,
             workers=1,
             modules=("deskcheck.notebook._trial_process",),
-            readable=readable,
+            readable=("/etc/fonts",),
+            folders=() if folder is None else (str(Path(folder).resolve()),),
             hash_seed=hash_seed,
         )
         self._steps: Sequence[Step] = trajectory.steps

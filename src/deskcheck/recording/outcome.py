@@ -6,7 +6,7 @@ from enum import StrEnum
 class Outcome(StrEnum):
     """How a run ended, decided by whoever watched the process, never guessed from text.
 
-    Three endings stay apart: what the program did (the first four), what the limits stopped, and
+    Three endings stay apart: what the program did (the first five), what the limits stopped, and
     `HARNESS_ERROR`, our own failure, which says nothing about the program.
     """
 
@@ -16,6 +16,8 @@ class Outcome(StrEnum):
     """An exception left the program."""
     WRONG = "wrong"
     """The program ended by itself, and a check out of its reach found its answers wrong."""
+    NOT_COMPARED = "not_compared"
+    """The program ended by itself, and what it gave could not be handed to a check out of its reach."""
     EXITED = "exited"
     """The program ended its own process: `sys.exit`, `os._exit`, or an uncaught `SystemExit`."""
     TIMED_OUT = "timed_out"

@@ -28,7 +28,7 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox import _calling, _determinism, _rlimits, _server, _session_child
+from deskcheck.sandbox import _beside, _calling, _determinism, _rlimits, _server, _session_child
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer._whole_call import whole_call
@@ -59,8 +59,8 @@ def _new_sender(job: dict[str, Any]) -> Callable[[int, bytes], Callable[[bytes],
 def _stand_beside(folder: str) -> None:
     """Let relative paths find what lies in a folder: here are links to it all.
 
-    But for modules, which are found on the import path: from here they would stand in for the library's. A
-    folder that may not be read, or holds very many things, is left out.
+    But for modules, which are found on the import path: from here they would stand in for the library's. And
+    but for what is private. A folder that may not be read, or holds very many things, is left out.
     """
     try:
         with os.scandir(folder) as entries:
@@ -72,7 +72,8 @@ def _stand_beside(folder: str) -> None:
     modules = tuple(importlib.machinery.all_suffixes())
     for entry in found:
         package = any(os.path.exists(f"{entry.path}/__init__{suffix}") for suffix in modules)
-        if not (package or entry.name.endswith(modules) or os.path.lexists(entry.name)):
+        module = package or entry.name.endswith(modules)
+        if not (module or _beside.is_private(entry.name) or os.path.lexists(entry.name)):
             os.symlink(entry.path, entry.name)
 
 
@@ -243,15 +244,21 @@ class _Run:
             return self._session()
         code = compile(program.code, program.filename, "exec", dont_inherit=True)
         if program.mode == Mode.MODULE:
+            word = b"ask" if self.job["calls"] else b"answer"
+            peer = _calling.Peer(
+                self.main.__dict__ if self.job["answers"] else {}, self.channel, self.send, word
+            )
             for name in self.job["calls"]:
-                self.main.__dict__[name] = _calling.proxy(name, self.channel, self.send)
+                self.main.__dict__[name] = peer.function(name)
             self._start()
             try:
                 exec(code, self.main.__dict__)
             finally:
                 self._stop()
             if self.job["answers"]:
-                _calling.answer_calls(self.main.__dict__, self.channel, self.send)
+                peer.serve()
+            elif peer.not_compared is not None:  # and the check has not let itself be stopped
+                raise _calling.NotCompared(peer.not_compared)
             return None
         exec(code, self.main.__dict__)
         arguments = compile(

@@ -28,9 +28,14 @@ def abi() -> int:
         return 0
 
 
-def ruleset(readable: Iterable[str], writable: Iterable[str], runnable: Iterable[str] = ()) -> int:
+def ruleset(
+    readable: Iterable[str],
+    writable: Iterable[str],
+    runnable: Iterable[str] = (),
+    listed: Iterable[str] = (),
+) -> int:
     """A descriptor of rules: read (and execute) below some paths, anything but execute below others, execute
-    below the last, nothing else.
+    below the third, list names below the last, nothing else.
 
     From ABI 4 also no TCP, from 6 no signals and no abstract sockets to processes outside. Paths that do
     not exist are left out. Raises OSError.
@@ -46,6 +51,7 @@ def ruleset(readable: Iterable[str], writable: Iterable[str], runnable: Iterable
     every = [(path, _EXECUTE | _READ_FILE | _READ_DIR) for path in readable]
     every += [(path, _ALL_RIGHTS & ~_EXECUTE & ~_IOCTL_DEV) for path in writable]
     every += [(path, _EXECUTE) for path in runnable]
+    every += [(path, _READ_DIR) for path in listed]
     for path, rights in every:
         try:
             at = os.open(path, os.O_PATH | os.O_CLOEXEC)

@@ -1,83 +1,411 @@
-"""Plain values as JSON and back: what crosses between a program and the check of its answers.
+"""Values as JSON and back: what crosses between a program and the check of its answers.
 
-Whatever bytes come in, only builtin values come out, so that nothing of a hostile program's making, no
-`__eq__` and no `__reduce__`, gets to where its answer is compared. An object of a subclass crosses as what
-it is beneath: a Counter as a dict, a namedtuple as a tuple.
+Whatever bytes come in, only values of the standard library's own types come out, and arrays of numbers.
+So nothing of a hostile program's making, no `__eq__` and no `__reduce__`, gets to where its answer is
+compared. An object of a program's subclass crosses as what it is beneath: a namedtuple as a tuple.
+
+What can be changed has a number, in the order of first sight: lists, dicts, sets, bytearrays, deques, arrays.
+So one object crosses once, and both sides know it again when it comes back, changed or not. Standard
+library only.
 """
 
+import builtins
 import json
+import sys
+import types
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 _SMALL = 1 << 53
 
 
 class CannotCross(Exception):
-    """The value is not plain."""
+    """The value is of no type that can be told and made again."""
+
+
+class OwnWord(CannotCross):
+    """The value is an object of the program's that decides itself what it is equal to."""
+
+
+class Raised(Exception):
+    """An exception of the program of which the class cannot be told."""
+
+
+Stay = Callable[[Any], int]
+"""Takes a function or an iterator, which stays where it is, and gives its number: one of the other side's own
+has a negative one."""
+StandIn = Callable[[str, int, str], Any]
+"""Makes what stands for a function or an iterator of the other side: of its kind, number and name."""
+
+
+def _stays(value: Any) -> int:
+    raise CannotCross(f"{type(value).__name__!r} is not a plain type")
+
+
+def _stands_in(kind: str, number: int, name: str) -> Any:
+    raise CannotCross(f"a {kind} from elsewhere")
 
 
 def dumps(value: Any) -> bytes:
     """Raises CannotCross."""
-    try:
-        return json.dumps(_encoded(value)).encode()
-    except RecursionError:
-        raise CannotCross("a value inside itself, or too deep") from None
+    return Encoder().dumps(value)
 
 
 def loads(data: bytes) -> Any:
     """Raises CannotCross where these are not bytes of `dumps`."""
+    return Decoder().loads(data)
+
+
+class Encoder:
+    """Writes values of one message. known: objects that both sides have, in the order of their numbers.
+
+    objects: afterwards, all that have a number.
+    """
+
+    def __init__(self, known: Sequence[Any] = (), stays: Stay = _stays) -> None:
+        self.objects = list(known)
+        self._numbers = {id(value): number for number, value in enumerate(self.objects)}
+        self._written: set[int] = set()
+        self._stays = stays
+
+    def dumps(self, value: Any) -> bytes:
+        """Raises CannotCross."""
+        try:
+            return json.dumps(self._form(value)).encode()
+        except RecursionError:
+            raise CannotCross("a value that is too deep") from None
+
+    def _form(self, value: Any) -> Any:
+        kind = type(value)
+        if value is None or kind in (bool, float):
+            return value
+        if issubclass(kind, str):
+            return str.__getitem__(value, slice(None))
+        if issubclass(kind, int):
+            number = int.__add__(value, 0)
+            return number if -_SMALL < number < _SMALL else ["int", hex(number)]
+        if issubclass(kind, float):
+            return float.__add__(value, 0.0)
+        if issubclass(kind, complex):
+            return ["complex", complex.__add__(value, 0).real, complex.__add__(value, 0).imag]
+        if kind in (range, slice):
+            return [kind.__name__, *map(self._form, (value.start, value.stop, value.step))]
+        if value is Ellipsis or value is NotImplemented:
+            return ["constant", repr(value)]
+        for fixed in (tuple, frozenset):
+            if issubclass(kind, fixed):
+                return [fixed.__name__, *map(self._form, _members(fixed, value))]
+        if issubclass(kind, bytes):
+            return ["bytes", bytes.hex(value)]
+        if kind in _DICTS or kind is defaultdict:
+            return self._numbered(kind, value)
+        for base in (list, dict, set, bytearray, deque):
+            if issubclass(kind, base):
+                return self._numbered(base, value)
+        if kind in _VIEWS:
+            return [str(kind.__name__), *map(self._form, value)]
+        return self._other(kind, value)
+
+    def _numbered(self, base: type, value: Any) -> Any:
+        number = self._numbers.setdefault(id(value), len(self.objects))
+        if number == len(self.objects):
+            self.objects.append(value)
+        if number in self._written:
+            return ["again", number]
+        self._written.add(number)
+        if base is bytearray:
+            return ["bytearray", number, bytearray.hex(value)]
+        if issubclass(base, dict):
+            more = [self._form(value.default_factory)] if base is defaultdict else []
+            pairs = ([self._form(k), self._form(v)] for k, v in base.items(value))
+            return [base.__name__, number, *more, *pairs]
+        if base is deque:
+            longest = deque.__dict__["maxlen"].__get__(value)
+            return ["deque", number, longest, *map(self._form, _members(deque, value))]
+        if base in (list, set):
+            return [base.__name__, number, *map(self._form, _members(base, value))]
+        if value.dtype.kind not in _ARRAYS:
+            raise CannotCross(f"an array of {value.dtype.name}")
+        return ["ndarray", number, value.dtype.str, list(value.shape), value.tobytes().hex()]
+
+    def _other(self, kind: type, value: Any) -> Any:
+        numpy: Any = sys.modules.get("numpy")
+        if numpy is not None:
+            if kind is numpy.ndarray:
+                return self._numbered(kind, value)
+            if issubclass(kind, numpy.generic) and value.dtype.kind in _ARRAYS:
+                return ["number", value.dtype.str, value.tobytes().hex()]
+        for name, parts in _STANDARD.items():
+            module, _, member = name.partition(".")
+            base: Any = getattr(sys.modules.get(module), member, None)
+            if base is not None and issubclass(kind, base):
+                return [name, *map(self._form, parts(base, value))]
+        if issubclass(kind, BaseException):
+            return self._error(kind, value)
+        if issubclass(kind, type):
+            name = type.__dict__["__name__"].__get__(value)
+            if getattr(builtins, name, None) is value:
+                return ["class", name]
+        elif hasattr(kind, "__next__"):
+            return ["iterator", self._stays(value), ""]
+        elif callable(value):
+            return ["function", self._stays(value), str(getattr(value, "__name__", "function"))]
+        elif kind.__module__ == "__main__" and kind.__eq__ is not object.__eq__:
+            raise OwnWord(f"{kind.__name__!r} says itself what it is equal to")
+        raise CannotCross(f"{kind.__name__!r} is not a plain type")
+
+    def _error(self, kind: type[BaseException], error: BaseException) -> Any:
+        """Its name, the builtin class that it is one of, its arguments, its text, what else it holds."""
+        mro: tuple[type, ...] = type.__dict__["__mro__"].__get__(kind)
+        base = next(each for each in mro if getattr(builtins, each.__name__, None) is each)
+        try:
+            text = None if kind is base else str(error)
+        except Exception:  # noqa: BLE001 - the program's own
+            text = ""
+        args = self._form_or_none(error.args)
+        if args is None:
+            args, text = ["tuple"], str(error) if text is None else text
+        held: dict[Any, Any] = vars(error)
+        own = [(key, value) for key, value in held.items() if type(key) is str and not key.startswith("__")]
+        more = [[key, form] for key, value in own if (form := self._form_or_none((value,))) is not None]
+        return ["error", kind.__name__, base.__name__, args, text, more]
+
+    def _form_or_none(self, value: tuple[Any, ...]) -> Any:
+        """None where it cannot cross."""
+        objects, written = [*self.objects], {*self._written}
+        try:
+            return self._form(value)
+        except CannotCross:
+            self.objects, self._written = objects, written
+            self._numbers = {id(each): number for number, each in enumerate(objects)}
+            return None
+
+
+_DICTS = (OrderedDict, Counter)
+_VIEWS = tuple(map(type, ({}.keys(), {}.values(), {}.items())))
+_ARRAYS = "biufcSUmM?"
+"""Kinds of items of arrays (``numpy.dtype.kind``) that are plain values."""
+
+
+def _members(base: type, value: Any) -> Iterable[Any]:
+    """Not by the iteration of a subclass."""
+    members: Iterable[Any] = base.__dict__["__iter__"].__get__(value)()
+    return members
+
+
+def _fields(*names: str) -> Callable[[type, Any], list[Any]]:
+    return lambda base, value: [_field(base, name, value) for name in names]
+
+
+def _field(base: type, name: str, value: Any) -> Any:
+    for each in base.__mro__:
+        if name in each.__dict__:
+            return each.__dict__[name].__get__(value)
+    raise CannotCross(name)
+
+
+_DATE = ("year", "month", "day")
+_TIME = ("hour", "minute", "second", "microsecond", "tzinfo", "fold")
+_STANDARD: dict[str, Callable[[type, Any], Iterable[Any]]] = {
+    "decimal.Decimal": lambda base, value: [base.__dict__["__str__"].__get__(value)()],
+    "fractions.Fraction": _fields("_numerator", "_denominator"),
+    "datetime.datetime": _fields(*_DATE, *_TIME),
+    "datetime.date": _fields(*_DATE),
+    "datetime.time": _fields(*_TIME),
+    "datetime.timedelta": _fields("days", "seconds", "microseconds"),
+    "datetime.timezone": lambda base, value: [base.utcoffset(value, None)],  # type: ignore[attr-defined]
+    "zoneinfo.ZoneInfo": _fields("key"),
+    "uuid.UUID": _fields("int"),
+}
+"""Types of the standard library -> their parts. A subclass stands before its base."""
+
+
+class Decoder:
+    """Reads values of one message. known: objects that both sides have, in the order of their numbers: they
+    become what the message says they are now. objects: afterwards, all that have a number."""
+
+    def __init__(self, known: Sequence[Any] = (), stands_in: StandIn = _stands_in) -> None:
+        self.objects = dict(enumerate(known))
+        self._read: set[int] = set()
+        self._stands_in = stands_in
+
+    def loads(self, data: bytes) -> Any:
+        """Raises CannotCross where these are not bytes of an `Encoder`."""
+        try:
+            return self._value(json.loads(data))
+        except (ArithmeticError, AttributeError, ImportError, LookupError, TypeError, ValueError) as error:
+            raise CannotCross(f"not a plain value: {type(error).__name__}") from None
+        except (MemoryError, RecursionError) as error:
+            raise CannotCross(f"not a plain value: {type(error).__name__}") from None
+
+    def _value(self, form: Any) -> Any:
+        if not isinstance(form, list):
+            if isinstance(form, dict):
+                raise ValueError("an object")
+            return form
+        name, *parts = form
+        if name in _NUMBERED:
+            return self._numbered(name, *parts)
+        match form:
+            case ["tuple", *items]:
+                return tuple(map(self._value, items))
+            case ["frozenset", *items]:
+                return frozenset(map(self._value, items))
+            case ["int", str(text)]:
+                return int(text, 16)
+            case ["bytes", str(text)]:
+                return bytes.fromhex(text)
+            case ["complex", real, imaginary]:
+                return complex(real, imaginary)
+            case ["range", start, stop, step]:
+                return range(*map(self._value, (start, stop, step)))
+            case ["slice", start, stop, step]:
+                return slice(*map(self._value, (start, stop, step)))
+            case ["constant", str(text)]:
+                return {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}[text]
+            case ["again", int(number)]:
+                if number not in self._read:
+                    raise ValueError("an object that was not told")
+                return self.objects[number]
+            case ["dict_keys", *items]:
+                return dict.fromkeys(map(self._value, items)).keys()
+            case ["dict_values", *items]:
+                return dict(enumerate(map(self._value, items))).values()
+            case ["dict_items", *items]:
+                return dict(map(self._value, items)).items()
+            case ["number", str(kind), str(data)]:
+                return _array(kind, [1], data)[0]
+            case ["error", str(kind), str(base), args, text, [*more]]:
+                given = self._value(args)
+                held = {str(key): self._value(form)[0] for key, form in more}
+                return _made_error(kind, base, given, text, held)
+            case ["class", str(kind)]:
+                found = getattr(builtins, kind)
+                if not isinstance(found, type):
+                    raise ValueError(kind)
+                return found
+            case [("function" | "iterator") as kind, int(number), str(title)]:
+                return self._stands_in(kind, number, title)
+            case [str(kind), *values] if kind in _STANDARD:
+                return _made(kind, [self._value(value) for value in values])
+        raise ValueError(f"{name!r}")
+
+    def _numbered(self, kind: str, number: int, *parts: Any) -> Any:
+        if type(number) is not int or number in self._read:
+            raise ValueError("an object that was told before")
+        self._read.add(number)
+        own: Any = self.objects.get(number)
+        if kind == "ndarray":
+            array = _array(*parts)
+            if own is None:
+                self.objects[number] = array
+            elif (own.shape, own.dtype) == (array.shape, array.dtype):
+                own[...] = array
+            else:  # its shape was set
+                raise ValueError("an array of another shape")
+            return self.objects[number]
+        base: Any = _NUMBERED[kind]
+        if kind == "deque":
+            longest, *parts = parts  # type: ignore[assignment]
+            own = deque(maxlen=longest) if own is None else own
+        if kind == "defaultdict":
+            factory, *parts = parts  # type: ignore[assignment]
+            own = defaultdict(self._value(factory)) if own is None else own
+        own = base() if own is None else own
+        self.objects[number] = own  # before its members, of which it may be one
+        if not isinstance(own, base):
+            raise ValueError("an object of another type")
+        if kind == "bytearray":
+            (text,) = parts
+            own[:] = bytes.fromhex(text)
+        elif issubclass(base, dict):
+            pairs = [(self._value(key), self._value(value)) for key, value in parts]
+            own.clear()
+            for key, value in pairs:  # an update of a Counter adds
+                own[key] = value
+        else:
+            items = [self._value(part) for part in parts]
+            base.clear(own)
+            (base.update if kind == "set" else base.extend)(own, items)
+        return own
+
+
+_NUMBERED: dict[str, type] = {
+    "list": list,
+    "dict": dict,
+    "OrderedDict": OrderedDict,
+    "Counter": Counter,
+    "defaultdict": defaultdict,
+    "set": set,
+    "bytearray": bytearray,
+    "deque": deque,
+    "ndarray": object,
+}
+
+
+def _array(kind: Any, shape: Any, data: Any) -> Any:
     try:
-        return _decoded(json.loads(data))
-    except (ValueError, TypeError, KeyError, OverflowError, MemoryError, RecursionError) as error:
-        raise CannotCross(f"not a plain value: {type(error).__name__}") from None
+        import numpy
+    except ImportError:
+        raise CannotCross("an array, and there is no numpy where the check runs") from None
+    dtype = numpy.dtype(str(kind))
+    if dtype.kind not in _ARRAYS or dtype.hasobject or not all(type(size) is int for size in shape):
+        raise ValueError("no plain array")
+    return numpy.frombuffer(bytes.fromhex(data), dtype).reshape(shape).copy()
 
 
-def _encoded(value: Any) -> Any:
-    kind = type(value)
-    if value is None or kind in (bool, float):
-        return value
-    if issubclass(kind, str):
-        return str.__getitem__(value, slice(None))
-    if issubclass(kind, int):
-        number = int.__add__(value, 0)
-        return number if -_SMALL < number < _SMALL else ["int", hex(number)]
-    if issubclass(kind, float):
-        return float.__add__(value, 0.0)
-    if kind is complex:
-        return ["complex", value.real, value.imag]
-    if kind is range:
-        return ["range", *map(_encoded, (value.start, value.stop, value.step))]
-    if issubclass(kind, dict):
-        return ["dict", *([_encoded(key), _encoded(item)] for key, item in dict.items(value))]
-    for base in (list, tuple, set, frozenset):
-        if issubclass(kind, base):
-            members = base.__dict__["__iter__"].__get__(value)()  # not the iteration of a subclass
-            return [base.__name__, *map(_encoded, members)]
-    for base in _BYTES.values():
-        if issubclass(kind, base):
-            return [base.__name__, base.__dict__["hex"].__get__(value)()]
-    raise CannotCross(f"{kind.__name__!r} is not a plain type")
+def _made(kind: str, parts: list[Any]) -> Any:
+    import datetime
+    import decimal
+    import fractions
+    import uuid
+    import zoneinfo
+
+    match kind:
+        case "decimal.Decimal":
+            (text,) = parts
+            return decimal.Decimal(str(text))
+        case "fractions.Fraction":
+            return fractions.Fraction(*parts)
+        case "datetime.datetime":
+            return datetime.datetime(*parts[:-1], fold=parts[-1])
+        case "datetime.date":
+            return datetime.date(*parts)
+        case "datetime.time":
+            return datetime.time(*parts[:-1], fold=parts[-1])
+        case "datetime.timedelta":
+            return datetime.timedelta(*parts)
+        case "datetime.timezone":
+            return datetime.timezone(*parts)
+        case "zoneinfo.ZoneInfo":
+            (key,) = parts
+            return zoneinfo.ZoneInfo(str(key))
+        case "uuid.UUID":
+            (number,) = parts
+            return uuid.UUID(int=number)
+    raise ValueError(kind)
 
 
-_MADE: dict[str, Any] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
-_BYTES: dict[str, Any] = {"bytes": bytes, "bytearray": bytearray}
+_OURS = frozenset({"CannotCross", "NotCompared"})
+"""Names that decide a verdict where they leave a check."""
 
 
-def _decoded(form: Any) -> Any:
-    if not isinstance(form, list):
-        if isinstance(form, dict):
-            raise ValueError("an object")
-        return form
-    name, *parts = form
-    if name in _MADE:
-        return _MADE[name](map(_decoded, parts))
-    if name == "dict":
-        return {_decoded(key): _decoded(item) for key, item in parts}
-    if name == "int":
-        return int(str(parts[0]), 16)
-    if name in _BYTES:
-        return _BYTES[name].fromhex(*parts)
-    if name == "complex":
-        return complex(*parts)
-    if name == "range":
-        return range(*map(_decoded, parts))
-    raise ValueError(f"{name!r}")
+def _made_error(kind: str, base: str, args: Any, text: Any, held: dict[str, Any]) -> BaseException:
+    """An exception like the program's: of the builtin class that it is one of, with its name and text."""
+    found = getattr(builtins, base, None)
+    if not (isinstance(found, type) and issubclass(found, BaseException)) or type(args) is not tuple:
+        raise ValueError("no exception")
+    if kind in _OURS or not kind.isidentifier():
+        kind = Raised.__name__
+    made: type[BaseException] = found
+    if text is not None:
+        told = str(text)
+        members = {"__module__": "__main__", "__str__": lambda _: told}
+        made = types.new_class(kind, (found,), exec_body=lambda names: names.update(members))
+    try:
+        error = made(*args)
+    except Exception:  # noqa: BLE001 - a class that takes other arguments
+        return Raised(f"{kind}: {args!r:.200}")
+    error.__dict__.update(held)
+    return error

@@ -27,11 +27,18 @@ def outermost(paths: Iterable[str]) -> list[str]:
 
 
 def build(
-    readable: Sequence[str], at: str, size_bytes: int, files: Mapping[str, str], *, own_tmp: bool
+    readable: Sequence[str],
+    at: str,
+    size_bytes: int,
+    files: Mapping[str, str],
+    *,
+    own_tmp: bool,
+    links: Sequence[str] = (),
 ) -> bool:
     """Make a root of these paths on the folder `at` and enter it; return whether /proc is in it.
 
-    files: path and text of further files, where there is none of that path. /tmp is the scratch folder; where
+    links: are made again as they are, whatever they lead to. files: path and text of further files, where
+    there is none of that path. /tmp is the scratch folder; where
     something readable lies in it, it can be written to with `own_tmp` alone, and is then as large as that.
 
     The caller is in a new mount namespace of its own and, for /proc, in a new process namespace. The
@@ -47,6 +54,10 @@ def build(
         kernel.mount("tmpfs", at + "/tmp", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
     for path in shown:
         _show(path, at)
+    for link in links:
+        if not os.path.lexists(at + link):
+            os.makedirs(os.path.dirname(at + link), exist_ok=True)
+            os.symlink(os.readlink(link), at + link)
     for device in _DEVICES:
         _show(device, at, device=True)
     for link, target in _LINKS.items():

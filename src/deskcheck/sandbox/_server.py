@@ -24,9 +24,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from deskcheck.sandbox import _beside, _root, _scratch, _seccomp, _steps
 from deskcheck.sandbox import _kernel as kernel
 from deskcheck.sandbox import _landlock as landlock
-from deskcheck.sandbox import _root, _scratch, _seccomp, _steps
 from deskcheck.sandbox._processes import (
     ASKED,
     CPU_TIME,
@@ -93,6 +93,7 @@ class Setup:
     scratch: str
     scratch_bytes: int
     readable: list[str]
+    folders: list[str]
     profile: list[str]
     uid: int | None
     grouped: bool
@@ -147,13 +148,24 @@ class _Server:
         self.channel_at = min(_CHANNEL_AT_LEAST, soft - 1) if soft > 0 else _CHANNEL_AT_LEAST
         paths = self._interpreter()
         self.readable = [*paths, *setup.readable, *(_OF_COMMANDS if setup.workspace else ())]
+        listed: list[str] = []
+        links: list[str] = []
+        # A project that was installed in place is on the import path with all that lies in its folder.
+        in_place = [path for path in sys.path if os.path.isdir(path) and not _is_installed(path)]
+        for folder in (*setup.folders, *in_place) if self.confined else ():
+            if any(folder == path or folder.startswith(f"{path}/") for path in self.readable):
+                continue
+            found = _beside.look(folder)
+            self.readable += found.readable
+            listed += found.listed
+            links += found.links
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
         if self.alone:
             self._enter_namespaces()
             self.folder = _root.SCRATCH
             files = self._users() if setup.workspace else {}
             self.facts["proc"] = _root.build(
-                self.readable, setup.scratch, setup.scratch_bytes, files, own_tmp=setup.workspace
+                self.readable, setup.scratch, setup.scratch_bytes, files, own_tmp=setup.workspace, links=links
             )
             self.readable += ["/proc", *files]
         self.program_folder = self.folder + "/program"
@@ -171,7 +183,8 @@ class _Server:
                 folders.append("/tmp")
             writable = [*folders, *_WRITABLE_DEVICES]
             runnable = folders if setup.workspace else []
-            self.rules = landlock.ruleset([*self.readable, *_READABLE_DEVICES], writable, runnable)
+            readable = [*self.readable, *_READABLE_DEVICES]
+            self.rules = landlock.ruleset(readable, writable, runnable, listed)
             self.facts["landlock"] = landlock.abi()
             self.own_signals = not self.alone and landlock.abi() < 6
             if setup.uid is not None and not self.alone and not _reachable([*paths, setup.scratch]):
@@ -187,11 +200,9 @@ class _Server:
 
     def _interpreter(self) -> list[str]:
         """What a program must be able to read to be run at all."""
-        prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
         package = __file__.rsplit("/", 3)[0]
-        found = [
-            path for path in (*sys.path, *prefixes, package) if os.path.isabs(path) and os.path.lexists(path)
-        ]
+        places = (*_prefixes(), package, *(path for path in sys.path if _is_installed(path)))
+        found = [path for path in places if os.path.isabs(path) and os.path.lexists(path)]
         real = [os.path.realpath(path) for path in found]
         return [path for path in dict.fromkeys((*found, *real, *_SYSTEM)) if path != "/"]
 
@@ -420,6 +431,15 @@ def _signal(send: Any, target: int) -> None:
         send(target, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         return
+
+
+def _prefixes() -> set[str]:
+    return {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+
+
+def _is_installed(path: str) -> bool:
+    """Whether an entry of the import path belongs to the interpreter, or is an archive."""
+    return path.startswith(tuple(f"{prefix}/" for prefix in _prefixes())) or not os.path.isdir(path)
 
 
 def _reachable(paths: Iterable[str]) -> bool:

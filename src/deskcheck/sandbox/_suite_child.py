@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.sandbox._calls import Observer, Project
 from deskcheck.sandbox._channel import sender
 from deskcheck.tracer import tracer_class
@@ -66,21 +67,43 @@ class _Sender:
 
 
 class _Plugin:
-    """What pytest calls, by name. finished: tests that an earlier run came to the end of."""
+    """What pytest calls, by name. finished: tests that an earlier run came to the end of. masked: the id of a
+    test without what is not to be told: a parameter stands in it."""
 
-    def __init__(self, observer: Observer, send: _Sender, finished: frozenset[str]) -> None:
+    def __init__(
+        self,
+        observer: Observer,
+        send: _Sender,
+        finished: frozenset[str],
+        masked: Callable[[str], str],
+    ) -> None:
         self.observer = observer
         self.send = send
         self.finished = finished
+        self.masked = masked
+        self.names: dict[str, str] = {}
+        self.alike: dict[str, int] = {}
         self.left_out = 0
         self.before = frozenset(sys.modules)
 
     def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
-        left = [item for item in items if item.nodeid not in self.finished]
-        self.left_out = len(items) - len(left)
-        if self.left_out:
-            config.hook.pytest_deselected(items=[item for item in items if item.nodeid in self.finished])
+        done = [item for item in items if self.name(item.nodeid) in self.finished]
+        self.left_out = len(done)
+        if done:
+            left = [item for item in items if self.name(item.nodeid) not in self.finished]
+            config.hook.pytest_deselected(items=done)
             items[:] = left
+
+    def name(self, test: str) -> str:
+        """What a test is called; of those that are the same without what is masked, the later ones by number,
+        in the order of collection."""
+        if test not in self.names:
+            name = self.masked(test)
+            if name != test:
+                number = self.alike[name] = self.alike.get(name, 0) + 1
+                name += f"#{number}" if number > 1 else ""
+            self.names[test] = name
+        return self.names[test]
 
     def pytest_collection_finish(self, session: Any) -> None:
         interpreter = {
@@ -109,15 +132,15 @@ class _Plugin:
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
-            self.send("test", {"test": report.nodeid, "outcome": "not collected"}, [])
+            self.send("test", {"test": self.name(report.nodeid), "outcome": "not collected"}, [])
 
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
         before = _used_s()
-        self.observer.begin(item.nodeid)
+        self.observer.begin(self.name(item.nodeid))
         yield
         self.observer.end()
         facts = {
-            "test": item.nodeid,
+            "test": self.name(item.nodeid),
             "cpu_s": _used_s() - before,
             "left_out": self.observer.left_out,
             "functions": self.observer.account(),
@@ -129,7 +152,7 @@ class _Plugin:
             outcome = report.outcome if report.when == "call" or report.skipped else "error"
             if hasattr(report, "wasxfail"):
                 outcome = "xfailed" if report.skipped else "xpassed"
-            self.send("test", {"test": report.nodeid, "outcome": outcome}, [])
+            self.send("test", {"test": self.name(report.nodeid), "outcome": outcome}, [])
 
 
 def _used_s() -> float:
@@ -204,13 +227,15 @@ def pytest_configure(config: Any) -> None:
     _written.append(observer.wrote)
     pytest.hookimpl(hookwrapper=True, tryfirst=True)(_Plugin.pytest_runtest_protocol)
     pytest.hookimpl(trylast=True)(_Plugin.pytest_collection_modifyitems)
-    plugin = _Plugin(observer, job["send"], frozenset(job["known"]["tests"]))
+    plugin = _Plugin(observer, job["send"], frozenset(job["known"]["tests"]), job["masked"])
     config.pluginmanager.register(plugin, f"{_NAME}_observer")
 
 
 def main() -> None:
     with os.fdopen(int(sys.argv[1]), "rb") as stream:
         _job.update(json.loads(stream.read()))
+    # Before any conftest: what the tests put into the environment themselves is shown.
+    _job["masked"] = EnvironmentMask(os.environ).text if _job["mask"] else str
     send = _job["send"] = _Sender(_job["channel"], bytes.fromhex(_job["key"]))
     if sys.flags.safe_path:
         del sys.path[0]

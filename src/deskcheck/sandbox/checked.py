@@ -2,7 +2,8 @@
 
 Asserts in the same process as the code that they judge can be forged: by an object that is equal to
 everything, by a frame that skips lines, by a builtin replaced. Here the check is a program of its own, under
-a server of its own, and calls the judged functions through the caller. Only plain values come back.
+a server of its own, and calls the judged functions through the caller. Only values of the standard
+library's own types, and arrays, come back (`_plain`): compared there, they cannot lie.
 """
 
 import select
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
+from deskcheck.sandbox._calling import NotCompared
 from deskcheck.sandbox.process import Cancelled, Run
 
 
@@ -21,7 +23,11 @@ class Checked:
     """A program and a check of it.
 
     check: Python text that is trusted and raises where the program is wrong. names: functions of the program
-    that the check calls; they take and return plain values (builtins, and containers of them).
+    that the check calls. What they take and return is told by value: builtins and containers of them,
+    Decimal, Fraction, dates and times, arrays of numpy, exceptions with class, arguments and text. A list
+    that was an argument is afterwards what the call made of it, and is that list where it is returned.
+    Functions and iterators may be arguments and results: they stay where they are and are called from there.
+    StopIteration becomes RuntimeError, as in a generator.
     """
 
     program: Program
@@ -37,8 +43,10 @@ class Checked:
 def mark(answering: Run, checking: Run, cancelled: Callable[[], bool]) -> Ending:
     """Have a check call a program until one of them ends. The program's ending, marked.
 
-    `Outcome.RETURNED`: the check passed. `Outcome.WRONG`: it did not. What else the program did, it ran
-    out of time or exited, stays what it is; what the check did wrong itself is a failure of ours.
+    `Outcome.RETURNED`: the check passed. `Outcome.WRONG`: it did not. `Outcome.NOT_COMPARED`: an argument or
+    a result is of no type that can be handed over; that is not passed, and not wrong: it stays in n. An
+    object of the program's own that says itself what it is equal to is wrong. What else the program
+    did, it ran out of time or exited, stays what it is; what the check did wrong itself is a failure of ours.
 
     Raises Cancelled, ServerLost: both servers may be busy then. After a mark they are free.
     """
@@ -94,6 +102,8 @@ def _marked(answer: Ending, check: Ending, checking: Run) -> Ending:
     detail = f"the check: {check.detail}"
     if check.outcome in (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY):
         return replace(answer, outcome=check.outcome, detail=detail)
-    if check.outcome is Outcome.RAISED and check.exception != "CannotCross":
+    if check.outcome is Outcome.RAISED:
+        if check.exception == NotCompared.__name__:
+            return replace(answer, outcome=Outcome.NOT_COMPARED, detail=f"cannot be compared: {check.detail}")
         return replace(answer, outcome=Outcome.WRONG, detail=check.detail)
     return replace(answer, outcome=Outcome.HARNESS_ERROR, detail=detail)

@@ -50,8 +50,9 @@ class Sandbox:
     runs; a program that imports them pays nothing. limits: bounds on each run. python: the interpreter, by
     default this one. environment: name of the environment (`environments`) of programs that name none
     themselves (``extra["environment"]``). readable: files and folders that programs may read, beside the
-    interpreter's own and those that a program names itself (`Program.path`). hash_seed: PYTHONHASHSEED of the
-    programs. fixed: what they find in place of clocks, random numbers and the like. tries: runs of one
+    interpreter's own and the file that a program comes from. folders: of these, and of `Program.path`, they
+    may read what is not hidden and not named as a key or a secret (`_beside`). hash_seed: PYTHONHASHSEED of
+    the programs. fixed: what they find in place of clocks, random numbers and the like. tries: runs of one
     program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
 
     Raises InputError where no environment has the name; SandboxError on entry where the kernel does not give
@@ -68,6 +69,7 @@ class Sandbox:
         python: str | None = None,
         environment: str | None = None,
         readable: tuple[str, ...] = (),
+        folders: tuple[str, ...] = (),
         hash_seed: int = 0,
         fixed: Determinism | None = None,
         tries: int = 3,
@@ -82,6 +84,7 @@ class Sandbox:
         self.limits = limits or Limits()
         self.python = python
         self.readable = tuple(readable)
+        self.folders = tuple(folders)
         self.hash_seed = hash_seed
         self.fixed = fixed or Determinism()
         self.tries = tries
@@ -310,11 +313,14 @@ class Sandbox:
             server.close()
 
     def _profile(self, program: Program | None, hash_seed: int) -> Profile:
-        readable = set(self.readable)
+        readable, folders = set(self.readable), set(self.folders)
         environment, python, modules = self._environment, self.python, self.modules
         if program is not None:
             environment = self.environment(program)
-            readable |= {path for path in (program.path, program.extra.get("file")) if path is not None}
+            if program.path is not None:
+                folders.add(program.path)
+            if (file := program.extra.get("file")) is not None:
+                readable.add(file)
         if environment is not None:
             python, modules = environment.python, (*modules, *environment.modules)
         return Profile(
@@ -324,6 +330,7 @@ class Sandbox:
             environment=environment,
             modules=modules,
             readable=tuple(sorted(readable)),
+            folders=tuple(sorted(folders)),
             fixed_addresses=bool(self.fixed.addresses),
         )
 

@@ -55,7 +55,8 @@ class Profile:
     """What makes two servers the same: a program may be run by either.
 
     python: the interpreter; None is this one. environment: whose interpreter that is. modules: imported
-    beside `STDLIB`. readable: what programs may read beside the interpreter. scratch_bytes: what they may
+    beside `STDLIB`. readable: what programs may read beside the interpreter. folders: of these, what is not
+    private (`_beside`). scratch_bytes: what they may
     write in all, where that can be bounded. fixed_addresses: whether the kernel lays out the process without
     randomisation. workspace: whether it runs commands (`workspace`), not programs.
     listening: whether they begin with UNIX sockets that we can connect to (`_server.stop_listening`).
@@ -67,6 +68,7 @@ class Profile:
     environment: BuiltEnvironment | None = None
     modules: tuple[str, ...] = ()
     readable: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     scratch_bytes: int = 256 << 20
     fixed_addresses: bool = False
     workspace: bool = False
@@ -149,6 +151,7 @@ class Server:
             "scratch": self.folder,
             "scratch_bytes": profile.scratch_bytes,
             "readable": list(profile.readable),
+            "folders": list(profile.folders),
             "profile": [] if profile.workspace else [*STDLIB, *profile.modules],
             "uid": _OWN_UIDS + self.process.pid if own_user else None,
             "grouped": self.group is not None,

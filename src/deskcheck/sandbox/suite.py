@@ -183,6 +183,7 @@ def observe(
                 "cache": str(cache),
                 "pace": None if pace is None else asdict(pace),
                 "known": run.known(),
+                "mask": mask is not None,
             }
             run.run(job, wall_s, hash_seed)
         yield observed

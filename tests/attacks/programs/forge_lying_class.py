@@ -3,7 +3,7 @@
 Seen: the verdict is that it passed.
 Stopped at: strict, standard.
 Works: never with the harnesses looked at.
-Verdict: wrong.
+Verdict: wrong, not_compared.
 """
 
 

@@ -3,7 +3,7 @@
 Seen: the file is there, or the verdict is that it passed.
 Stopped at: strict, standard.
 Works: where answers are unpickled.
-Verdict: wrong, raised.
+Verdict: wrong, raised, not_compared.
 """
 
 

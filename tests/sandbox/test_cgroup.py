@@ -12,6 +12,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Limits, Sandbox, _cgroup
 from deskcheck.sandbox.layers import layers
+from deskcheck.sandbox.server import NOT_COUNTED
 
 FILL = """
 import os, sys, time
@@ -43,7 +44,7 @@ for number in range(20):
 @pytest.fixture
 def proves(request: pytest.FixtureRequest) -> None:
     try:
-        _cgroup.parents()
+        _cgroup.places()
     except _cgroup.Unavailable as error:
         pytest.skip(f"{error}: would have proved: {request.function.__doc__}")
 
@@ -125,17 +126,12 @@ for at in range(0, len(kept), 4096):
         assert server.group is not None
         sandbox._give(server)
         server.group.limit = lambda *wanted: None  # type: ignore[method-assign]
-        for folder, file in _limit_files(server.group):
-            Path(folder, file).write_text(str(300 << 20))
+        Path(server.group.limit_file(_cgroup.MEMORY)).write_text(str(300 << 20))
         ending = sandbox.run_one(Program(id="p", code=code))
         assert ending.outcome is Outcome.OUT_OF_MEMORY, ending
         assert "kernel" in ending.detail
         after = sandbox.run_one(Program(id="q", code="import os; os.kill(os.getpid(), 9)"))
         assert after.outcome is Outcome.KILLED, "what one program did is told of the next"
-
-
-def _limit_files(group: _cgroup.Group) -> list[tuple[str, str]]:
-    return [(group.folders["memory"], _cgroup._FILES[group.version]["memory"])]
 
 
 def test_groups_that_nobody_holds_are_swept(proves: None) -> None:
@@ -150,7 +146,7 @@ def test_groups_that_nobody_holds_are_swept(proves: None) -> None:
         [sys.executable, "-c", code], env={"PYTHONPATH": paths}, stdout=-1, text=True, check=False
     )
     folders = left.stdout.split()
-    assert len(folders) == 2
+    assert len(folders) == len(held.folders)
     until = time.monotonic() + 60
     while any(Path(folder).exists() for folder in folders):  # a group is left alone in its first seconds
         _cgroup.sweep()
@@ -164,9 +160,11 @@ def test_it_is_said_whether_there_are_groups() -> None:
     """`layers` names the control groups, and what it means that there are none."""
     (layer,) = (layer for layer in layers() if layer.name == "control groups")
     try:
-        _cgroup.Group().close()
-        made = True
+        group = _cgroup.Group()
+        counted = set(group.folders)
+        group.close()
     except _cgroup.Unavailable:
-        made = False
-    assert layer.there is made
-    assert "together" in layer.missing
+        counted = set()
+    assert layer.there is (counted == set(_cgroup.COUNTED))
+    for what, otherwise in NOT_COUNTED.items():
+        assert (otherwise in layer.missing) is (what not in counted)

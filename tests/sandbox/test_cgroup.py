@@ -168,3 +168,96 @@ def test_it_is_said_whether_there_are_groups() -> None:
     assert layer.there is (counted == set(_cgroup.COUNTED))
     for what, otherwise in NOT_COUNTED.items():
         assert (otherwise in layer.missing) is (what not in counted)
+
+
+def tree(top: Path, groups: dict[str, dict[str, str]]) -> None:
+    """Folders with the files of groups of version 2, as far as they are read."""
+    for name, files in groups.items():
+        folder = top / name
+        folder.mkdir(exist_ok=True)
+        for file, text in {
+            "cgroup.procs": "",
+            "cgroup.controllers": "",
+            "cgroup.subtree_control": "",
+            **files,
+        }.items():
+            (folder / file).write_text(text)
+
+
+BOTH = "cpuset cpu io memory pids\n"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "given", "where"),
+    [
+        ({}, BOTH, "a/service"),
+        ({"memory.max": "max\n", "memory.high": "max\n", "cpu.max": "max 100000\n"}, BOTH, "a/service"),
+        ({"memory.max": "1048576\n"}, BOTH, None),
+        ({"memory.high": "1048576\n"}, BOTH, None),
+        ({"cpu.max": "50000 100000\n"}, BOTH, None),
+        ({}, "cpu pids\n", None),
+    ],
+)
+def test_where_groups_of_version_2_are_made(
+    bounds: dict[str, str], given: str, where: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above our own group, where its children are counted and it has no bound; else below it, where CPU time is."""
+    monkeypatch.setattr(
+        _cgroup, "_refusal", lambda folder: None
+    )  # a file system of another kind makes no files
+    monkeypatch.setattr(_cgroup, "_give_on", lambda own, controllers: False)  # nor does it refuse this
+    tree(
+        tmp_path,
+        {
+            "a": {"cgroup.controllers": BOTH},
+            "a/service": {"cgroup.controllers": BOTH, "cgroup.subtree_control": given},
+            "a/service/scope": {"cgroup.controllers": given, "cgroup.procs": "1\n", **bounds},
+        },
+    )
+    own = str(tmp_path / "a/service/scope")
+    found = _cgroup.of_version_2(own, str(tmp_path))
+    if where is not None:
+        assert found == dict.fromkeys(_cgroup.COUNTED, _cgroup.Place(2, str(tmp_path / where)))
+    else:
+        assert found == {_cgroup.CPU: _cgroup.Place(2, own)}
+
+
+def test_version_2_counts_cpu_time_and_kills(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real group of version 2, whatever it can bound: it counts the CPU time of what nobody waited for, and
+    what is in it ends at once."""
+    with open("/proc/self/mountinfo") as stream:
+        at = _cgroup._mounted([line.split() for line in stream], "cgroup2", "")
+    with open("/proc/self/cgroup") as stream:
+        own = next((line.strip()[3:] for line in stream if line.startswith("0::")), None)
+    if at is None or own is None:
+        pytest.skip("no control groups of version 2: would have proved that they count CPU time")
+    try:
+        places = _cgroup.of_version_2(_cgroup._below(at, own), at[1])
+    except OSError as error:
+        pytest.skip(f"{error}: would have proved that groups of version 2 count CPU time")
+    monkeypatch.setattr(_cgroup, "places", lambda: {_cgroup.CPU: places[_cgroup.CPU]})
+    code = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+reader, writer = os.pipe()
+if os.fork() == 0:
+    while time.process_time() < 0.3:
+        pass
+    os._exit(0)
+os.close(writer)
+os.read(reader, 1)
+"""
+    with Sandbox(workers=1) as sandbox:
+        ending = sandbox.run_one(Program(id="p", code=code))
+    assert ending.outcome is Outcome.RETURNED, ending
+    assert ending.cpu_s is not None
+    assert 0.3 <= ending.cpu_s < 2
+    group = _cgroup.Group()
+    with begun(FORK, group) as process:
+        assert process.stdin is not None
+        print(file=process.stdin, flush=True)
+        process.wait(20)  # its children sleep, and are in the group
+        (folder,) = group.folders.values()
+        assert Path(folder, "cgroup.procs").read_text().split()
+        group.close()
+    assert not Path(folder).exists()

@@ -380,11 +380,11 @@ def soak(count: int, level: Confinement, seed: int) -> str:
 def _groups() -> list[str]:
     """Control groups of sandboxes that nobody holds any more, where there are any."""
     try:
-        _, above = _cgroup.parents()
+        above = {place.folder for place in _cgroup.places().values()}
     except _cgroup.Unavailable:
         return []
     found = []
-    for folder in above.values():
+    for folder in above:
         for name in os.listdir(folder):
             if not name.startswith(_cgroup.PREFIX):
                 continue

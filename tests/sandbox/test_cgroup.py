@@ -12,6 +12,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Limits, Sandbox, _cgroup
 from deskcheck.sandbox.layers import layers
+from deskcheck.sandbox.server import NOT_COUNTED
 
 FILL = """
 import os, sys, time
@@ -43,7 +44,7 @@ for number in range(20):
 @pytest.fixture
 def proves(request: pytest.FixtureRequest) -> None:
     try:
-        _cgroup.parents()
+        _cgroup.places()
     except _cgroup.Unavailable as error:
         pytest.skip(f"{error}: would have proved: {request.function.__doc__}")
 
@@ -125,17 +126,12 @@ for at in range(0, len(kept), 4096):
         assert server.group is not None
         sandbox._give(server)
         server.group.limit = lambda *wanted: None  # type: ignore[method-assign]
-        for folder, file in _limit_files(server.group):
-            Path(folder, file).write_text(str(300 << 20))
+        Path(server.group.limit_file(_cgroup.MEMORY)).write_text(str(300 << 20))
         ending = sandbox.run_one(Program(id="p", code=code))
         assert ending.outcome is Outcome.OUT_OF_MEMORY, ending
         assert "kernel" in ending.detail
         after = sandbox.run_one(Program(id="q", code="import os; os.kill(os.getpid(), 9)"))
         assert after.outcome is Outcome.KILLED, "what one program did is told of the next"
-
-
-def _limit_files(group: _cgroup.Group) -> list[tuple[str, str]]:
-    return [(group.folders["memory"], _cgroup._FILES[group.version]["memory"])]
 
 
 def test_groups_that_nobody_holds_are_swept(proves: None) -> None:
@@ -150,7 +146,7 @@ def test_groups_that_nobody_holds_are_swept(proves: None) -> None:
         [sys.executable, "-c", code], env={"PYTHONPATH": paths}, stdout=-1, text=True, check=False
     )
     folders = left.stdout.split()
-    assert len(folders) == 2
+    assert len(folders) == len(held.folders)
     until = time.monotonic() + 60
     while any(Path(folder).exists() for folder in folders):  # a group is left alone in its first seconds
         _cgroup.sweep()
@@ -164,9 +160,104 @@ def test_it_is_said_whether_there_are_groups() -> None:
     """`layers` names the control groups, and what it means that there are none."""
     (layer,) = (layer for layer in layers() if layer.name == "control groups")
     try:
-        _cgroup.Group().close()
-        made = True
+        group = _cgroup.Group()
+        counted = set(group.folders)
+        group.close()
     except _cgroup.Unavailable:
-        made = False
-    assert layer.there is made
-    assert "together" in layer.missing
+        counted = set()
+    assert layer.there is (counted == set(_cgroup.COUNTED))
+    for what, otherwise in NOT_COUNTED.items():
+        assert (otherwise in layer.missing) is (what not in counted)
+
+
+def tree(top: Path, groups: dict[str, dict[str, str]]) -> None:
+    """Folders with the files of groups of version 2, as far as they are read."""
+    for name, files in groups.items():
+        folder = top / name
+        folder.mkdir(exist_ok=True)
+        for file, text in {
+            "cgroup.procs": "",
+            "cgroup.controllers": "",
+            "cgroup.subtree_control": "",
+            **files,
+        }.items():
+            (folder / file).write_text(text)
+
+
+BOTH = "cpuset cpu io memory pids\n"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "given", "where"),
+    [
+        ({}, BOTH, "a/service"),
+        ({"memory.max": "max\n", "memory.high": "max\n", "cpu.max": "max 100000\n"}, BOTH, "a/service"),
+        ({"memory.max": "1048576\n"}, BOTH, None),
+        ({"memory.high": "1048576\n"}, BOTH, None),
+        ({"cpu.max": "50000 100000\n"}, BOTH, None),
+        ({}, "cpu pids\n", None),
+    ],
+)
+def test_where_groups_of_version_2_are_made(
+    bounds: dict[str, str], given: str, where: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above our own group, where its children are counted and it has no bound; else below it, where CPU time is."""
+    monkeypatch.setattr(
+        _cgroup, "_refusal", lambda folder: None
+    )  # a file system of another kind makes no files
+    monkeypatch.setattr(_cgroup, "_give_on", lambda own, controllers: False)  # nor does it refuse this
+    tree(
+        tmp_path,
+        {
+            "a": {"cgroup.controllers": BOTH},
+            "a/service": {"cgroup.controllers": BOTH, "cgroup.subtree_control": given},
+            "a/service/scope": {"cgroup.controllers": given, "cgroup.procs": "1\n", **bounds},
+        },
+    )
+    own = str(tmp_path / "a/service/scope")
+    found = _cgroup.of_version_2(own, str(tmp_path))
+    if where is not None:
+        assert found == dict.fromkeys(_cgroup.COUNTED, _cgroup.Place(2, str(tmp_path / where)))
+    else:
+        assert found == {_cgroup.CPU: _cgroup.Place(2, own)}
+
+
+def test_version_2_counts_cpu_time_and_kills(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real group of version 2, whatever it can bound: it counts the CPU time of what nobody waited for, and
+    what is in it ends at once."""
+    with open("/proc/self/mountinfo") as stream:
+        at = _cgroup._mounted([line.split() for line in stream], "cgroup2", "")
+    with open("/proc/self/cgroup") as stream:
+        own = next((line.strip()[3:] for line in stream if line.startswith("0::")), None)
+    if at is None or own is None:
+        pytest.skip("no control groups of version 2: would have proved that they count CPU time")
+    try:
+        places = _cgroup.of_version_2(_cgroup._below(at, own), at[1])
+    except OSError as error:
+        pytest.skip(f"{error}: would have proved that groups of version 2 count CPU time")
+    monkeypatch.setattr(_cgroup, "places", lambda: {_cgroup.CPU: places[_cgroup.CPU]})
+    code = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+reader, writer = os.pipe()
+if os.fork() == 0:
+    while time.process_time() < 0.3:
+        pass
+    os._exit(0)
+os.close(writer)
+os.read(reader, 1)
+"""
+    with Sandbox(workers=1) as sandbox:
+        ending = sandbox.run_one(Program(id="p", code=code))
+    assert ending.outcome is Outcome.RETURNED, ending
+    assert ending.cpu_s is not None
+    assert 0.3 <= ending.cpu_s < 2
+    group = _cgroup.Group()
+    with begun(FORK, group) as process:
+        assert process.stdin is not None
+        print(file=process.stdin, flush=True)
+        process.wait(20)  # its children sleep, and are in the group
+        (folder,) = group.folders.values()
+        assert Path(folder, "cgroup.procs").read_text().split()
+        group.close()
+    assert not Path(folder).exists()

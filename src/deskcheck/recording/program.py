@@ -95,6 +95,8 @@ class Environment:
     """What bounded the trace, in the words of `TraceLimits`: `events`, `items`, ..."""
     sandbox: str | None = None
     """How closely the program was confined: ``strict``, ``standard``, ``trusted``."""
+    accounts: dict[str, str] = field(default_factory=dict)
+    """What counted the `memory`, `pids` and `cpu` of the run: a control group, or what stood for it."""
     name: str | None = None
     """Of the environment that was built for it (`deskcheck environments`); None: what deskcheck runs in."""
     installed: dict[str, str] = field(default_factory=dict)

@@ -1,10 +1,13 @@
-"""Control groups: what a server and the programs under it may use together, counted by the kernel.
+"""Control groups: what a server and the programs under it use together, counted and bounded by the kernel.
 
-A group for each server, below the group of the caller. Of version 1: below its groups for memory and for
-pids. Of version 2 (https://docs.kernel.org/admin-guide/cgroup-v2.html): where its group can give these
-controllers on. Where no group can be made, limits on each process and the server's looks (`_server`) stand
-alone. What a group adds: memory and processes between two looks, files in memory, and an end for
-whatever lost its server. Not: CPU time.
+A group for each server. Of version 1: below the caller's own groups for memory, pids and cpuacct. Of
+version 2 (https://docs.kernel.org/admin-guide/cgroup-v2.html): below the caller's group, or below one above
+it that belongs to the same user, as systemd delegates them. Each of `MEMORY`, `PIDS` and `CPU` is counted
+where its group can be made; `layers` says which are not.
+
+What a group adds to limits on each process and the server's looks (`_server`): memory of every kind and
+processes between two looks, the CPU time of processes that nobody waited for, and an end for whatever lost
+its server.
 """
 
 import fcntl
@@ -13,17 +16,30 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 PREFIX = "deskcheck-sandbox-"
+_CALLER_PREFIX = "deskcheck-caller-"
+"""Of a group that a caller moves itself into, so that its own group may have others below it."""
+MEMORY, PIDS, CPU = "memory", "pids", "cpu"
+"""What a group counts."""
+COUNTED = (MEMORY, PIDS, CPU)
+_OF_VERSION_1 = {MEMORY: "memory", PIDS: "pids", CPU: "cpuacct"}
+"""The controller that counts it. Version 2 counts CPU time in every group."""
 _SERVER_BYTES = 128 << 20
 """What a server has itself, and shares with its programs."""
 _SERVER_PROCESSES = 2
-_CONTROLLERS = ("memory", "pids")
-_FILES = {
-    1: {"memory": "memory.limit_in_bytes", "pids": "pids.max"},
-    2: {"memory": "memory.max", "pids": "pids.max"},
+_LIMIT_FILES = {
+    (1, MEMORY): "memory.limit_in_bytes",
+    (1, PIDS): "pids.max",
+    (2, MEMORY): "memory.max",
+    (2, PIDS): "pids.max",
 }
 _KILLS = {1: "memory.oom_control", 2: "memory.events"}
+_CPU_FILES = {1: "cpuacct.usage", 2: "cpu.stat"}
+_BOUNDS = ("memory.max", "memory.high", "cpu.max")
+"""Of a group of version 2. To leave a group that has one would be to get round it."""
 _GONE_S = 2.0
 
 
@@ -31,9 +47,17 @@ class Unavailable(Exception):
     """No group can be made here: why, in words."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder in which groups can be made, and the version of the control groups there."""
+
+    version: int
+    folder: str
+
+
 @functools.cache
-def parents() -> tuple[int, dict[str, str]]:
-    """Version, and for each controller the folder that groups can be made in. Raises Unavailable."""
+def places() -> dict[str, Place]:
+    """Where groups can be made, for each thing that they can count here. Raises Unavailable."""
     try:
         with open("/proc/self/cgroup") as stream:
             own = [line.rstrip("\n").split(":", 2) for line in stream]
@@ -41,35 +65,90 @@ def parents() -> tuple[int, dict[str, str]]:
             mounts = [line.split() for line in stream]
     except OSError as error:
         raise Unavailable(f"no control groups: {error}") from None
-    found: dict[str, str] = {}
-    for controller in _CONTROLLERS:
+    found: dict[str, Place] = {}
+    why: list[str] = []
+    for what, controller in _OF_VERSION_1.items():
         path = next((path for _, names, path in own if controller in names.split(",")), None)
-        if path is not None and (at := _mounted(mounts, "cgroup", controller)) is not None:
-            found[controller] = _below(at, path)
-    if len(found) == len(_CONTROLLERS):
-        _try(found)
-        return 1, found
-    path = next((path for number, _, path in own if number == "0"), None)
-    at = _mounted(mounts, "cgroup2", "")
-    if path is None or at is None:
-        raise Unavailable("no control groups for memory and pids are mounted")
-    folder = _below(at, path)
-    found = dict.fromkeys(_CONTROLLERS, folder)
+        at = _mounted(mounts, "cgroup", controller)
+        if path is None or at is None:
+            continue
+        folder = _below(at, path)
+        if (refusal := _refusal(folder)) is None:
+            found[what] = Place(1, folder)
+        else:
+            why.append(refusal)
+    if len(found) < len(COUNTED):
+        path = next((path for number, _, path in own if number == "0"), None)
+        at = _mounted(mounts, "cgroup2", "")
+        if path is not None and at is not None:
+            try:
+                found = {**of_version_2(_below(at, path), at[1]), **found}
+            except OSError as error:
+                why.append(f"{error.filename}: {os.strerror(error.errno or 0)}")
+    if not found:
+        raise Unavailable("; ".join(why) or "no control groups are mounted")
+    return found
+
+
+def of_version_2(own: str, top: str) -> dict[str, Place]:
+    """Where groups of version 2 can be made. own: the group of this process; top: where they are mounted.
+
+    Raises OSError where none can.
+    """
+    wanted = {MEMORY, PIDS}
+    for folder in _ours(own, top):
+        if wanted <= _words(f"{folder}/cgroup.subtree_control") and _refusal(folder) is None:
+            return dict.fromkeys(COUNTED, Place(2, folder))
+    offered = wanted & _words(f"{own}/cgroup.controllers")
+    given = wanted & _words(f"{own}/cgroup.subtree_control")
+    if offered - given and _give_on(own, offered):
+        given = offered
+    if (refusal := _refusal(own)) is not None:
+        raise PermissionError(13, refusal, own)
+    return dict.fromkeys([*sorted(given), CPU], Place(2, own))
+
+
+def _ours(own: str, top: str) -> Iterator[str]:
+    """Our own group, and those above it that are our user's, up to one with bounds of its own."""
+    folder = own
+    while True:
+        yield folder
+        bounds = (_words(f"{folder}/{name}") for name in _BOUNDS)
+        if folder == top or any(words and "max" not in words for words in bounds):
+            return
+        folder = os.path.dirname(folder)
+        if os.stat(folder).st_uid != os.geteuid() or not os.access(f"{folder}/cgroup.procs", os.W_OK):
+            return
+
+
+def _give_on(own: str, controllers: set[str]) -> bool:
+    """Have the groups below our own counted too.
+
+    The kernel does that where a group has no processes itself, or is the root. Where we are the only
+    process of ours, as under ``systemd-run --scope --property=Delegate=yes``, we go into one below it.
+    """
+    wish = " ".join(f"+{name}" for name in sorted(controllers))
+    moved = None
     try:
-        with open(f"{folder}/cgroup.controllers") as stream:
-            missing = set(_CONTROLLERS) - set(stream.read().split())
-        if missing:
-            raise Unavailable(f"control groups here have no controller for {' and '.join(sorted(missing))}")
-        with open(f"{folder}/cgroup.subtree_control") as stream:
-            given = set(stream.read().split())
-        if not given.issuperset(_CONTROLLERS):
-            # The kernel refuses this where the group has processes, but for the root's: ours has us.
-            with open(f"{folder}/cgroup.subtree_control", "w") as stream:
-                stream.write("+memory +pids")
-    except OSError as error:
-        raise Unavailable(f"{folder}: {os.strerror(error.errno or 0)}") from None
-    _try(found)
-    return 2, found
+        if _words(f"{own}/cgroup.procs") == {str(os.getpid())} and os.path.exists(f"{own}/cgroup.type"):
+            moved = tempfile.mkdtemp(prefix=_CALLER_PREFIX, dir=own)
+            _write(f"{moved}/cgroup.procs", str(os.getpid()))
+        _write(f"{own}/cgroup.subtree_control", wish)
+    except OSError:
+        if moved is not None:
+            _write(f"{own}/cgroup.procs", str(os.getpid()))
+            os.rmdir(moved)
+        return False
+    return True
+
+
+def _words(path: str) -> set[str]:
+    """What a file of a group says; nothing where it is not there."""
+    try:
+        with open(path) as stream:
+            return set(stream.read().split())
+    except OSError:
+        return set()
 
 
 def _mounted(mounts: list[list[str]], kind: str, controller: str) -> tuple[str, str] | None:
@@ -88,37 +167,57 @@ def _below(mounted: tuple[str, str], path: str) -> str:
     return at if inside in ("", "/") else at + "/" + inside.lstrip("/")
 
 
-def _try(folders: dict[str, str]) -> None:
-    for folder in set(folders.values()):
+def _refusal(folder: str) -> str | None:
+    """Why no group can be made in a folder and a process put into it; None where that can be done."""
+    try:
+        group = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
         try:
-            os.rmdir(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
-        except OSError as error:
-            raise Unavailable(f"{folder}: {os.strerror(error.errno or 0)}") from None
+            if not os.access(f"{group}/cgroup.procs", os.W_OK):
+                return f"{folder}: no process can be put into a group there"
+        finally:
+            os.rmdir(group)
+    except OSError as error:
+        return f"{folder}: {os.strerror(error.errno or 0)}"
+    return None
 
 
 class Group:
-    """A group of one server. Raises Unavailable where it cannot be made; `close` ends what is in it."""
+    """A group of one server. Raises Unavailable where it cannot be made; `close` ends what is in it.
+
+    folders: that of each thing which is counted.
+    """
 
     def __init__(self) -> None:
-        self.version, above = parents()
+        self._places = places()
         self._limits: dict[str, int] = {}
-        self._locks: list[int] = []
-        made: dict[str, str] = {}
+        self._made: dict[str, str] = {}
+        self._opened: list[int] = []
+        self._events: int | None = None
+        self.cpu: int | None = None
+        """A descriptor of the account of CPU time (`_processes.Account`)."""
         try:
-            for folder in dict.fromkeys(above.values()):
-                made[folder] = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
-                self._locks.append(os.open(made[folder], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-                fcntl.flock(self._locks[-1], fcntl.LOCK_EX)
-            self._events = os.open(
-                f"{made[above['memory']]}/{_KILLS[self.version]}", os.O_RDONLY | os.O_CLOEXEC
-            )
+            for folder in dict.fromkeys(place.folder for place in self._places.values()):
+                self._made[folder] = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
+                lock = self._open(self._made[folder], os.O_DIRECTORY)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            self.folders = {what: self._made[place.folder] for what, place in self._places.items()}
+            if MEMORY in self._places:
+                version = self._places[MEMORY].version
+                self._events = self._open(f"{self.folders[MEMORY]}/{_KILLS[version]}")
+            if CPU in self._places:
+                self.cpu = self._open(f"{self.folders[CPU]}/{_CPU_FILES[self._places[CPU].version]}")
         except OSError as error:
-            for lock in self._locks:
-                os.close(lock)
-            for group in made.values():
-                remove(group)
+            self.close()
             raise Unavailable(f"a group cannot be made: {error}") from error
-        self.folders = {controller: made[folder] for controller, folder in above.items()}
+
+    def _open(self, path: str, flags: int = 0) -> int:
+        self._opened.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags))
+        return self._opened[-1]
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """Of the group that counts each thing."""
+        return {what: place.version for what, place in self._places.items()}
 
     def add(self, pid: int) -> None:
         """Put a process into the group; what it forks from now on is in it too. Raises OSError."""
@@ -127,49 +226,64 @@ class Group:
 
     def limit(self, memory_bytes: int, processes: int, files_bytes: int) -> None:
         """Bound what is in the group: memory and files in memory, processes and threads. Raises OSError."""
-        wanted = {"memory": memory_bytes + files_bytes + _SERVER_BYTES, "pids": processes + _SERVER_PROCESSES}
-        for controller, value in wanted.items():
-            if self._limits.get(controller) != value:
-                _write(f"{self.folders[controller]}/{_FILES[self.version][controller]}", str(value))
-                self._limits[controller] = value
+        wanted = {MEMORY: memory_bytes + files_bytes + _SERVER_BYTES, PIDS: processes + _SERVER_PROCESSES}
+        for what, value in wanted.items():
+            if what in self.folders and self._limits.get(what) != value:
+                _write(self.limit_file(what), str(value))
+                self._limits[what] = value
+        swap = f"{self.folders.get(MEMORY)}/memory.swap.max"  # version 2 counts swap apart
+        if "swap" not in self._limits and os.path.exists(swap):
+            _write(swap, "0")
+            self._limits["swap"] = 0
+
+    def limit_file(self, what: str) -> str:
+        """The file that a bound is written to."""
+        return f"{self.folders[what]}/{_LIMIT_FILES[self._places[what].version, what]}"
 
     def kills(self) -> int:
         """How many processes of the group the kernel has killed for its memory."""
+        if self._events is None:
+            return 0
         lines = os.pread(self._events, 4096, 0).split()
         return int(lines[lines.index(b"oom_kill") + 1])
 
     def close(self) -> None:
         """End what is in the group and remove it."""
-        for folder in dict.fromkeys(self.folders.values()):
+        for folder in self._made.values():
             remove(folder)
-        for descriptor in (*self._locks, self._events):
+        for descriptor in self._opened:
             os.close(descriptor)
+        self._made, self._opened = {}, []
 
 
 def sweep() -> list[str]:
     """End and remove the groups whose callers were killed: those that nobody has locked."""
     removed: list[str] = []
     try:
-        _, above = parents()
+        among = {place.folder for place in places().values()}
     except Unavailable:
         return removed
-    for among in dict.fromkeys(above.values()):
-        for name in os.listdir(among):
-            folder = f"{among}/{name}"
-            if not name.startswith(PREFIX):
-                continue
+    for folder in sorted(f"{each}/{name}" for each in among for name in os.listdir(each)):
+        name = os.path.basename(folder)
+        if name.startswith(_CALLER_PREFIX):
             try:
-                lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                os.rmdir(folder)  # the kernel refuses that while anything is in it
             except OSError:
-                continue  # it has gone
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if time.time() - os.fstat(lock).st_ctime > _GONE_S and remove(folder):
-                    removed.append(folder)
-            except BlockingIOError:
                 continue
-            finally:
-                os.close(lock)
+        if not name.startswith(PREFIX):
+            continue
+        try:
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            continue  # it has gone
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if time.time() - os.fstat(lock).st_ctime > _GONE_S and remove(folder):
+                removed.append(folder)
+        except BlockingIOError:
+            continue
+        finally:
+            os.close(lock)
     return removed
 
 
@@ -178,23 +292,46 @@ def remove(folder: str) -> bool:
     until = time.monotonic() + _GONE_S
     while True:
         try:
-            with open(f"{folder}/cgroup.procs") as stream:
-                pids = [int(pid) for pid in stream.read().split()]
-            for pid in pids:
-                if pid > 0:  # 0 is one that has no number where we are; to kill(2) it is ourselves
-                    try:
-                        os.kill(pid, signal.SIGKILL)
-                    except ProcessLookupError:
-                        continue
             os.rmdir(folder)
+            return True
         except FileNotFoundError:
             return True
-        except OSError:  # a process of it is still ending
+        except OSError:  # there are processes in it
             if time.monotonic() > until:
                 return False
-            time.sleep(0.002)
-        else:
-            return True
+        try:
+            _kill(folder)
+        except OSError:
+            pass  # it has gone, or has processes that are not ours to end: the next look tells
+        time.sleep(0.002)
+
+
+def _kill(folder: str) -> None:
+    """Kill every process of a group. Raises OSError."""
+    if os.path.exists(f"{folder}/cgroup.kill"):  # version 2, from Linux 5.14 on
+        _write(f"{folder}/cgroup.kill", "1")
+        return
+    handles: dict[int, int] = {}
+    try:
+        for pid in _pids(folder):
+            try:
+                handles[pid] = os.pidfd_open(pid)
+            except ProcessLookupError:
+                continue
+        # Again: a number that was read before it was opened may be another process's by now.
+        for pid in _pids(folder) & handles.keys():
+            try:
+                signal.pidfd_send_signal(handles[pid], signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+    finally:
+        for handle in handles.values():
+            os.close(handle)
+
+
+def _pids(folder: str) -> set[int]:
+    with open(f"{folder}/cgroup.procs") as stream:
+        return {int(pid) for pid in stream.read().split()} - {0}  # 0: one that has no number where we are
 
 
 def _write(path: str, text: str) -> None:

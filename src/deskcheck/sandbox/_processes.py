@@ -4,6 +4,7 @@ Standard library only.
 """
 
 import os
+import resource
 import time
 
 NOTHING, CPU_TIME, WALL_TIME, MEMORY, ASKED = range(5)
@@ -12,23 +13,45 @@ LOOK_S = 0.1
 """Between looks at what a program's processes use together. Most programs end before the first."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_PIPE_BYTES = 64 << 10
+_FEW_BYTES = 16 << 20
+"""In the buffers of one process. It is not worth a look at the rest of its memory."""
+
+
+def _socket_bytes() -> int:
+    """What the kernel lets a socket hold of what was sent through it, where nobody asked for more."""
+    try:
+        with open("/proc/sys/net/core/wmem_default") as stream:
+            return int(stream.read())
+    except (OSError, ValueError):
+        return 212_992  # so since Linux 3
+
+
+_SOCKET_BYTES = _socket_bytes()
+"""Asked for here: other network namespaces do not show it."""
 
 
 def children(pid: int) -> list[int]:
-    """Children of a process. Ours are also those that lost their parents (PR_SET_CHILD_SUBREAPER)."""
+    """Children of a process, those of each of its threads.
+
+    Ours are also those that lost their parents (PR_SET_CHILD_SUBREAPER).
+    """
+    found: list[int] = []
+    for thread in _listed(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as stream:
+                found += map(int, stream.read().split())
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found
+
+
+def _listed(folder: str) -> list[str]:
+    """Names in a folder of a process; none where it is gone, or does not let us look."""
     try:
-        at = os.open(f"/proc/{pid}/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
-    except (FileNotFoundError, ProcessLookupError):
+        return os.listdir(folder)
+    except OSError:
         return []
-    try:
-        text = b""
-        while chunk := os.read(at, 1 << 16):
-            text += chunk
-    except ProcessLookupError:
-        return []
-    finally:
-        os.close(at)
-    return [int(child) for child in text.split()]
 
 
 def descendants(pid: int) -> list[int]:
@@ -38,14 +61,50 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def used_s(pid: int) -> float:
-    """CPU time of a program with every process that it started, the ended ones too that it waited for."""
-    used = time.clock_gettime(~pid << 3 | 2)  # clock_getcpuclockid(3): of another process
-    ticks = 0
-    for each in descendants(os.getpid()):
-        own, waited_for = _ticks(each)
-        ticks += waited_for + (own if each != pid else 0)
-    return used + ticks / _TICKS_PER_S
+class Account:
+    """CPU time of everything that this process started, directly or not.
+
+    group: a descriptor of the account that a control group keeps, in which this process is: exact, whatever
+    the processes do. Without one: what runs now, and what was waited for. A process that nobody waits for
+    is then missing, but for what has no parent left: that is this process's child. Only a parent that
+    ignores SIGCHLD, or says SA_NOCLDWAIT, has such children (wait(2)); see `_rules`.
+    """
+
+    def __init__(self, group: int | None) -> None:
+        self.group = group
+        self._ended_s = 0.0
+
+    def used_s(self, watched: int) -> float:
+        """Seconds since some moment before the first call: differences count. watched: a process whose time
+        shall be known more exactly than the clock ticks, where there is no group."""
+        if self.group is not None:
+            # In this order: to ask for our own time brings the group's account up to date.
+            own = time.process_time()
+            return _account_s(os.pread(self.group, 256, 0)) - own
+        used = self._ended_s
+        ticks = 0
+        for each in descendants(os.getpid()):
+            own_ticks, waited_for = _ticks(each)
+            ticks += waited_for
+            if each == watched:
+                used += time.clock_gettime(~each << 3 | 2)  # clock_getcpuclockid(3): of another process
+            else:
+                ticks += own_ticks
+        return used + ticks / _TICKS_PER_S
+
+    def wait(self, pid: int, options: int = 0) -> tuple[int, int, resource.struct_rusage]:
+        """wait4(2), which every child of this process must be waited for with."""
+        pid, status, usage = os.wait4(pid, options)
+        if pid:
+            self._ended_s += usage.ru_utime + usage.ru_stime
+        return pid, status, usage
+
+
+def _account_s(text: bytes) -> float:
+    """Seconds, from cpuacct.usage (version 1, nanoseconds) or cpu.stat (version 2, microseconds)."""
+    if text.startswith(b"usage_usec "):
+        return int(text.split(None, 2)[1]) / 1e6
+    return int(text) / 1e9
 
 
 def _ticks(pid: int) -> tuple[int, int]:
@@ -60,10 +119,31 @@ def _ticks(pid: int) -> tuple[int, int]:
 
 
 def filled(pids: list[int]) -> int:
-    """Bytes of memory that several processes fill; 0 for one alone, which its own limit bounds."""
-    if len(pids) < 2:
+    """Bytes of memory that several processes fill, and what their sockets and pipes can hold.
+
+    0 for one process alone with few of these: its own limit bounds it.
+    """
+    buffers = _buffers(pids)
+    if len(pids) < 2 and buffers < _FEW_BYTES:
         return 0
-    return sum(map(_filled, pids))
+    return buffers + sum(map(_filled, pids))
+
+
+def _buffers(pids: list[int]) -> int:
+    """What the kernel may hold for open sockets and pipes. Not: for those that are in flight themselves, of
+    which a user has no more than a process has descriptors (unix(7))."""
+    held = set()
+    for pid in pids:
+        for thread in _listed(f"/proc/{pid}/task"):  # one may have descriptors of its own
+            folder = f"/proc/{pid}/task/{thread}/fd"
+            for name in _listed(folder):
+                try:
+                    target = os.readlink(f"{folder}/{name}")
+                except OSError:
+                    continue
+                if target.startswith(("socket:", "pipe:")):
+                    held.add(target)  # with its number: it counts once, whoever has it
+    return sum(_SOCKET_BYTES if each.startswith("socket:") else _PIPE_BYTES for each in held)
 
 
 def _filled(pid: int) -> int:

@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from deskcheck.sandbox import _beside, _root, _scratch, _seccomp, _steps
+from deskcheck.sandbox import _beside, _orphans, _root, _rules, _scratch, _seccomp, _steps
 from deskcheck.sandbox import _kernel as kernel
 from deskcheck.sandbox import _landlock as landlock
 from deskcheck.sandbox._processes import (
@@ -34,22 +34,23 @@ from deskcheck.sandbox._processes import (
     MEMORY,
     NOTHING,
     WALL_TIME,
+    Account,
     children,
     descendants,
     filled,
-    used_s,
     waited_s,
 )
 from deskcheck.sandbox._session_server import CallerGone, Keeper, Wishes
 
-REPORT = struct.Struct("!BiddQ")
-"""What stopped it, wait status, user and system CPU seconds, peak resident KiB."""
+REPORT = struct.Struct("!BidQ")
+"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first."""
 WANTED = struct.Struct("!cdQ")
 """A wish for a program's process: its CPU seconds, and the bytes that all its processes may fill."""
 LATER = struct.Struct("!cd")
 """An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
 KILL, TOO_LATE, RUN, SESSION = b"k", b"w", b"r", b"s"
 _REQUEST_BYTES = 1024
+_SETUP_BYTES = 1 << 18
 _CHANNEL_AT_LEAST = 2048
 """Programs close the descriptors they know of, up to 1023 by habit; the channel lies above."""
 _SYSTEM = (
@@ -83,10 +84,10 @@ _FAST_ENOUGH_S = 5.0
 class Setup:
     """What the caller wants of the server. scratch: the folder under which programs may write.
 
-    uid: what programs run as, where that is not the caller's own. profile: modules to import. grouped:
-    whether a control group bounds the memory of all processes. workspace: whether commands run there: files
-    stay from one to the next, and may be run. listening: whether programs begin with UNIX sockets that the
-    caller can connect to; `stop_listening` ends that.
+    uid: what programs run as, where that is not the caller's own. profile: modules to import. counted: what a
+    control group counts (`_cgroup`). mark: what all its processes carry (`_orphans`). workspace: whether
+    commands run there: files stay from one to the next, and may be run. listening: whether programs begin
+    with UNIX sockets that the caller can connect to; `stop_listening` ends that.
     """
 
     level: str
@@ -96,7 +97,8 @@ class Setup:
     folders: list[str]
     profile: list[str]
     uid: int | None
-    grouped: bool
+    counted: list[str]
+    mark: int
     workspace: bool
     listening: bool
 
@@ -117,9 +119,11 @@ def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
     facts: what the caller is told, beside what is found of the kernel.
     """
     connection = socket.socket(fileno=control)
-    setup = Setup(**json.loads(connection.recv(1 << 18)))
+    text, descriptors, _, _ = socket.recv_fds(connection, _SETUP_BYTES, 1)
+    setup = Setup(**json.loads(text))
+    account = Account(descriptors[0] if descriptors else None)
     try:
-        server = _Server(setup, connection, frozenset(ours), facts)
+        server = _Server(setup, connection, account, frozenset(ours), facts)
     except (OSError, ImportError) as error:
         connection.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
@@ -129,16 +133,24 @@ def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
 
 class _Server:
     def __init__(
-        self, setup: Setup, connection: socket.socket, ours: frozenset[str], facts: dict[str, Any]
+        self,
+        setup: Setup,
+        connection: socket.socket,
+        account: Account,
+        ours: frozenset[str],
+        facts: dict[str, Any],
     ) -> None:
         self.setup = setup
         self.connection = connection
+        self.account = account
         self.ours = ours
         self.confined = setup.level != "trusted"
         self.alone = setup.level == "strict"
         self.folder = setup.scratch
         self.facts = dict(facts)
+        self.facts["marked"] = self._take_mark()
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever started the caller may ignore it
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         enough = 2 * _CHANNEL_AT_LEAST
@@ -193,10 +205,20 @@ class _Server:
             owner_changes = self.alone or setup.uid is not None
             listening = setup.listening
             _seccomp.attach(_seccomp.program(owner_changes=owner_changes, listening=listening))
+            cpu_counted = "cpu" in setup.counted
+            _seccomp.attach(_rules.program(commands=setup.workspace, cpu_counted=cpu_counted))
         gc.collect()
         self.steps = self._steps()
         self.nothing_after_fork = _nothing_after_fork()
         gc.freeze()
+
+    def _take_mark(self) -> bool:
+        """Whether this process and what it starts carry its mark."""
+        try:
+            _orphans.carry(self.setup.mark)
+        except (OSError, ValueError):
+            pass  # it is part of a sandbox itself, and carries the mark of that
+        return _orphans.mark_of("self") == self.setup.mark
 
     def _interpreter(self) -> list[str]:
         """What a program must be able to read to be run at all."""
@@ -252,6 +274,7 @@ class _Server:
                 os.mkdir(self.program_folder, 0o700)
                 if self.setup.uid is not None:
                     os.chown(self.program_folder, self.setup.uid, self.setup.uid)
+            before = self.account.used_s(0)
             pid = self._fork(descriptors)
             if pid == 0:
                 self.connection.detach()
@@ -262,7 +285,7 @@ class _Server:
                 report = self._keep(pid, json.loads(request[1:]))
             else:
                 _, cpu_s, memory_bytes = WANTED.unpack(request)
-                report = self._watch(pid, cpu_s, memory_bytes)
+                report = self._watch(pid, cpu_s, memory_bytes, before)
             if not self.setup.workspace:
                 self._empty()
             self.connection.send(report)
@@ -270,17 +293,26 @@ class _Server:
     def _keep(self, pid: int, asked: dict[str, Any]) -> bytes:
         """Be there for a session until its caller ends it; then leave nothing of it."""
         keeper = Keeper(
-            self.connection, pid, self.program_folder, self.channel_at, self.setup.uid, Wishes(**asked)
+            self.connection,
+            pid,
+            self.program_folder,
+            self.channel_at,
+            self.setup.uid,
+            Wishes(**asked),
+            self.account,
         )
         try:
             keeper.keep()
         except CallerGone:
             self._leave(None)
         self._kill_all(None)
-        return REPORT.pack(NOTHING, 0, 0.0, 0.0, 0)
+        return REPORT.pack(NOTHING, 0, 0.0, 0)
 
-    def _watch(self, pid: int, cpu_s: float, memory_bytes: int) -> bytes:
-        """Wait for a program's end, or bring it about; then end what it started and left running."""
+    def _watch(self, pid: int, cpu_s: float, memory_bytes: int, before: float) -> bytes:
+        """Wait for a program's end, or bring it about; then end what it started and left running.
+
+        before: the account of CPU time as it was before the program.
+        """
         handle = os.pidfd_open(pid)
         poll = select.poll()
         poll.register(handle, select.POLLIN)
@@ -303,7 +335,7 @@ class _Server:
                 elif stopped == NOTHING:
                     stopped = WALL_TIME if request == TOO_LATE else ASKED
             elif stopped == NOTHING:
-                left = cpu_s - used_s(pid)
+                left = cpu_s - (self.account.used_s(pid) - before)
                 if left <= 0:
                     stopped = CPU_TIME
                 elif filled(descendants(os.getpid())) > memory_bytes:
@@ -312,9 +344,10 @@ class _Server:
                 os.kill(pid, signal.SIGKILL)
                 left = 1.0
         os.close(handle)
-        _, status, usage = os.wait4(pid, 0)
+        _, status, usage = self.account.wait(pid)
         self._kill_all(pid)
-        return REPORT.pack(stopped, status, usage.ru_utime, usage.ru_stime, usage.ru_maxrss)
+        used = self.account.used_s(0) - before  # nothing of it runs, so this is all of it
+        return REPORT.pack(stopped, status, max(0.0, used), usage.ru_maxrss)
 
     def _leave(self, group: int | None) -> NoReturn:
         self._kill_all(group)
@@ -329,7 +362,7 @@ class _Server:
         while True:
             # First this: as a rule a program leaves nothing, and what lost its parent is our child.
             try:
-                while os.waitpid(-1, os.WNOHANG)[0]:
+                while self.account.wait(-1, os.WNOHANG)[0]:
                     pass
             except ChildProcessError:
                 return
@@ -365,7 +398,7 @@ class _Server:
         """How a program's process gives up everything that is the server's."""
         setup, steps = self.setup, _steps.Steps()
         steps.call("setsid")
-        if setup.grouped:
+        if "memory" in setup.counted:
             steps.be_killed_first()
         steps.call("chdir", os.fsencode(self.program_folder))
         uid = setup.uid

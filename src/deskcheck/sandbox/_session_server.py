@@ -22,10 +22,10 @@ from deskcheck.sandbox._processes import (
     MEMORY,
     NOTHING,
     WALL_TIME,
+    Account,
     children,
     descendants,
     filled,
-    used_s,
     waited_s,
 )
 
@@ -68,6 +68,7 @@ class Keeper:
         channel_at: int,
         uid: int | None,
         wishes: Wishes,
+        account: Account,
     ) -> None:
         self.connection = connection
         self.live = live
@@ -75,6 +76,7 @@ class Keeper:
         self.uid = uid
         self.channel_at = channel_at
         self.wishes = wishes
+        self.account = account
         self.held: dict[int, _Held] = {}
         self.inode = os.stat(folder).st_ino
         self.files: _copies.Listing = {}
@@ -100,7 +102,7 @@ class Keeper:
                     held = self.held.pop(asked["number"], None)
                     if held is not None:
                         self._kill(held.pid)
-                        os.waitpid(held.pid, 0)
+                        self.account.wait(held.pid)
 
     def _asked(self) -> dict[str, Any]:
         request = self.connection.recv(4096)
@@ -114,7 +116,7 @@ class Keeper:
 
     def _run(self, watched: int, cpu_s: float, held: _Held | None, *, restoring: bool = False) -> None:
         """Let the session go on until the caller says that it is over, or it ends, or a limit is met."""
-        used, waited, granted = used_s(watched), waited_s(watched), 0.0
+        used, waited, granted = self.account.used_s(watched), waited_s(watched), 0.0
         handle = os.pidfd_open(watched)
         poll = select.poll()
         poll.register(handle, select.POLLIN)
@@ -141,7 +143,7 @@ class Keeper:
                 elif stopped == NOTHING:
                     stopped = WALL_TIME if do == "late" else ASKED
             elif stopped == NOTHING:
-                left = cpu_s - (used_s(watched) - used)
+                left = cpu_s - (self.account.used_s(watched) - used)
                 if left <= 0:
                     stopped = CPU_TIME
                 elif filled(descendants(os.getpid())) > self.wishes.memory_bytes:
@@ -150,11 +152,9 @@ class Keeper:
                 os.kill(watched, signal.SIGKILL)
                 left = 1.0
         os.close(handle)
-        spent = used_s(watched) - used
         status = None
         if over:
             self._stop()
-            spent = used_s(watched) - used
             if held is not None or restoring:
                 over = self._take_in(held)
         if not over:
@@ -163,6 +163,7 @@ class Keeper:
                 self.held = {number: each for number, each in self.held.items() if each.pid != watched}
             status = self._end_live()
         self._reap()
+        spent = max(0.0, self.account.used_s(self.live) - used)
         listed = _copies.listing(self.folder, self.files) if self._folder_is_there() else {}
         files, self.files = _copies.changes(self.files, listed), listed
         self._answer(
@@ -172,7 +173,7 @@ class Keeper:
     def _end_live(self) -> int:
         """End everything that is not held; the exit status of the process that ran pieces."""
         self._kill(self.live)
-        _, code = os.waitpid(self.live, 0)
+        _, code, _ = self.account.wait(self.live)
         self._kill_others()
         return os.waitstatus_to_exitcode(code)
 
@@ -311,7 +312,7 @@ class Keeper:
         for pid in children(os.getpid()):
             if pid != self.live and pid not in self._ours():
                 try:
-                    os.waitpid(pid, os.WNOHANG)
+                    self.account.wait(pid, os.WNOHANG)
                 except ChildProcessError:
                     continue  # it was waited for
 

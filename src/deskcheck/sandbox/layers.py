@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from deskcheck.recording.errors import SandboxError
 from deskcheck.sandbox import _cgroup, _kernel, _landlock, _seccomp
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.server import Profile, Server
+from deskcheck.sandbox.server import NOT_COUNTED, Profile, Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,14 @@ def layers() -> list[Layer]:
             _CONFINED,
         ),
         _control_groups(),
+        _tried(
+            "mark",
+            "from deskcheck.sandbox import _orphans as o; m = o.new_mark(1); o.carry(m); "
+            "assert o.mark_of('self') == m, 'no mark is seen'",
+            "processes carry the mark of their server",
+            "what runs after a server and its caller were killed together is not found again",
+            _ALL,
+        ),
         *(
             _tried(f"{name} namespace", _UNSHARE.format(flags=flags), "can be made", missing, _STRICT)
             for name, flags, missing in _NAMESPACES
@@ -67,15 +75,15 @@ def layers() -> list[Layer]:
 
 def _control_groups() -> Layer:
     try:
-        version, _ = _cgroup.parents()
+        counted = _cgroup.places()
     except _cgroup.Unavailable as error:
         there, found = False, str(error)
+        counted = {}
     else:
-        there, found = True, f"memory and pids, version {version}"
-    missing = (
-        "rlimits bound each process; what a program's processes use together is bounded only as fast as the "
-        "server looks, ten times a second"
-    )
+        there = len(counted) == len(_cgroup.COUNTED)
+        found = ", ".join(f"{what} (version {place.version})" for what, place in counted.items())
+        found += "".join(f"; no {what}" for what in _cgroup.COUNTED if what not in counted)
+    missing = "; ".join(text for what, text in NOT_COUNTED.items() if what not in counted)
     return Layer("control groups", there, found, missing, _ALL)
 
 

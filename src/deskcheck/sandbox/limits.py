@@ -3,13 +3,17 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+WALL_TIMES = 3
+"""How many times `Limits.wall_s` a run may take in all, with the time in which it waits for a processor."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Bounds on one run. The process group is killed whole when the program ends or a bound is met.
 
     cpu_s: CPU time, in seconds, of the program and of what it starts; decides about time. wall_s: the
-    backstop for programs that sleep; time in which a program waits for a processor does not count.
+    backstop for programs that sleep; time in which a program waits for a processor does not count, but a
+    run never takes more than three times as long.
     memory_bytes: address space of each process, and memory that all of them fill together. output_bytes:
     standard output and error together. file_bytes: size of each file. processes: of the
     user, where the program is not root.

@@ -27,7 +27,7 @@ from deskcheck.recording.recording import Ending
 from deskcheck.sandbox import _processes
 from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
 from deskcheck.sandbox.determinism import Determinism
-from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.server import Report, Server, ServerLost
 from deskcheck.tracer.limits import Level, TraceLimits
 
@@ -57,8 +57,8 @@ class Run:
 
     Call `read` with each descriptor of `descriptors` as it becomes readable, and `finish` when the server's
     connection is, until it gives the ending. `deadline` is when wall time is up, by `time.monotonic`; call
-    `late` then. Whoever does not call for a while may move it. `close` gives back what the run holds; a run
-    that is given up needs a server that is ended.
+    `late` then. Whoever does not call for a while says so (`was_away`). `close` gives back what the run
+    holds; a run that is given up needs a server that is ended.
     """
 
     def __init__(
@@ -108,6 +108,7 @@ class Run:
         }
         self.started = time.monotonic()
         self.deadline = self.started + limits.wall_s
+        self.last_moment = self.started + WALL_TIMES * limits.wall_s
         self.channel, theirs = socket.socketpair()
         out, out_theirs = os.pipe()
         err, err_theirs = os.pipe()
@@ -201,16 +202,27 @@ class Run:
         """The outcome and its detail where the operating system ended a process for the memory of all."""
         return Outcome.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes, by the kernel's count"
 
+    def was_away(self, seconds: float) -> None:
+        """Nobody looked after the run for so long: that is not its fault."""
+        self.deadline += seconds
+        self.last_moment += seconds
+
     def late(self) -> None:
-        """Wall time is up: the server decides, which sees whether the program had a processor."""
-        self.deadline = time.monotonic() + _ANSWER_S
-        self.server.too_late()
+        """Wall time is up: the server decides, which sees whether the program had a processor. It has no say
+        any more once the run has taken three times as long: its own processes may keep it from one."""
+        now = time.monotonic()
+        if now >= self.last_moment:
+            self.stop(*beyond_wall_time(self.limits))
+            self.deadline = now + _ANSWER_S
+        else:
+            self.deadline = min(now + _ANSWER_S, self.last_moment)
+            self.server.too_late()
 
     def finish(self) -> Ending | None:
         """How it ended, once the server's connection is readable; None if it goes on. Raises ServerLost."""
         report = self.server.report()
         if isinstance(report, float):
-            self.deadline = time.monotonic() + report
+            self.deadline = min(time.monotonic() + report, self.last_moment)
             return None
         # No process of the program is left: what the pipes hold is all there will be.
         for descriptor in list(self.descriptors):
@@ -312,15 +324,23 @@ class Run:
 
 
 def limit_met(report: Report, limits: Limits) -> tuple[Outcome, str] | None:
-    """The outcome and its detail where one of the limits that the server watches ended a process."""
+    """The outcome and its detail where a program met one of the limits that the server watches."""
     killed = report.status == -signal.SIGKILL and report.cpu_s >= limits.cpu_s * 0.95
-    if report.stopped == _processes.CPU_TIME or report.status == -signal.SIGXCPU or killed:
+    beyond = report.stopped == _processes.NOTHING and report.cpu_s > limits.cpu_s  # between two looks
+    if report.stopped == _processes.CPU_TIME or report.status == -signal.SIGXCPU or killed or beyond:
         return Outcome.TIMED_OUT, f"more than {limits.cpu_s:g} s of CPU time"
     if report.stopped == _processes.MEMORY:
         return Outcome.OUT_OF_MEMORY, f"more than {limits.memory_bytes} bytes in all its processes"
     if report.stopped == _processes.WALL_TIME:
         return Outcome.TIMED_OUT, f"more than {limits.wall_s:g} s of wall time"
     return None
+
+
+def beyond_wall_time(limits: Limits) -> tuple[Outcome, str]:
+    """The outcome and its detail where no more wall time is granted."""
+    return Outcome.TIMED_OUT, (
+        f"more than {WALL_TIMES} times {limits.wall_s:g} s of wall time, with its waiting for a processor"
+    )
 
 
 def follow(run: Run, cancelled: Callable[[], bool]) -> Ending:

@@ -213,6 +213,7 @@ class Recorder:
             run_limits=settings.limits.to_dict(),
             trace_limits=asdict(settings.trace_limits),
             sandbox=settings.confinement.value,
+            accounts=self._place.accounts(),
         )
         if built is None:
             return here

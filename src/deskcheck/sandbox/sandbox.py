@@ -94,6 +94,7 @@ class Sandbox:
         self._idle: list[Server] = []
         self._sessions: list[Session] = []
         self._closed = threading.Event()
+        self._accounts: dict[str, str] | None = None
 
     def __enter__(self) -> "Sandbox":
         self._closed.clear()
@@ -302,6 +303,13 @@ class Sandbox:
             name: str = server.wait_until_ready()["tracer"]
         return name
 
+    def accounts(self) -> dict[str, str]:
+        """What counts memory, processes and CPU time of the programs (`Server.accounts`)."""
+        if self._accounts is None:
+            with self._server(self._profile(None, self.hash_seed)) as server:
+                self._accounts = server.accounts()
+        return self._accounts
+
     def _find(self, name: str) -> BuiltEnvironment:
         if name not in self._environments:
             self._environments[name] = find(name)
@@ -410,7 +418,7 @@ class _Stream:
                         yield self.done.pop(number)
                         away = time.monotonic() - away
                         for place in self.running.values():
-                            place.run.deadline += away  # nobody looked after it meanwhile
+                            place.run.was_away(away)
                         self._fill()
                     if not self.running:
                         return

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording.errors import SandboxError
-from deskcheck.sandbox import _cgroup, _root, _server
+from deskcheck.sandbox import _cgroup, _orphans, _root, _server
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import BuiltEnvironment
 from deskcheck.sandbox.limits import Limits
@@ -50,6 +50,18 @@ STDLIB = tuple(
 """What programs import most, and every server imports before them."""
 
 
+NOT_COUNTED = {
+    _cgroup.MEMORY: "rlimits bound each process; what all processes of a program fill together, with what "
+    "their sockets and pipes can hold, is seen ten times a second; sockets that are in flight are not seen, "
+    "at most as many as a process may have descriptors",
+    _cgroup.PIDS: "processes are bounded by an rlimit, which counts all of the user's",
+    _cgroup.CPU: "CPU time is that of processes which run or were waited for: so programs may not handle or "
+    "ignore SIGCHLD; at 'trusted' and in a workspace they may, and the time of children that nobody waits "
+    "for is missing",
+}
+"""For each thing that a control group counts: what it means that none does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """What makes two servers the same: a program may be run by either.
@@ -77,7 +89,8 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a server says of a program's process: `stopped` as in `_server`, and its exit status."""
+    """What a server says of a program: `stopped` as in `_server`, the exit status of its process, the CPU
+    time of all its processes."""
 
     stopped: int
     status: int
@@ -128,6 +141,7 @@ class Server:
             raise SandboxError(f"cannot start {python}: {error}") from error
         self.facts: dict[str, Any] | None = None
         self.group: _cgroup.Group | None = None
+        self.mark = _orphans.new_mark(self.process.pid)
         self._killed_before = 0
         try:
             self._set_up()
@@ -154,12 +168,14 @@ class Server:
             "folders": list(profile.folders),
             "profile": [] if profile.workspace else [*STDLIB, *profile.modules],
             "uid": _OWN_UIDS + self.process.pid if own_user else None,
-            "grouped": self.group is not None,
+            "counted": [] if self.group is None else [*self.group.folders],
+            "mark": self.mark,
             "workspace": profile.workspace,
             "listening": profile.listening,
         }
+        account = [] if self.group is None or self.group.cpu is None else [self.group.cpu]
         try:
-            self.connection.send(json.dumps(setup).encode())
+            socket.send_fds(self.connection, [json.dumps(setup).encode()], account)
         except OSError:
             return  # it has ended: its last words say why
 
@@ -196,6 +212,18 @@ class Server:
         self.connection.settimeout(None)
         facts: dict[str, Any] = answer["ready"]
         return facts
+
+    def accounts(self) -> dict[str, str]:
+        """What counts memory, processes and CPU time of programs: a control group, or what stands for it."""
+        versions = {} if self.group is None else self.group.versions
+        found = {}
+        for what, otherwise in NOT_COUNTED.items():
+            version = versions.get(what)
+            found[what] = otherwise if version is None else f"control group, version {version}"
+        if not self.wait_until_ready().get("proc", True):
+            unseen = "the container hides /proc: beside rlimits, only what has ended is counted"
+            found |= {what: unseen for what in (_cgroup.MEMORY, _cgroup.CPU) if what not in versions}
+        return found
 
     def program_folder(self) -> str:
         """Where the folder that a program begins in can be reached from here, while it runs."""
@@ -293,8 +321,8 @@ class Server:
             return seconds
         if len(data) != _server.REPORT.size:
             raise ServerLost("the fork server ended while a program ran")
-        stopped, status, user_s, system_s, peak_kib = _server.REPORT.unpack(data)
-        return Report(stopped, os.waitstatus_to_exitcode(status), user_s + system_s, peak_kib)
+        stopped, status, cpu_s, peak_kib = _server.REPORT.unpack(data)
+        return Report(stopped, os.waitstatus_to_exitcode(status), cpu_s, peak_kib)
 
     def close(self) -> None:
         """End the server and whatever runs under it."""
@@ -313,6 +341,8 @@ class Server:
         if self.group is not None:
             self.group.close()
             self.group = None
+        if self.process.returncode:  # it did not end what it had started
+            _orphans.end(self.mark)
         if self._lock is not None:
             shutil.rmtree(self.folder, ignore_errors=True)  # as a rule the server has removed it
             os.close(self._lock)
@@ -339,8 +369,8 @@ def _locked_folder() -> tuple[str, int]:
 
 @functools.cache
 def sweep(among: str) -> tuple[str, ...]:
-    """Remove the folders and control groups of servers that were killed together with their callers; return
-    those removed.
+    """Remove the folders and control groups of servers that were killed together with their callers, and end
+    their processes; return those removed.
 
     Once in a process for each folder to look in. Only what is a folder, is ours and is locked by nobody; no
     link is followed. What cannot be removed (a tree too deep for `shutil.rmtree`) stays.
@@ -353,6 +383,7 @@ def sweep(among: str) -> tuple[str, ...]:
                 removed.append(name)
     finally:
         os.close(above)
+    _orphans.sweep()
     return (*removed, *_cgroup.sweep())
 
 

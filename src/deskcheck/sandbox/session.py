@@ -38,8 +38,8 @@ from deskcheck.sandbox import _processes
 from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
-from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.process import Cancelled, limit_met, signal_name, text
+from deskcheck.sandbox.limits import WALL_TIMES, Limits
+from deskcheck.sandbox.process import Cancelled, beyond_wall_time, limit_met, signal_name, text
 from deskcheck.sandbox.server import Report, Server, ServerLost
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import Level, TraceLimits
@@ -563,7 +563,7 @@ class _Exchange:
             session._send(
                 self.to or session._channel, marshal.dumps({**self.order, "key": self.key}, 4), descriptors
             )
-            answer = self._watch(began + self.limits.wall_s)
+            answer = self._watch(began)
             wall_s = time.monotonic() - began
             for descriptor in self._descriptors():
                 while self._read(descriptor):
@@ -630,8 +630,10 @@ class _Exchange:
             found.append(session._channel.fileno())
         return [each for each in found if each >= 0]
 
-    def _watch(self, deadline: float) -> dict[str, Any]:
+    def _watch(self, began: float) -> dict[str, Any]:
         """Listen until the server says what came of it."""
+        deadline = began + self.limits.wall_s
+        last_moment = began + WALL_TIMES * self.limits.wall_s
         session, connection = self.session, self.server.connection.fileno()
         poll = select.poll()
         for descriptor in (connection, *self._descriptors()):
@@ -645,8 +647,13 @@ class _Exchange:
             if self.patience < time.monotonic():
                 self._stop(Outcome.KILLED, "it closed the session's channel")
             if left <= 0:
-                deadline = time.monotonic() + _ANSWER_S
-                self.server.tell({"do": "late"})
+                now = time.monotonic()
+                deadline = now + _ANSWER_S
+                if now >= last_moment:
+                    self._stop(*beyond_wall_time(self.limits))
+                else:
+                    deadline = min(deadline, last_moment)
+                    self.server.tell({"do": "late"})
             for descriptor, _ in poll.poll(1000 * min(max(left, 0.0), 0.05)):
                 if self.wake is not None and descriptor == self.wake.fileno():
                     self.is_held = self.wake.recv(16) == b"held"
@@ -655,7 +662,7 @@ class _Exchange:
                     answer = self.server.answer(None)
                     if "later" not in answer:
                         return answer
-                    deadline = time.monotonic() + answer["later"]
+                    deadline = min(time.monotonic() + answer["later"], last_moment)
                 elif not self._read(descriptor) and descriptor not in self._descriptors():
                     poll.unregister(descriptor)
             done = self.end is not None and self.end.get("outcome") != Outcome.EXITED

@@ -1,0 +1,112 @@
+"""Ends what is left of servers that were killed. Every process of a server carries its mark.
+
+The mark is the hard limit on file locks, which Linux has ignored since 2.4 (getrlimit(2), RLIMIT_LOCKS): it
+is inherited, everybody can read it, and nobody without a privilege can raise it. `_rules` keeps programs
+from lowering theirs. It holds the number of the server's process and a random part. So what carries a
+mark is a server's. Where the server is not among what carries its mark, it is dead, and nobody waits for the
+rest.
+
+Standard library only.
+"""
+
+import os
+import resource
+import secrets
+import signal
+import time
+
+RLIMIT_LOCKS = 10
+_MAGIC = 0x2DEC << 46
+_MAGIC_BITS, _PID_SHIFT, _PID_BITS, _RANDOM_BITS = ~((1 << 46) - 1), 24, 22, 24
+_GONE_S = 2.0
+
+
+def new_mark(server: int) -> int:
+    """A mark for the processes of a server, by the number of its process."""
+    return _MAGIC | server << _PID_SHIFT | secrets.randbits(_RANDOM_BITS)
+
+
+def carry(mark: int) -> None:
+    """Put a mark on this process and on what it starts, for good. Raises OSError, ValueError where it has one
+    already that it cannot lay down."""
+    resource.setrlimit(RLIMIT_LOCKS, (mark, mark))
+
+
+def mark_of(pid: int | str) -> int | None:
+    """The mark that a process carries, if it has one and has not ended."""
+    try:
+        with open(f"/proc/{pid}/limits", "rb") as stream:
+            text = stream.read()
+    except OSError:
+        return None
+    _, _, rest = text.partition(b"\nMax file locks ")
+    hard = rest.split(None, 2)[1:2]
+    if not hard or not hard[0].isdigit() or int(hard[0]) & _MAGIC_BITS != _MAGIC:
+        return None
+    return int(hard[0])
+
+
+def _carriers() -> dict[int, set[int]]:
+    """All processes that carry a mark, by the mark. Ended ones that nobody has waited for are none."""
+    found: dict[int, set[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (mark := mark_of(name)) is not None and _status(name, "State")[:1] not in "ZX":
+            found.setdefault(mark, set()).add(int(name))
+    return found
+
+
+def _status(pid: int | str, field: str) -> str:
+    """A field of a process's status (proc(5)); of one that is gone, its state is X."""
+    try:
+        with open(f"/proc/{pid}/status") as stream:
+            return next((line.split(":", 1)[1].strip() for line in stream if line.startswith(field)), "")
+    except OSError:
+        return "X"
+
+
+def _without_server() -> set[int]:
+    """Marks that are carried, but not by the server that they name."""
+    lost = set()
+    for mark, pids in _carriers().items():
+        server = str(mark >> _PID_SHIFT & (1 << _PID_BITS) - 1)
+        # Where it runs in a container, its number there is another than here: the last of its numbers.
+        numbers = [_status(pid, "NSpid").split()[-1:] for pid in pids]
+        if [server] not in numbers and [] not in numbers:
+            lost.add(mark)
+    return lost
+
+
+def sweep() -> list[int]:
+    """End every process that has lost its server; return their numbers.
+
+    Not those that carry our own mark: where we run in a sandbox ourselves, we may not see its server.
+    """
+    try:
+        lost = _without_server()
+        # A second time: a server that took its mark while we looked has it by now.
+        lost = lost and lost & _without_server()
+    except OSError:
+        return []  # there is no /proc
+    return [pid for mark in lost - {mark_of("self")} for pid in end(mark)]
+
+
+def end(mark: int) -> list[int]:
+    """End every process that carries a mark, whose server is dead; return their numbers."""
+    ended: list[int] = []
+    until = time.monotonic() + _GONE_S
+    while (pids := _carriers().get(mark, set())) and time.monotonic() < until:
+        for pid in pids:
+            try:
+                handle = os.pidfd_open(pid)
+            except ProcessLookupError:
+                continue
+            try:
+                if mark_of(pid) == mark:  # else the number is another process's by now
+                    signal.pidfd_send_signal(handle, signal.SIGKILL)
+                    ended.append(pid)
+            except (ProcessLookupError, PermissionError):
+                continue  # gone; or another user's, who will end it
+            finally:
+                os.close(handle)
+        time.sleep(0.002)
+    return list(dict.fromkeys(ended))

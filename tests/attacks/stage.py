@@ -211,7 +211,7 @@ class Stage:
         queue = _libc.syscall(_MQ_OPEN, name.encode(), os.O_CREAT | os.O_RDWR, 0o666, None)
         if queue >= 0:  # a kernel may have none
             os.close(queue)
-        self._shared = self._seen_shared()
+        self._left = self._seen_shared()
 
     def _seen_shared(self) -> tuple[Any, ...]:
         """What of it is there, and what is in it."""
@@ -293,7 +293,7 @@ class Stage:
         if self._seen_files() != self._files:
             found.append("a file outside is changed")
             self._reset_files()
-        if self._seen_shared() != self._shared:
+        if self._seen_shared() != self._left:
             found.append("a queue, memory or a semaphore outside is changed")
             self._take_back()
             self._leave_for_others()

@@ -9,8 +9,8 @@ import socket
 
 def attack():
     one, other = socket.socketpair()
-    usual = one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
-    for option in (8, 33, 7, 32):
+    usual = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
         for end in (one, other):
             end.setsockopt(socket.SOL_SOCKET, option, 2 * usual)
-    return other.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) > usual
+    return other.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) > usual

@@ -4,6 +4,7 @@ Everything is on loopback or in one folder, and is made anew where an attack has
 """
 
 import ctypes
+import errno
 import fcntl
 import hashlib
 import os
@@ -62,6 +63,11 @@ class Stage:
         self.secret_file = self.folder / "secret"
         self.secret_file.write_text(self.secret)
         self.secret_file.chmod(0o600)
+        try:
+            os.setxattr(self.secret_file, "user.secret", self.secret.encode())
+        except OSError as error:
+            if error.errno != errno.EOPNOTSUPP:
+                raise
         self.inherited = self.folder / "inherited"
         self.inherited.touch()
         self._reset_files()

@@ -34,12 +34,11 @@ _ALLOWED = frozenset(
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek open openat openat2 creat
     close close_range dup dup2 dup3 pipe pipe2 ioctl fcntl flock
     stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat
-    getdents getdents64 getcwd chdir fchdir umask getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
+    getdents getdents64 getcwd chdir fchdir umask
     rename renameat renameat2 link linkat symlink symlinkat unlink unlinkat rmdir mkdir mkdirat mknod mknodat
     truncate ftruncate fallocate fadvise64 readahead fsync fdatasync sync_file_range
     sendfile copy_file_range splice tee
     chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
-    removexattr lremovexattr fremovexattr
 
     poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
     eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
@@ -78,17 +77,19 @@ _REFUSED = frozenset(
     socket connect bind listen accept accept4
     shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
     mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
-    setxattr lsetxattr fsetxattr io_setup vmsplice mlock mlock2 mlockall migrate_pages move_pages
+    setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
+    removexattr lremovexattr fremovexattr io_setup vmsplice mlock mlock2 mlockall migrate_pages move_pages
     """.split()
 )
-_OTHER_ANSWERS = {"setxattr": errno.EOPNOTSUPP, "lsetxattr": errno.EOPNOTSUPP, "fsetxattr": errno.EOPNOTSUPP}
-"""As from a file system without them: whoever copies files goes on without."""
+_ATTRIBUTES = frozenset(name for name in _REFUSED if name.endswith("xattr"))
+"""Extended attributes, which Landlock leaves to all who find the file. They fail as on a file system without
+them: whoever copies files goes on."""
 
 _SIGNALS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")
 """Left alone by the filter for all: see `only_own_signals`."""
 _OWNER_CHANGES = frozenset(
     {"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes"}
-    | {"futimesat", "utimensat", "removexattr", "lremovexattr", "fremovexattr"}
+    | {"futimesat", "utimensat"}
 )
 """What Landlock leaves to the owner of a file: refused where the program runs as the user."""
 _MODES = ("mkdir", "mkdirat", "umask")
@@ -237,7 +238,7 @@ def program(*, owner_changes: bool, listening: bool = False) -> bytes:
         if name in _ALLOWED or (listening and name in _FOR_LISTENING):
             actions[number] = _with_arguments(name, owner_changes=owner_changes, listening=listening)
         else:
-            actions[number] = [_fail(_OTHER_ANSWERS.get(name, errno.EPERM))]
+            actions[number] = [_fail(errno.EOPNOTSUPP if name in _ATTRIBUTES else errno.EPERM)]
     unknown = [_fail(errno.ENOSYS)]
     leaves: list[tuple[int, list[_Instruction]]] = []
     for number in range(max(actions) + 2):

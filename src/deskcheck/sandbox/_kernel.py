@@ -18,11 +18,13 @@ MACHINE = {"x86_64": "x86_64", "aarch64": "aarch64"}.get(os.uname().machine)
 _OWN = {
     "x86_64": {
         "capset": 126, "chdir": 80, "dup3": 292, "openat": 257, "pivot_root": 155, "prctl": 157,
-        "seccomp": 317, "setgroups": 116, "setresgid": 119, "setresuid": 117, "setsid": 112, "write": 1,
+        "rt_sigprocmask": 14, "seccomp": 317, "setgroups": 116, "setresgid": 119, "setresuid": 117,
+        "setsid": 112, "write": 1,
     },
     "aarch64": {
         "capset": 91, "chdir": 49, "dup3": 24, "openat": 56, "pivot_root": 41, "prctl": 167,
-        "seccomp": 277, "setgroups": 159, "setresgid": 149, "setresuid": 147, "setsid": 157, "write": 64,
+        "rt_sigprocmask": 135, "seccomp": 277, "setgroups": 159, "setresgid": 149, "setresuid": 147,
+        "setsid": 157, "write": 64,
     },
 }  # fmt: skip
 NUMBERS = {
@@ -54,7 +56,8 @@ MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 _MNT_DETACH = 2
 MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV = 1, 2, 4
 AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
-CAP_DAC_READ_SEARCH = 1 << 2
+CAP_CHOWN, CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID = 1 << 0, 1 << 2, 1 << 5, 1 << 6, 1 << 7
+CAP_SYS_ADMIN, CAP_SETFCAP = 1 << 21, 1 << 31
 CAPABILITY_VERSION_3 = 0x20080522
 
 
@@ -86,6 +89,14 @@ def numbered(call: int, *arguments: int) -> int:
 def prctl(option: int, *arguments: object) -> int:
     padded = [ctypes.c_ulong(a) if isinstance(a, int) else a for a in (*arguments, 0, 0, 0, 0)[:4]]
     return _checked(_libc.prctl(ctypes.c_int(option), *padded), f"prctl {option}")
+
+
+def capabilities() -> int:
+    """Those that this thread has in effect, of the first 32, as a mask (capabilities(7))."""
+    header = struct.pack("Ii", CAPABILITY_VERSION_3, 0)
+    sets = ctypes.create_string_buffer(24)
+    _checked(_libc.capget(header, sets), "capget")
+    return int(struct.unpack_from("I", sets)[0])
 
 
 _fork = ctypes.PyDLL(None, use_errno=True).fork  # holds the interpreter's lock, as os.fork does

@@ -29,6 +29,7 @@ def abi() -> int:
 
 
 def ruleset(
+    version: int,
     readable: Iterable[str],
     writable: Iterable[str],
     runnable: Iterable[str] = (),
@@ -37,10 +38,10 @@ def ruleset(
     """A descriptor of rules: read (and execute) below some paths, anything but execute below others, execute
     below the third, list names below the last, nothing else.
 
-    From ABI 4 also no TCP, from 6 no signals and no abstract sockets to processes outside. Paths that do
-    not exist are left out. Raises OSError.
+    version: of the ABI, not above `abi()`. Before 3, `truncate` is for everybody. From 4 also no TCP, from 6
+    no signals and no abstract sockets to processes outside. Paths that do not exist are left out. Raises
+    OSError.
     """
-    version = abi()
     handled = _RIGHTS_BY_ABI.get(version, _ALL_RIGHTS)
     attr = struct.pack("Q", handled)
     if version >= 4:

@@ -1,93 +1,127 @@
 """A seccomp filter: which system calls a process and its children may make, without any privilege.
 
-The filter is a search tree over call numbers and not a list: on attaching one, the kernel runs it once
-for every number (kernel/seccomp.c, seccomp_cache_prepare), and a list makes that 0.1 ms.
+It allows a list, as nsjail's and Docker's do: what the interpreter, the library, packages and commands call
+(`_ALLOWED`), some with certain arguments only. What is refused by name fails with EPERM (`_REFUSED`). Every
+other number fails with ENOSYS, as on a kernel that is older: libraries fall back on other calls then. A call
+of another architecture, and of x32, kills the process.
 
-What is denied: new namespaces and mounts, sockets of every family (a socketpair is allowed), looking into or
-steering other processes, io_uring, userfaultfd, perf, bpf, keys, memory that no limit counts, clocks, modules.
+The filter is a search tree over call numbers and not a list: on attaching one, the kernel runs it once
+for every number (kernel/seccomp.c, seccomp_cache_prepare), and a list makes that 0.1 ms. What it found to be
+allowed whatever the arguments are, it does not ask about again.
+
+What a filter cannot see is what arguments point to: paths, and the addresses in messages.
 """
 
 import ctypes
 import errno
 import struct
 
+from deskcheck.sandbox._call_numbers import NUMBERS
 from deskcheck.sandbox._kernel import MACHINE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl, syscall
 
 _Instruction = tuple[int, int, int, int]
-_LOAD, _JUMP, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _AND = 0x20, 0x05, 0x15, 0x35, 0x45, 0x06, 0x54
+_LOAD, _JUMP, _EQUAL, _ABOVE, _AT_LEAST = 0x20, 0x05, 0x15, 0x25, 0x35
+_ANY_BIT, _RETURN, _AND = 0x45, 0x06, 0x54
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_BAD_CLONES = 0x7E028080
-"""CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME; and CLONE_PARENT."""
+_X32, _NO_NUMBER = 0x40000000, 0x80000000
 
-# name: (x86_64, aarch64); None where the machine has no such call.
-_NUMBERS: dict[str, tuple[int | None, int | None]] = {
-    "clone": (56, 220), "clone3": (435, 435), "unshare": (272, 97), "setns": (308, 268),
-    "socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203), "bind": (49, 200), "listen": (50, 201),
-    "accept": (43, 202), "accept4": (288, 242),
-    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240), "pidfd_send_signal": (424, 424),
-    "pidfd_getfd": (438, 438), "ptrace": (101, 117), "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271), "process_madvise": (440, 440), "process_mrelease": (448, 448), "kcmp": (312, 272),
-    "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "open_tree": (428, 428),
-    "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433),
-    "mount_setattr": (442, 442), "open_tree_attr": (467, 467), "statmount": (457, 457), "listmount": (458, 458),
-    "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265), "fanotify_init": (300, 262),
-    "fanotify_mark": (301, 263), "quotactl": (179, 60), "quotactl_fd": (443, 443), "swapon": (167, 224),
-    "swapoff": (168, 225), "acct": (163, 89), "syslog": (103, 116), "reboot": (169, 142), "vhangup": (153, 58),
-    "sethostname": (170, 161), "setdomainname": (171, 162), "iopl": (172, None), "ioperm": (173, None),
-    "modify_ldt": (154, None), "init_module": (175, 105), "delete_module": (176, 106), "finit_module": (313, 273),
-    "kexec_load": (246, 104), "kexec_file_load": (320, 294), "settimeofday": (164, 170), "clock_settime": (227, 112),
-    "adjtimex": (159, 171), "clock_adjtime": (305, 266), "bpf": (321, 280), "userfaultfd": (323, 282),
-    "perf_event_open": (298, 241), "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
-    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427), "io_setup": (206, 0),
-    "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "shmat": (30, 196), "semget": (64, 190),
-    "msgget": (68, 186), "mq_open": (240, 180), "personality": (135, 92), "prlimit64": (302, 261),
-    "sched_setscheduler": (144, 119), "sched_setattr": (314, 274), "sched_setparam": (142, 118),
-    "sched_setaffinity": (203, 122), "setpriority": (141, 140), "ioprio_set": (251, 30), "migrate_pages": (256, 238),
-    "move_pages": (279, 239), "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463),
-    "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None),
-    "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None),
-    "futimesat": (261, None), "utimensat": (280, 88), "removexattr": (197, 14), "lremovexattr": (198, 15),
-    "fremovexattr": (199, 16), "removexattrat": (466, 466), "mlock": (149, 228), "lookup_dcookie": (212, 18),
-    "mlock2": (325, 284), "mlockall": (151, 230), "ioctl": (16, 29), "fcntl": (72, 25),
-    "mkdir": (83, None), "mkdirat": (258, 34), "umask": (95, 166),
-}  # fmt: skip
+_ALLOWED = frozenset(
+    """
+    mmap munmap mprotect mremap brk madvise msync mincore munlock munlockall mseal pkey_alloc pkey_free
+    pkey_mprotect map_shadow_stack membarrier get_mempolicy set_mempolicy mbind
 
-_ANSWERS = {
-    "clone3": errno.ENOSYS,  # its flags lie in memory, where a filter cannot look: libraries fall back on clone
-    "memfd_create": errno.ENOSYS,
-    "io_uring_setup": errno.ENOSYS,
-    "setxattr": errno.EOPNOTSUPP,
-    "lsetxattr": errno.EOPNOTSUPP,
-    "fsetxattr": errno.EOPNOTSUPP,
-    "setxattrat": errno.ENOSYS,
-    "userfaultfd": errno.ENOSYS,
-}
-_LOOKED_INTO = frozenset(
-    {"clone", "socketpair", "prlimit64", "personality", "ioctl", "fcntl"}
-    | {
-        "sched_setscheduler",
-        "sched_setattr",
-        "sched_setparam",
-        "sched_setaffinity",
-        "setpriority",
-        "ioprio_set",
-    }
+    read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek open openat openat2 creat
+    close close_range dup dup2 dup3 pipe pipe2 ioctl fcntl flock
+    stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat
+    getdents getdents64 getcwd chdir fchdir umask
+    rename renameat renameat2 link linkat symlink symlinkat unlink unlinkat rmdir mkdir mkdirat mknod mknodat
+    truncate ftruncate fallocate fadvise64 readahead fsync fdatasync sync_file_range
+    sendfile copy_file_range splice tee
+    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
+
+    poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
+    eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
+    futex futex_waitv futex_wake futex_wait futex_requeue
+    nanosleep clock_nanosleep pause alarm getitimer setitimer
+    timer_create timer_settime timer_gettime timer_getoverrun timer_delete
+    time gettimeofday clock_gettime clock_getres times
+
+    fork vfork clone execve execveat exit exit_group wait4 waitid pidfd_open
+    kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo rt_sigaction rt_sigprocmask rt_sigpending
+    rt_sigtimedwait rt_sigsuspend rt_sigreturn sigaltstack restart_syscall
+    getpid getppid gettid getpgid getpgrp getsid setsid setpgid
+    set_tid_address set_robust_list rseq arch_prctl prctl personality
+    sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler
+    sched_setscheduler sched_getattr sched_setattr sched_get_priority_max sched_get_priority_min
+    sched_rr_get_interval getpriority setpriority ioprio_get ioprio_set
+    getrlimit setrlimit prlimit64 getrusage getcpu uname sysinfo getrandom landlock_restrict_self
+    getuid geteuid getgid getegid getresuid getresgid getgroups capget
+    capset setuid setgid setreuid setregid setresuid setresgid setgroups setfsuid setfsgid
+
+    socketpair sendto sendmsg recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt setsockopt
+    """.split()
 )
+"""Some are for the server, which is under the same filter, and do nothing for a program: without privileges,
+nobody becomes another user."""
+
+_REFUSED = frozenset(
+    """
+    unshare setns ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp
+    get_robust_list pidfd_send_signal pidfd_getfd seccomp bpf perf_event_open add_key request_key keyctl
+    mount umount2 pivot_root chroot open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr
+    statmount listmount name_to_handle_at open_by_handle_at fanotify_init fanotify_mark
+    quotactl quotactl_fd swapon swapoff acct syslog reboot vhangup sethostname setdomainname
+    iopl ioperm modify_ldt init_module delete_module finit_module kexec_load kexec_file_load
+    settimeofday clock_settime adjtimex clock_adjtime lookup_dcookie
+    socket connect bind listen accept accept4
+    shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
+    mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
+    setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
+    removexattr lremovexattr fremovexattr io_setup vmsplice mlock mlock2 mlockall migrate_pages move_pages
+    """.split()
+)
+_ATTRIBUTES = frozenset(name for name in _REFUSED if name.endswith("xattr"))
+"""Extended attributes, which Landlock leaves to all who find the file. They fail as on a file system without
+them: whoever copies files goes on."""
+
 _SIGNALS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")
 """Left alone by the filter for all: see `only_own_signals`."""
-_MODES = ("mkdir", "mkdirat", "umask")
-"""Where nobody may change modes, a folder that its owner cannot enter could not be removed."""
 _OWNER_CHANGES = frozenset(
     {"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes"}
-    | {"futimesat", "utimensat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat"}
+    | {"futimesat", "utimensat"}
 )
-"""What Landlock leaves to the owner of a file: denied where the program runs as the user."""
-
-_GIVEN_TO_OWNERS = _OWNER_CHANGES | {*_MODES}
-_FOR_LISTENING = frozenset({"bind", "listen", "accept", "accept4", "sched_setscheduler"})
-"""The last because ZeroMQ's thread sets its own priority by number, and ends the process where it may not."""
+"""What Landlock leaves to the owner of a file: refused where the program runs as the user."""
+_MODES = ("mkdir", "mkdirat", "umask")
+"""Where nobody may change modes, a folder that its owner cannot enter could not be removed."""
+_FOR_LISTENING = frozenset({"socket", "bind", "listen", "accept", "accept4", "seccomp"})
+_BAD_CLONES = 0x7E028080
+"""CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME; and CLONE_PARENT."""
+_AF_UNIX, _STREAM, _SEQPACKET, _KIND_BITS = 1, 1, 5, 0xF
+_SOL_SOCKET = 1
+_SOCKET_OPTIONS = (2, 9, 13, 15, 16, 18, 20, 21, 66, 67)
+"""SO_REUSEADDR, KEEPALIVE, LINGER, REUSEPORT, PASSCRED, RCVLOWAT, RCVTIMEO, SNDTIMEO and the last two again,
+with 64 bits. Not the sizes of buffers, which are memory that no limit on a process counts, and no filters."""
+_IOCTLS = (0x5401, 0x540F, 0x5411, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409)
+"""TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FICLONE. The one for the
+owner of a socket (FIOSETOWN) has the kernel signal anybody."""
+_FCNTLS = (0, 1, 2, 3, 5, 6, 7, 9, 11, 36, 37, 38, 1030, 1032, 1034)
+"""F_DUPFD, GETFD, SETFD, GETFL, GETLK, SETLK, SETLKW, GETOWN, GETSIG, OFD_GETLK, OFD_SETLK, OFD_SETLKW,
+DUPFD_CLOEXEC, GETPIPE_SZ, GET_SEALS. Not F_SETOWN and F_SETSIG; not F_SETLEASE and F_NOTIFY, with which a
+reader of a file holds up or watches others."""
+_F_SETFL, _O_ASYNC, _F_SETPIPE_SZ, _USUAL_PIPE_BYTES = 4, 0x2000, 1031, 1 << 16
+_PRCTLS = (
+    *(2, 3, 4, 7, 8, 15, 16, 21, 22, 23, 29, 30, 37, 38, 39, 40, 41, 42, 47, 52, 55, 56),
+    0x53564D41,
+)
+"""GET_PDEATHSIG, GET_DUMPABLE, SET_DUMPABLE, GET_KEEPCAPS, SET_KEEPCAPS, SET_NAME, GET_NAME, GET_SECCOMP,
+SET_SECCOMP, CAPBSET_READ, SET_TIMERSLACK, GET_TIMERSLACK, GET_CHILD_SUBREAPER, SET_NO_NEW_PRIVS,
+GET_NO_NEW_PRIVS, GET_TID_ADDRESS, SET_THP_DISABLE, GET_THP_DISABLE, CAP_AMBIENT, GET_SPECULATION_CTRL,
+SET_TAGGED_ADDR_CTRL, GET_TAGGED_ADDR_CTRL, SET_VMA (names for memory)."""
+_PR_SET_PDEATHSIG, _SIGKILL = 1, 9
+_ARCH_PRCTLS = (*range(0x1001, 0x1005), *range(0x1021, 0x1025), 0x3001, *range(0x5001, 0x5006))
+"""Base registers of threads, registers for matrices, shadow stacks: not ARCH_SET_CPUID."""
+_KINDS_OF_FILE, _REGULAR, _PIPE = 0o170000, 0o100000, 0o010000
 _SET_MODE_FILTER, _ALL_THREADS = 1, 1
 
 
@@ -102,35 +136,80 @@ def _fail(number: int = errno.EPERM) -> _Instruction:
 _YES: _Instruction = (_RETURN, 0, 0, _ALLOW)
 
 
-def _only(argument: int, *values: int) -> list[_Instruction]:
-    """Allow the call where the low half of an argument is one of these values."""
-    code = [_argument(argument)]
+def _among(*values: int) -> list[_Instruction]:
+    """Allow the call where what was loaded is one of these; else go on."""
+    code: list[_Instruction] = []
     for value in values:
         code += [(_EQUAL, 0, 1, value & 0xFFFFFFFF), _YES]
-    return [*code, _fail()]
+    return code
 
 
-def _looked_into(name: str) -> list[_Instruction]:
+def _only(argument: int, *values: int, otherwise: int = errno.EPERM) -> list[_Instruction]:
+    """Allow the call where the low half of an argument is one of these values."""
+    return [_argument(argument), *_among(*values), _fail(otherwise)]
+
+
+def _if_is(argument: int, value: int, then: list[_Instruction]) -> list[_Instruction]:
+    """Go on with `then`, which decides, where the low half of an argument is the value; else fail."""
+    return [_argument(argument), (_EQUAL, 1, 0, value), _fail(), *then]
+
+
+def _kinds(*kinds: int) -> list[_Instruction]:
+    """Allow these kinds of sockets of the family UNIX. A datagram can be sent to any path: none of those."""
+    return _if_is(0, _AF_UNIX, [_argument(1), (_AND, 0, 0, _KIND_BITS), *_among(*kinds), _fail()])
+
+
+def _with_arguments(name: str, *, owner_changes: bool, listening: bool) -> list[_Instruction]:
+    """What is decided of a call that is allowed with some arguments; with any, for most."""
     match name:
         case "clone":
             return [_argument(0), (_ANY_BIT, 0, 1, _BAD_CLONES), _fail(), _YES]
-        case "socketpair" | "socket":
-            return _only(0, 1)  # AF_UNIX: asyncio's event loop cannot do without
+        case "socketpair":  # asyncio's event loop cannot do without
+            return _kinds(_STREAM, _SEQPACKET)
+        case "socket":
+            return _kinds(_STREAM)
+        case "sendto":  # without an address, which is what `send` becomes
+            zero = [(_EQUAL, 1, 0, 0), _fail()]
+            return [_argument(4), *zero, _argument(4, high=True), *zero, _YES]
+        case "setsockopt":
+            return _if_is(1, _SOL_SOCKET, _only(2, *_SOCKET_OPTIONS))
+        case "seccomp":  # until `_server.stop_listening`
+            return _if_is(0, _SET_MODE_FILTER, _only(1, _ALL_THREADS))
         case "personality":
             return _only(0, 0xFFFFFFFF)  # asking is allowed
+        case "sched_setscheduler" if listening:  # ZeroMQ's thread names itself, and ends where it may not
+            return [_YES]
         case "prlimit64" | "sched_setscheduler" | "sched_setattr" | "sched_setparam" | "sched_setaffinity":
             return _only(0, 0)  # its own
-        case "setpriority" | "ioprio_set":
-            return _only(1, 0)
-        case "mkdir" | "mkdirat":
+        case "setpriority":  # of a process, and not of all that a user has
+            return _if_is(0, 0, _only(1, 0))
+        case "ioprio_set":
+            return _if_is(0, 1, _only(1, 0))
+        case "prctl":
+            dies = [_argument(1), *_among(_SIGKILL), _fail()]
+            known = [*_among(*_PRCTLS), _fail(errno.EINVAL)]
+            return [_argument(0), (_EQUAL, 0, len(dies), _PR_SET_PDEATHSIG), *dies, *known]
+        case "arch_prctl":
+            return _only(0, *_ARCH_PRCTLS, otherwise=errno.EINVAL)
+        case "ioctl":  # as of a file that does not know it
+            return _only(1, *_IOCTLS, otherwise=errno.ENOTTY)
+        case "fcntl":
+            flags = [_argument(2), (_ANY_BIT, 0, 1, _O_ASYNC), _fail(), _YES]
+            size = [_argument(2), (_ABOVE, 0, 1, _USUAL_PIPE_BYTES), _fail(), _YES]
+            looked = [(_EQUAL, 0, 4, _F_SETFL), *flags, (_EQUAL, 0, 4, _F_SETPIPE_SZ), *size]
+            return [_argument(1), *looked, *_among(*_FCNTLS), _fail()]
+        case "mknod" | "mknodat":
+            mode = [_argument(1 if name == "mknod" else 2), (_AND, 0, 0, _KINDS_OF_FILE)]
+            return [*mode, *_among(0, _REGULAR, _PIPE), _fail()]
+        case "mkdir" | "mkdirat" if not owner_changes:
             where = _argument(1 if name == "mkdir" else 2)
             return [where, (_AND, 0, 0, 0o700), (_EQUAL, 0, 1, 0o700), _YES, _fail()]
-        case "umask":
+        case "umask" if not owner_changes:
             return [_argument(0), (_ANY_BIT, 0, 1, 0o700), _fail(), _YES]
-        case "fcntl":  # having the kernel signal another process: F_SETOWN, F_SETOWN_EX
-            return [_argument(1), (_EQUAL, 1, 0, 8), (_EQUAL, 0, 1, 15), _fail(), _YES]
-        case _:  # ioctl: putting characters into a terminal's input, TIOCSTI and TIOCLINUX
-            return [_argument(1), (_EQUAL, 1, 0, 0x5412), (_EQUAL, 0, 1, 0x541C), _fail(), _YES]
+        case _ if name in _OWNER_CHANGES and not owner_changes:
+            return [_fail()]
+        case _:
+            return [_YES]
 
 
 def _tree(leaves: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
@@ -152,22 +231,20 @@ def program(*, owner_changes: bool, listening: bool = False) -> bytes:
         raise OSError("seccomp: the system calls of this machine are not known here")
     column = 0 if MACHINE == "x86_64" else 1
     actions: dict[int, list[_Instruction]] = {}
-    for name, numbers in _NUMBERS.items():
-        number = numbers[column]
-        if number is None or name in _SIGNALS or (owner_changes and name in _GIVEN_TO_OWNERS):
+    for name in _ALLOWED | _REFUSED:
+        number = NUMBERS[name][column]
+        if number is None:
             continue
-        if listening and name in _FOR_LISTENING:
-            continue
-        looked = name in _LOOKED_INTO or name in _MODES or (listening and name == "socket")
-        actions[number] = _looked_into(name) if looked else [_fail(_ANSWERS.get(name, errno.EPERM))]
-    leaves: list[tuple[int, list[_Instruction]]] = [(0, [_YES])]
-    for number in sorted(actions):
-        if leaves[-1][0] == number:
-            leaves.pop()
-        if not leaves or leaves[-1][1] != actions[number]:
-            leaves.append((number, actions[number]))
-        if number + 1 not in actions:
-            leaves.append((number + 1, [_YES]))
+        if name in _ALLOWED or (listening and name in _FOR_LISTENING):
+            actions[number] = _with_arguments(name, owner_changes=owner_changes, listening=listening)
+        else:
+            actions[number] = [_fail(errno.EOPNOTSUPP if name in _ATTRIBUTES else errno.EPERM)]
+    unknown = [_fail(errno.ENOSYS)]
+    leaves: list[tuple[int, list[_Instruction]]] = []
+    for number in range(max(actions) + 2):
+        action = actions.get(number, unknown)
+        if not leaves or leaves[-1][1] != action:
+            leaves.append((number, action))
     head: list[_Instruction] = [
         (_LOAD, 0, 0, 4),
         (_EQUAL, 1, 0, _AUDIT_ARCH[MACHINE]),
@@ -175,7 +252,7 @@ def program(*, owner_changes: bool, listening: bool = False) -> bytes:
         (_LOAD, 0, 0, 0),
     ]
     if MACHINE == "x86_64":  # the x32 ABI has the same calls under other numbers
-        head += [(_AT_LEAST, 0, 1, 0x40000000), _fail(errno.ENOSYS)]
+        head += [(_AT_LEAST, 2, 0, _NO_NUMBER), (_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _KILL)]
     return _packed(head + _tree(leaves))
 
 
@@ -190,7 +267,7 @@ def only_own_signals(pid: int) -> bytes:
     code: list[_Instruction] = [(_LOAD, 0, 0, 0)]
     for name in _SIGNALS:
         allowed = _only(0, pid, 0, -pid) if name == "kill" else _only(0, pid)
-        code += [(_EQUAL, 0, len(allowed), _NUMBERS[name][column] or 0), *allowed]
+        code += [(_EQUAL, 0, len(allowed), NUMBERS[name][column] or 0), *allowed]
     return _packed([*code, _YES])
 
 

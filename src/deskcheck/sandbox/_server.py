@@ -8,6 +8,7 @@ Standard library only; started through `_child`, which is what a program's trace
 """
 
 import atexit
+import contextlib
 import gc
 import json
 import os
@@ -20,7 +21,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -73,6 +74,8 @@ _USERS = {
 """Who the users are, where a workspace has a root of its own: the real ones are nobody's business there."""
 _READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+_LANDLOCK_AT_LEAST = 3
+"""At `standard`: the first version in which it rules truncate(2)."""
 _PROCESSORS = os.cpu_count() or 1
 _kept: list[Any] = []
 """The server, in a program's process too: to take it apart there would copy the pages it lies on."""
@@ -84,10 +87,12 @@ _FAST_ENOUGH_S = 5.0
 class Setup:
     """What the caller wants of the server. scratch: the folder under which programs may write.
 
-    uid: what programs run as, where that is not the caller's own. profile: modules to import. counted: what a
-    control group counts (`_cgroup`). mark: what all its processes carry (`_orphans`). workspace: whether
-    commands run there: files stay from one to the next, and may be run. listening: whether programs begin
-    with UNIX sockets that the caller can connect to; `stop_listening` ends that.
+    uid: what programs run as, where that is not the caller's own. profile: the library's modules to import;
+    foreign: others, imported once the server is confined as programs are. counted: what a control group counts
+    (`_cgroup`). mark: what all its processes carry (`_orphans`). workspace: whether commands run there: files
+    stay from one to the next, and may be run. listening: whether programs begin with UNIX sockets that the
+    caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock than this version
+    has; None: all.
     """
 
     level: str
@@ -96,11 +101,13 @@ class Setup:
     readable: list[str]
     folders: list[str]
     profile: list[str]
+    foreign: list[str]
     uid: int | None
     counted: list[str]
     mark: int
     workspace: bool
     listening: bool
+    landlock_abi: int | None
 
 
 @dataclass
@@ -149,9 +156,12 @@ class _Server:
         self.folder = setup.scratch
         self.facts = dict(facts)
         self.facts["marked"] = self._take_mark()
+        self.uid = setup.uid
+        self.keeps_folder = False
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever started the caller may ignore it
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        # Blocked here and not in programs: the only signal that one could send to the first of its namespace.
+        signal.pthread_sigmask(signal.SIG_SETMASK, (signal.SIGINT,))
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         enough = 2 * _CHANNEL_AT_LEAST
         if soft != resource.RLIM_INFINITY and soft < enough:
@@ -190,23 +200,9 @@ class _Server:
         self.own_signals = False
         self.capabilities = 0
         if self.confined:
-            folders = [self.folder]
-            if self.alone and setup.workspace and os.path.ismount("/tmp"):
-                folders.append("/tmp")
-            writable = [*folders, *_WRITABLE_DEVICES]
-            runnable = folders if setup.workspace else []
-            readable = [*self.readable, *_READABLE_DEVICES]
-            self.rules = landlock.ruleset(readable, writable, runnable, listed)
-            self.facts["landlock"] = landlock.abi()
-            self.own_signals = not self.alone and landlock.abi() < 6
-            if setup.uid is not None and not self.alone and not _reachable([*paths, setup.scratch]):
-                # The interpreter lies in a folder of root's. Landlock decides what can be read.
-                self.capabilities = kernel.CAP_DAC_READ_SEARCH
-            owner_changes = self.alone or setup.uid is not None
-            listening = setup.listening
-            _seccomp.attach(_seccomp.program(owner_changes=owner_changes, listening=listening))
-            cpu_counted = "cpu" in setup.counted
-            _seccomp.attach(_rules.program(commands=setup.workspace, cpu_counted=cpu_counted))
+            self._confine(paths, listed)
+        for name in setup.foreign:
+            __import__(name)
         gc.collect()
         self.steps = self._steps()
         self.nothing_after_fork = _nothing_after_fork()
@@ -219,6 +215,67 @@ class _Server:
         except (OSError, ValueError):
             pass  # it is part of a sandbox itself, and carries the mark of that
         return _orphans.mark_of("self") == self.setup.mark
+
+    def _confine(self, interpreter: list[str], listed: list[str]) -> None:
+        """Prepare how programs are confined, and put this process under what it can bear itself."""
+        setup = self.setup
+        abi = landlock.abi() if setup.landlock_abi is None else min(setup.landlock_abi, landlock.abi())
+        if not self.alone and abi < _LANDLOCK_AT_LEAST:
+            raise OSError(
+                f"Landlock has ABI {abi} here, and {_LANDLOCK_AT_LEAST} is needed (Linux 6.2): before it, "
+                "programs can empty every file that the user may write to"
+            )
+        folders = [self.folder]
+        if self.alone and setup.workspace and os.path.ismount("/tmp"):
+            folders.append("/tmp")
+        readable = [*self.readable, *_READABLE_DEVICES]
+        writable = [*folders, *_WRITABLE_DEVICES]
+        self.rules = landlock.ruleset(
+            abi, readable, writable, folders if setup.workspace else [], listed
+        )
+        self.facts["landlock"] = abi
+        self.own_signals = not self.alone and abi < 6
+        if setup.uid is not None and not self.alone:
+            closed = _closed([*interpreter, *setup.readable, *setup.folders]) or _closed_above(setup.scratch)
+            if closed is not None:  # Landlock decides what can be read
+                if not kernel.capabilities() & kernel.CAP_DAC_READ_SEARCH:
+                    raise OSError(
+                        f"{closed} is closed to other users, and programs run as one: open it to all, or run "
+                        "with the capability DAC_READ_SEARCH, or not as root"
+                    )
+                self.capabilities = kernel.CAP_DAC_READ_SEARCH
+        owner_changes = self.alone or setup.uid is not None
+        if setup.foreign:
+            self._become_as_a_program([*readable, "/proc"], writable, abi)
+        _seccomp.attach(_seccomp.program(owner_changes=owner_changes, listening=setup.listening))
+        _seccomp.attach(_rules.program(commands=setup.workspace, cpu_counted="cpu" in setup.counted))
+
+    def _become_as_a_program(self, readable: list[str], writable: list[str], abi: int) -> None:
+        """Give up what programs do not have, for good, but for looking at processes in /proc."""
+        steps = _steps.Steps()
+        if self.uid is not None:  # the folder above is root's: this one stays from program to program
+            self._make_folder()
+            self.keeps_folder = True
+        self._give_up(steps)
+        steps.call("prctl", kernel.PR_SET_DUMPABLE, 1)  # or what is of it in /proc would be root's
+        steps.call("prctl", kernel.PR_SET_NO_NEW_PRIVS, 1)
+        if abi > 1:  # in the first, nothing could be moved between folders, which emptying them takes
+            steps.call("landlock_restrict_self", landlock.ruleset(abi, readable, writable), 0)
+        _steps.run(steps.packed)
+        self.uid = None
+
+    def _give_up(self, steps: _steps.Steps) -> None:
+        """Add what makes a process the programs' user, without privileges but those that these keep."""
+        uid = self.uid
+        if uid is not None:
+            if self.capabilities:
+                steps.call("prctl", kernel.PR_SET_KEEPCAPS, 1)
+            steps.call("setgroups", 0, 0)
+            steps.call("setresgid", uid, uid, uid)
+            steps.call("setresuid", uid, uid, uid)
+        own = self.confined and uid is None and (self.alone or os.geteuid() == 0)
+        if self.capabilities or own:  # else they went with root's uid
+            steps.capabilities(self.capabilities)
 
     def _interpreter(self) -> list[str]:
         """What a program must be able to read to be run at all."""
@@ -239,17 +296,15 @@ class _Server:
         flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET
         flags |= kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
         uid, gid = os.getuid(), os.getgid()
-        if self.setup.uid is None:
-            flags |= kernel.CLONE_NEWUSER
-        kernel.unshare(flags)
-        if self.setup.uid is None:
-            for name, text in (
-                ("setgroups", "deny"),
-                ("uid_map", f"{uid} {uid} 1"),
-                ("gid_map", f"{gid} {gid} 1"),
-            ):
-                with open(f"/proc/self/{name}", "w") as stream:
-                    stream.write(text)
+        if kernel.capabilities() & kernel.CAP_SYS_ADMIN:
+            kernel.unshare(flags)
+        elif self.uid is None:
+            kernel.unshare(flags | kernel.CLONE_NEWUSER)
+            _map_users(os.getpid(), f"{uid} {uid} 1", f"{gid} {gid} 1", alone=True)
+        else:  # root of a container, as a rule: only who stays outside may give us more than one user
+            own = self.uid
+            with _helper(lambda: _map_users(os.getppid(), *2 * (f"0 0 1\n{own} {own} 1",), alone=False)):
+                kernel.unshare(flags | kernel.CLONE_NEWUSER)
         pid = os.fork()
         if pid:
             self.connection.close()
@@ -270,10 +325,7 @@ class _Server:
                 self._leave(None)
             if request[:1] not in (RUN, SESSION):
                 continue  # about what had ended already
-            if not os.path.isdir(self.program_folder):  # a workspace has it from the first command on
-                os.mkdir(self.program_folder, 0o700)
-                if self.setup.uid is not None:
-                    os.chown(self.program_folder, self.setup.uid, self.setup.uid)
+            self._make_folder()
             before = self.account.used_s(0)
             pid = self._fork(descriptors)
             if pid == 0:
@@ -290,6 +342,13 @@ class _Server:
                 self._empty()
             self.connection.send(report)
 
+    def _make_folder(self) -> None:
+        """Make the folder that programs begin in, unless a workspace has it already."""
+        if not os.path.isdir(self.program_folder):
+            os.mkdir(self.program_folder, 0o700)
+            if self.uid is not None:
+                os.chown(self.program_folder, self.uid, self.uid)
+
     def _keep(self, pid: int, asked: dict[str, Any]) -> bytes:
         """Be there for a session until its caller ends it; then leave nothing of it."""
         keeper = Keeper(
@@ -297,7 +356,7 @@ class _Server:
             pid,
             self.program_folder,
             self.channel_at,
-            self.setup.uid,
+            self.uid,
             Wishes(**asked),
             self.account,
         )
@@ -379,6 +438,10 @@ class _Server:
             time.sleep(0.0005)
 
     def _empty(self) -> None:
+        if self.keeps_folder:
+            os.chmod(self.program_folder, 0o700)
+            _scratch.empty(self.program_folder)
+            return
         if os.path.isdir(self.program_folder):
             source = os.listdir(self.program_folder)
             if len(source) == 1:  # as a rule, the program's own text
@@ -398,18 +461,10 @@ class _Server:
         """How a program's process gives up everything that is the server's."""
         setup, steps = self.setup, _steps.Steps()
         steps.call("setsid")
-        if "memory" in setup.counted:
+        if "memory" in setup.counted and not (setup.foreign and self.confined):  # it may not write there itself
             steps.be_killed_first()
         steps.call("chdir", os.fsencode(self.program_folder))
-        uid = setup.uid
-        if uid is not None:
-            if self.capabilities:
-                steps.call("prctl", kernel.PR_SET_KEEPCAPS, 1)
-            steps.call("setgroups", 0, 0)
-            steps.call("setresgid", uid, uid, uid)
-            steps.call("setresuid", uid, uid, uid)
-        if self.capabilities or (self.alone and uid is None):  # else they went with root's uid
-            steps.capabilities(self.capabilities, inherited=setup.workspace)
+        self._give_up(steps)
         if self.alone:
             steps.call("prctl", kernel.PR_SET_DUMPABLE, 1)  # or its own /proc/self would be root's
         else:  # there, the namespace goes with the server
@@ -418,6 +473,7 @@ class _Server:
             steps.call("landlock_restrict_self", self.rules, 0)
         if self.own_signals:
             steps.only_own_signals()
+        steps.call("rt_sigprocmask", signal.SIG_SETMASK, bytes(8), 0, 8)
         return steps
 
     def _fork(self, descriptors: list[int]) -> int:
@@ -441,6 +497,48 @@ class _Server:
         if pid == 0:
             threading.main_thread()._native_id = os.getpid()  # type: ignore[attr-defined]
         return pid
+
+
+def _map_users(pid: int, users: str, groups: str, *, alone: bool) -> None:
+    """Say which users and groups of ours a new namespace has (user_namespaces(7)). alone: the process that
+    is in it says so itself, which is then without other groups."""
+    texts = {"setgroups": "deny"} if alone else {}
+    for name, text in (texts | {"uid_map": users, "gid_map": groups}).items():
+        try:
+            with open(f"/proc/{pid}/{name}", "w") as stream:
+                stream.write(text)
+        except OSError as error:
+            raise OSError(error.errno, f"{name} of a user namespace: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def _helper(task: Callable[[], None]) -> Iterator[None]:
+    """A child that does something when the block is over, in the namespaces from before. Raises OSError."""
+    reader, writer = os.pipe()
+    result, theirs = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(writer)
+        word = b""
+        try:
+            if os.read(reader, 1):
+                task()
+        except OSError as error:
+            word = str(error).encode()
+        os.write(theirs, word)
+        os._exit(0)
+    os.close(reader)
+    os.close(theirs)
+    try:
+        yield
+        os.write(writer, b"x")
+    finally:
+        os.close(writer)
+        with open(result, "rb") as stream:
+            said = stream.read().decode()
+        os.waitpid(pid, 0)
+    if said:
+        raise OSError(said)
 
 
 def _nothing_after_fork() -> bool:
@@ -475,16 +573,26 @@ def _is_installed(path: str) -> bool:
     return path.startswith(tuple(f"{prefix}/" for prefix in _prefixes())) or not os.path.isdir(path)
 
 
-def _reachable(paths: Iterable[str]) -> bool:
-    """Whether anybody may read these folders."""
+def _closed(paths: Iterable[str]) -> str | None:
+    """One of these that not everybody can read, or a folder on the way to it; None: there is none."""
     for path in paths:
         if not os.path.exists(path):
             continue
-        while path != "/":
-            if not os.stat(path).st_mode & 0o001:
-                return False
-            path = os.path.dirname(path)
-    return True
+        needed = 0o005 if os.path.isdir(path) else 0o004
+        if os.stat(path).st_mode & needed != needed:
+            return path
+        if (closed := _closed_above(path)) is not None:
+            return closed
+    return None
+
+
+def _closed_above(path: str) -> str | None:
+    """A folder on the way to this one that not everybody can enter."""
+    while path != "/":
+        path = os.path.dirname(path)
+        if not os.stat(path).st_mode & 0o001:
+            return path
+    return None
 
 
 def stop_listening() -> None:

@@ -51,14 +51,13 @@ class Steps:
         self._buffers.append(ctypes.create_string_buffer(data))
         return ctypes.addressof(self._buffers[-1])
 
-    def capabilities(self, mask: int, *, inherited: bool) -> None:
-        """Keep only these (of the first 32), permitted and effective. inherited: what execve(2) brings has
-        them too (capabilities(7), ambient)."""
-        kept = mask if inherited else 0
+    def capabilities(self, mask: int) -> None:
+        """Keep only these (of the first 32), permitted and effective, after execve(2) too: an interpreter
+        that a program starts lies where its own does (capabilities(7), ambient)."""
         header = struct.pack("Ii", kernel.CAPABILITY_VERSION_3, 0)
-        self.call("capset", header, struct.pack("6I", mask, mask, kept, 0, 0, 0))
+        self.call("capset", header, struct.pack("6I", mask, mask, mask, 0, 0, 0))
         for number in range(32):
-            if kept & 1 << number:
+            if mask & 1 << number:
                 self.call("prctl", kernel.PR_CAP_AMBIENT, kernel.PR_CAP_AMBIENT_RAISE, number)
 
     def only_own_signals(self) -> None:

@@ -6,13 +6,14 @@ from enum import StrEnum
 class Confinement(StrEnum):
     """What a program is kept from. A layer that a level needs and the kernel does not give is an error.
 
-    What each layer does stands in `layers`.
+    What each layer does stands in `layers`; what a level stops and what it does not, in docs/sandbox.md.
     """
 
     STRICT = "strict"
     """For programs that nobody trusts: `STANDARD`, and namespaces of their own for processes, network,
     IPC, host name and file system. Needs root or user namespaces."""
     STANDARD = "standard"
-    """Without privileges, as in most containers: rlimits, seccomp and Landlock."""
+    """Against mistakes, not malice; without privileges, as in most containers: rlimits, seccomp and Landlock
+    (ABI 3: Linux 6.2)."""
     TRUSTED = "trusted"
     """The user's own code: limits on what it uses, nothing on what it does."""

@@ -1,15 +1,20 @@
-"""What this kernel gives to confine programs with, layer by layer. Nothing foreign runs here."""
+"""What this kernel gives to confine programs with, layer by layer and level by level.
+
+Nothing foreign runs here: programs of our own are tried, innocent and hostile (`_probe`).
+"""
 
 import os
 import resource
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from deskcheck.recording.errors import SandboxError
-from deskcheck.sandbox import _cgroup, _kernel, _landlock, _seccomp
+from deskcheck.sandbox import _cgroup, _kernel, _landlock, _seccomp, server
+from deskcheck.sandbox._probe import fault
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.server import NOT_COUNTED, Profile, Server
+from deskcheck.sandbox.server import NOT_COUNTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +37,16 @@ _STRICT = (Confinement.STRICT,)
 def layers() -> list[Layer]:
     """Every layer, tried out in processes of their own."""
     abi = _landlock.abi()
-    root = os.geteuid() == 0
+    own_user = server.own_user(os.getpid()) is not None
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return [
         Layer("rlimits", True, f"open files up to {hard}", "", _ALL),
         Layer(
             "own user",
-            root,
-            "programs run as a user that nobody else is" if root else "not root: programs run as you",
+            own_user,
+            "programs run as a user that nobody else is"
+            if own_user
+            else _NOT_ANOTHER_USER[os.geteuid() == 0],
             "programs share your quota of processes; at 'standard', chmod, chown and utime are denied",
             _CONFINED,
         ),
@@ -53,7 +60,7 @@ def layers() -> list[Layer]:
         Layer(
             "Landlock",
             abi > 0,
-            f"ABI {abi}" + ("" if abi >= 6 else ": no confinement of signals, a second filter does that"),
+            _landlock_found(abi),
             "programs read and write whatever the user may",
             _CONFINED,
         ),
@@ -73,6 +80,18 @@ def layers() -> list[Layer]:
     ]
 
 
+_NOT_ANOTHER_USER = {
+    True: "root without the capabilities SETUID, SETGID, CHOWN and KILL, or without other users: as you",
+    False: "not root: programs run as you",
+}
+
+
+def _landlock_found(abi: int) -> str:
+    if abi < 3:
+        return f"ABI {abi}: too old for 'standard', which needs 3 (Linux 6.2)"
+    return f"ABI {abi}" + ("" if abi >= 6 else ": no confinement of signals, a second filter does that")
+
+
 def _control_groups() -> Layer:
     try:
         counted = _cgroup.places()
@@ -88,9 +107,8 @@ def _control_groups() -> Layer:
 
 
 _UNSHARE = """
-import os
 from deskcheck.sandbox import _kernel as k
-k.unshare({flags} | (k.CLONE_NEWUSER if os.geteuid() else 0))
+k.unshare({flags} | (0 if k.capabilities() & k.CAP_SYS_ADMIN else k.CLONE_NEWUSER))
 """
 _NAMESPACES = (
     ("process", "k.CLONE_NEWPID", "programs see other processes"),
@@ -119,17 +137,63 @@ def _tried(name: str, code: str, found: str, missing: str, levels: tuple[Confine
 
 
 def refusals() -> dict[Confinement, str]:
-    """For each level, why it cannot be had here; empty where a server of that level starts."""
+    """For each level, why it cannot be had here; empty where it holds.
+
+    It holds where a plain program runs, and one that aims at files, listeners and a process of ours reaches
+    nothing.
+    """
     found = {}
     for level in Confinement:
         try:
-            server = Server(Profile(level=level))
-            try:
-                server.wait_until_ready()
-            finally:
-                server.close()
+            found[level] = fault(level)
         except SandboxError as error:
-            found[level] = str(error)
-        else:
-            found[level] = ""
+            hints = missing(level)
+            found[level] = f"{error}" + (f" What is missing: {'; '.join(hints)}." if hints else "")
     return found
+
+
+def missing(level: Confinement) -> list[str]:
+    """Capabilities and settings of the kernel that stand in a level's way, as far as they can be read."""
+    found = []
+    if level is Confinement.STRICT and not _kernel.capabilities() & _kernel.CAP_SYS_ADMIN:
+        found += [
+            f"{name} is {wrong} (sysctl), and there is no capability SYS_ADMIN"
+            for name, wrong in _SETTINGS
+            if _setting(name) == wrong
+        ]
+        if _is_filtered():
+            found.append(
+                "a system call filter is over this process, as a container's, and may refuse namespaces "
+                "to whoever has not the capability SYS_ADMIN"
+            )
+        if os.geteuid() == 0:
+            lacking = [name for name, bit in _FOR_USERS if not _kernel.capabilities() & bit]
+            found += [f"the capability {name}, without which root gets no user namespace" for name in lacking]
+    if level is not Confinement.TRUSTED:
+        if _landlock.abi() == 0:
+            found.append(
+                "Landlock in the kernel (CONFIG_SECURITY_LANDLOCK, and landlock among lsm= at its start)"
+            )
+        if _kernel.MACHINE is None:
+            found.append(f"a filter for {os.uname().machine}")
+    return found
+
+
+_SETTINGS = (
+    ("user.max_user_namespaces", "0"),
+    ("kernel.unprivileged_userns_clone", "0"),
+    ("kernel.apparmor_restrict_unprivileged_userns", "1"),
+)
+_FOR_USERS = (("SETFCAP", _kernel.CAP_SETFCAP),)
+
+
+def _setting(name: str) -> str | None:
+    try:
+        return Path("/proc/sys", *name.split(".")).read_text().strip()
+    except OSError:
+        return None
+
+
+def _is_filtered() -> bool:
+    status = Path("/proc/self/status").read_text().splitlines()
+    return "Seccomp:\t2" in status

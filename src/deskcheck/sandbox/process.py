@@ -379,6 +379,8 @@ def _as_dict(limits: Limits | TraceLimits) -> dict[str, Any]:
 
 
 def signal_name(number: int) -> str:
+    if number == signal.SIGSYS:
+        return "SIGSYS, as for a system call of another architecture"
     try:
         return signal.Signals(number).name
     except ValueError:  # a real-time signal

@@ -73,6 +73,7 @@ class Sandbox:
         hash_seed: int = 0,
         fixed: Determinism | None = None,
         tries: int = 3,
+        _landlock_abi: int | None = None,
     ) -> None:
         if workers < 1 or tries < 1:
             raise ValueError(f"workers={workers} and tries={tries} must be at least one")
@@ -88,6 +89,7 @@ class Sandbox:
         self.hash_seed = hash_seed
         self.fixed = fixed or Determinism()
         self.tries = tries
+        self._landlock_abi = _landlock_abi  # for tests: what an older kernel gives
         self._environments: dict[str, BuiltEnvironment] = {}
         self._environment = None if environment is None else self._find(environment)
         self._lock = threading.Lock()
@@ -340,6 +342,7 @@ class Sandbox:
             readable=tuple(sorted(readable)),
             folders=tuple(sorted(folders)),
             fixed_addresses=bool(self.fixed.addresses),
+            landlock_abi=self._landlock_abi,
         )
 
     @contextmanager

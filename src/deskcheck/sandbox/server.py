@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording.errors import SandboxError
-from deskcheck.sandbox import _cgroup, _orphans, _root, _server
+from deskcheck.sandbox import _cgroup, _kernel, _orphans, _root, _server
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import BuiltEnvironment
 from deskcheck.sandbox.limits import Limits
@@ -28,7 +28,10 @@ _END_S = 10.0
 _ANSWER_BYTES = 1 << 18
 """Of one answer: the names of changed files make it long."""
 _OWN_UIDS = 0x7D000000
-"""Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root."""
+"""Programs of a server whose process is p run as user _OWN_UIDS + p, where we are root of the machine."""
+_FEW_USERS = 1000
+"""Where there are fewer, they are somebody."""
+_CHANGING_USERS = _kernel.CAP_SETUID | _kernel.CAP_SETGID | _kernel.CAP_CHOWN | _kernel.CAP_KILL
 
 _ADDR_NO_RANDOMIZE = 0x0040000
 _LAY_OUT_PLAINLY = f"""
@@ -72,6 +75,7 @@ class Profile:
     write in all, where that can be bounded. fixed_addresses: whether the kernel lays out the process without
     randomisation. workspace: whether it runs commands (`workspace`), not programs.
     listening: whether they begin with UNIX sockets that we can connect to (`_server.stop_listening`).
+    landlock_abi: for tests of what older kernels give: no more of Landlock than this version has.
     """
 
     level: Confinement
@@ -85,6 +89,7 @@ class Profile:
     fixed_addresses: bool = False
     workspace: bool = False
     listening: bool = False
+    landlock_abi: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,19 +164,21 @@ class Server:
             if self.group is not None:
                 self.group.close()
             self.group = None
-        own_user = os.geteuid() == 0 and profile.level is not Confinement.TRUSTED
+        confined = profile.level is not Confinement.TRUSTED
         setup = {
             "level": profile.level.value,
             "scratch": self.folder,
             "scratch_bytes": profile.scratch_bytes,
             "readable": list(profile.readable),
             "folders": list(profile.folders),
-            "profile": [] if profile.workspace else [*STDLIB, *profile.modules],
-            "uid": _OWN_UIDS + self.process.pid if own_user else None,
+            "profile": [] if profile.workspace else list(STDLIB),
+            "foreign": [] if profile.workspace else list(profile.modules),
+            "uid": own_user(self.process.pid) if confined else None,
             "counted": [] if self.group is None else [*self.group.folders],
             "mark": self.mark,
             "workspace": profile.workspace,
             "listening": profile.listening,
+            "landlock_abi": profile.landlock_abi,
         }
         account = [] if self.group is None or self.group.cpu is None else [self.group.cpu]
         try:
@@ -349,6 +356,31 @@ class Server:
             self._lock = None
 
 
+def own_user(pid: int) -> int | None:
+    """The number of the user, and of the group, for programs of a server whose process is `pid`.
+
+    None where they run as our own user: we are not root, or lack the privileges or the other users for it.
+    """
+    if os.geteuid() != 0 or _CHANGING_USERS & ~_kernel.capabilities():
+        return None
+    first, count = _most_users()
+    if first <= _OWN_UIDS and first + count >= 1 << 31:
+        return _OWN_UIDS + pid
+    return None if count < _FEW_USERS else first + count - 1 - pid % (count // 2)
+
+
+def _most_users() -> tuple[int, int]:
+    """The longest range of numbers that users and groups have here (user_namespaces(7)): first, how many."""
+    ranges = []
+    for name in ("uid_map", "gid_map"):
+        with open(f"/proc/self/{name}") as stream:
+            lines = [tuple(map(int, line.split())) for line in stream]
+        ranges.append(max((count, first) for first, _, count in lines))
+    (users, first_user), (groups, first_group) = ranges
+    first = max(first_user, first_group)
+    return first, min(first_user + users, first_group + groups) - first
+
+
 def _locked_folder() -> tuple[str, int]:
     """A new folder, and a descriptor that holds a lock on it. The server inherits that: the lock is free when
     both the caller and the server are gone, however they went."""
@@ -434,7 +466,7 @@ def _refusal(level: Confinement, error: str) -> str:
     ways = {
         Confinement.STRICT: "Run as root, or where user namespaces are allowed; or ask for level 'standard', "
         "which needs no privilege and leaves out what namespaces do.",
-        Confinement.STANDARD: "It needs Linux 5.13 with seccomp and Landlock; for code that you trust, "
+        Confinement.STANDARD: "It needs Linux 6.2 with seccomp and Landlock; for code that you trust, "
         "level 'trusted' needs neither.",
         Confinement.TRUSTED: "",
     }

@@ -1,9 +1,9 @@
 """Watches what others do with a file outside.
 
 Seen: an answer: it is told.
-Stopped at: strict.
+Stopped at: strict, standard.
 Works: where it may read that folder.
-Verdict: wrong, raised.
+Verdict: wrong.
 """
 import ctypes
 

@@ -1,0 +1,144 @@
+"""Tries a level of confinement as it will be used: a program that must run, and one that must get nothing.
+
+What the second one reached is seen from outside: files, listeners on loopback, a process of ours.
+"""
+
+import os
+import secrets
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Program
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.sandbox import Sandbox
+
+_LIMITS = Limits(cpu_s=10, wall_s=30, memory_bytes=1 << 30, processes=32)
+_PLAIN = """
+import json, subprocess, sys, threading
+with open("mine", "w") as file:
+    json.dump([1, 2, 3], file)
+thread = threading.Thread(target=print, args=("thread",))
+thread.start()
+thread.join()
+print(subprocess.run([sys.executable, "-c", "print(6 * 7)"], capture_output=True, text=True).stdout.strip())
+"""
+_PRINTED = "thread\n42\n"
+_ATTACK = """
+import os, signal, socket
+def tries(what):
+    try:
+        what()
+    except OSError:
+        pass
+def read():
+    with open(SECRET) as file:
+        print(file.read())
+def write():
+    with open(CANARY, "w") as file:
+        file.write("changed")
+def connect():
+    with socket.create_connection(("127.0.0.1", PORT), 2) as connection:
+        connection.sendall(b"x")
+def send():
+    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    one.sendmsg([b"x"], [], 0, DATAGRAM)
+for what in (read, write, lambda: os.truncate(CANARY, 0), lambda: os.chmod(CANARY, 0), connect, send,
+             lambda: os.kill(VICTIM, signal.SIGTERM), lambda: os.setpriority(os.PRIO_PROCESS, VICTIM, 19)):
+    tries(what)
+"""
+
+
+def fault(level: Confinement) -> str:
+    """What is wrong with a level that can be started, in a sentence; empty where nothing is.
+
+    Raises SandboxError where it cannot be started.
+    """
+    with Sandbox(level, workers=1, limits=_LIMITS) as sandbox:
+        ending = sandbox.run_one(Program(id="plain", code=_PLAIN))
+        if ending.outcome is not Outcome.RETURNED or ending.stdout != _PRINTED:
+            said = ending.detail or ending.stderr.strip()[-300:]
+            return f"a plain program does not run: {ending.outcome.value}: {said}"
+        if level is Confinement.TRUSTED:
+            return ""
+        with _targets() as (names, reached):
+            text = "".join(f"{name} = {value!r}\n" for name, value in names.items())
+            ending = sandbox.run_one(Program(id="attack", code=text + _ATTACK))
+            got = reached(ending.stdout)
+    return f"a program reached what it must not: {', '.join(got)}" if got else ""
+
+
+@contextmanager
+def _targets() -> Iterator[tuple[dict[str, object], "_Reached"]]:
+    """Things of ours to aim at, by name, and what says which of them were hit."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.chmod(0o755)
+        secret, canary = folder / "secret", folder / "canary"
+        secret.write_text(secrets.token_hex(16))
+        secret.chmod(0o600)
+        canary.write_text("canary")
+        canary.chmod(0o666)
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        datagrams = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        datagrams.bind(str(folder / "datagrams"))
+        (folder / "datagrams").chmod(0o777)
+        victim = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL)
+        stack.callback(victim.wait)
+        stack.callback(victim.kill)
+        names: dict[str, object] = {
+            "SECRET": str(secret),
+            "CANARY": str(canary),
+            "PORT": listener.getsockname()[1],
+            "DATAGRAM": str(folder / "datagrams"),
+            "VICTIM": victim.pid,
+        }
+        yield names, _Reached(secret, canary, listener, datagrams, victim)
+
+
+class _Reached:
+    """What of the targets was hit, in words."""
+
+    def __init__(
+        self,
+        secret: Path,
+        canary: Path,
+        listener: socket.socket,
+        datagrams: socket.socket,
+        victim: "subprocess.Popen[bytes]",
+    ) -> None:
+        self.secret = secret
+        self.canary = canary
+        self.listeners = {"a TCP listener": listener, "a UNIX socket": datagrams}
+        self.victim = victim
+        self.before = self._seen()
+
+    def _seen(self) -> tuple[object, ...]:
+        return self.canary.stat().st_mode, self.canary.stat().st_size
+
+    def __call__(self, printed: str) -> list[str]:
+        found = []
+        if self.secret.read_text() in printed:
+            found.append("a private file")
+        if self._seen() != self.before or self.canary.read_text() != "canary":
+            found.append("a file outside, which it changed")
+        for name, listener in self.listeners.items():
+            listener.setblocking(False)
+            try:
+                if listener.type == socket.SOCK_STREAM:
+                    listener.accept()[0].close()
+                else:
+                    listener.recv(1)
+            except BlockingIOError:
+                continue
+            found.append(name)
+        if self.victim.poll() is not None or os.getpriority(
+            os.PRIO_PROCESS, self.victim.pid
+        ) != os.getpriority(os.PRIO_PROCESS, 0):
+            found.append("a process of yours")
+        return found

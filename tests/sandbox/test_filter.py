@@ -1,0 +1,199 @@
+"""The system call filter: a list of what is allowed, decided for every number, and by arguments where these matter."""
+
+import errno
+import os
+import struct
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deskcheck.sandbox import _kernel, _seccomp
+from deskcheck.sandbox._call_numbers import NUMBERS
+from tests.sample import examples
+
+X86, ARM, I386 = 0xC000003E, 0xC00000B7, 0x40000003
+ALLOWED, KILLED = 0x7FFF0000, 0x80000000
+COLUMN = {"x86_64": 0, "aarch64": 1}[_kernel.MACHINE or "x86_64"]
+ARCH = (X86, ARM)[COLUMN]
+
+
+UPROBES = {335, 336}
+"""Of the kernel's own probes: it lets no filter decide about them, and answers others with SIGILL."""
+
+
+def decided(code: bytes, number: int, *arguments: int, arch: int = ARCH) -> int:
+    """What a filter says of a call, by the rules of classic BPF (linux/filter.h): the action, with its number."""
+    padded = (*arguments, 0, 0, 0, 0, 0, 0)[:6]
+    call = struct.pack("IIQ6Q", number & 0xFFFFFFFF, arch, 0, *(a & 2**64 - 1 for a in padded))
+    instructions = list(struct.iter_unpack("HBBI", code))
+    at = loaded = 0
+    while True:
+        operation, yes, no, operand = instructions[at]
+        at += 1
+        match operation:
+            case 0x20:
+                (loaded,) = struct.unpack_from("I", call, operand)
+            case 0x54:
+                loaded &= operand
+            case 0x05:
+                at += operand
+            case 0x15:
+                at += yes if loaded == operand else no
+            case 0x25:
+                at += yes if loaded > operand else no
+            case 0x35:
+                at += yes if loaded >= operand else no
+            case 0x45:
+                at += yes if loaded & operand else no
+            case 0x06:
+                return int(operand)
+            case _:
+                raise AssertionError(f"no such instruction here: {operation:#x}")
+
+
+def failed(number: int) -> int:
+    return 0x00050000 | number
+
+
+def numbers(names: frozenset[str]) -> set[int]:
+    return {found for name in names if (found := NUMBERS[name][COLUMN]) is not None}
+
+
+FILTERS = {
+    "strict": _seccomp.program(owner_changes=True),
+    "user": _seccomp.program(owner_changes=False),
+    "listening": _seccomp.program(owner_changes=True, listening=True),
+}
+
+
+@pytest.mark.parametrize("code", FILTERS.values(), ids=FILTERS)
+def test_every_number_is_allowed_by_the_list_refused_by_name_or_unknown(code: bytes) -> None:
+    """What stands on neither list fails as on a kernel that does not have it, whatever the arguments."""
+    known = numbers(_seccomp._ALLOWED | _seccomp._REFUSED)
+    for number in (*range(1024), 0x3FFFFFFF, 0xFFFFFFFF):
+        if number not in known:
+            assert decided(code, number, 1, 2, 3) == failed(errno.ENOSYS), number
+    open_to_all = {number for number in known if decided(code, number) == ALLOWED}
+    assert open_to_all <= numbers(_seccomp._ALLOWED | _seccomp._FOR_LISTENING)
+    assert numbers(frozenset("read write openat mmap futex execve exit_group wait4".split())) <= open_to_all
+
+
+def test_what_is_refused_by_name_is_refused() -> None:
+    for name in _seccomp._REFUSED:
+        number = NUMBERS[name][COLUMN]
+        if number is not None:
+            answer = errno.EOPNOTSUPP if name.endswith("xattr") else errno.EPERM
+            assert decided(FILTERS["strict"], number, 0, 0, 0) == failed(answer), name
+
+
+@pytest.mark.parametrize("code", FILTERS.values(), ids=FILTERS)
+@settings(deadline=None, max_examples=examples(20))
+@given(number=st.integers(0, 1024), arguments=st.lists(st.integers(0, 2**64 - 1), max_size=6))
+def test_a_foreign_architecture_is_killed(code: bytes, number: int, arguments: list[int]) -> None:
+    """Whatever the call: its numbers mean something else."""
+    assert decided(code, number, *arguments, arch=I386) == KILLED
+    if ARCH == X86:
+        assert decided(code, 0x40000000 | number, *arguments) == KILLED
+
+
+YES, NO = ALLOWED, failed(errno.EPERM)
+CASES = [
+    ("socketpair", (1, 1), YES), ("socketpair", (1, 0x80801), YES), ("socketpair", (1, 5), YES),
+    ("socketpair", (1, 2), NO), ("socketpair", (1, 3), NO), ("socketpair", (1, 0x80802), NO),
+    ("socketpair", (2, 1), NO), ("socketpair", (1 << 32 | 1, 1), YES),
+    ("sendto", (3, 1, 1, 0, 0, 0), YES), ("sendto", (3, 1, 1, 0, 1 << 40, 110), NO), ("sendto", (3, 1, 1, 0, 8, 1), NO),
+    ("setpriority", (0, 0, 19), YES), ("setpriority", (0, 5, 19), NO), ("setpriority", (1, 0, 19), NO),
+    ("setpriority", (2, 0, 19), NO), ("ioprio_set", (1, 0), YES), ("ioprio_set", (3, 0), NO),
+    ("prctl", (15,), YES), ("prctl", (1, 9), YES), ("prctl", (1, 0), NO), ("prctl", (1, 15), NO),
+    ("prctl", (35,), failed(errno.EINVAL)), ("prctl", (0x59616D61,), failed(errno.EINVAL)),
+    ("ioctl", (0, 0x5401), YES), ("ioctl", (0, 0x5421), YES), ("ioctl", (0, 0x8901), failed(errno.ENOTTY)),
+    ("ioctl", (0, 0x8902), failed(errno.ENOTTY)), ("ioctl", (0, 0x5412), failed(errno.ENOTTY)),
+    ("ioctl", (0, 0x5452), failed(errno.ENOTTY)),
+    ("fcntl", (0, 2, 1), YES), ("fcntl", (0, 8, 5), NO), ("fcntl", (0, 15), NO), ("fcntl", (0, 10), NO),
+    ("fcntl", (0, 1024), NO), ("fcntl", (0, 1026), NO), ("fcntl", (0, 4, 0x800), YES), ("fcntl", (0, 4, 0x2800), NO),
+    ("fcntl", (0, 1031, 65536), YES), ("fcntl", (0, 1031, 65537), NO), ("fcntl", (0, 1033), NO),
+    ("clone", (17,), YES), ("clone", (0x3D0F00,), YES), ("clone", (0x10000011,), NO), ("clone", (0x8011,), NO),
+    ("setsockopt", (3, 1, 20), YES), ("setsockopt", (3, 1, 7), NO), ("setsockopt", (3, 1, 33), NO),
+    ("setsockopt", (3, 1, 26), NO), ("setsockopt", (3, 6, 1), NO),
+    ("personality", (0xFFFFFFFF,), YES), ("personality", (0x40000,), NO),
+    ("prlimit64", (0,), YES), ("prlimit64", (1,), NO), ("sched_setaffinity", (7,), NO),
+    ("mknodat", (3, 1, 0o010644), YES), ("mknodat", (3, 1, 0o100644), YES), ("mknodat", (3, 1, 0o020644), NO),
+    ("mknodat", (3, 1, 0o140644), NO), ("seccomp", (1, 0), NO), ("seccomp", (1, 8), NO),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "arguments", "answer"), CASES)
+def test_arguments_decide(name: str, arguments: tuple[int, ...], answer: int) -> None:
+    """A call is allowed for what programs need of it, and not for what it does to others."""
+    assert decided(FILTERS["strict"], NUMBERS[name][COLUMN] or 0, *arguments) == answer
+
+
+def test_modes_and_owners_are_left_alone_where_the_files_are_the_users() -> None:
+    """Landlock does not rule them, so the filter does."""
+    for name, arguments in {
+        "fchmodat": (),
+        "fchown": (),
+        "utimensat": (),
+        "mkdirat": (3, 1, 0o500),
+        "umask": (0o700,),
+    }.items():
+        number = NUMBERS[name][COLUMN] or 0
+        assert decided(FILTERS["strict"], number, *arguments) == YES, name
+        assert decided(FILTERS["user"], number, *arguments) == NO, name
+
+
+def test_our_own_code_listens_until_it_says_so() -> None:
+    """The filter of kernels allows sockets of the file system, and nothing else more."""
+    for name, arguments in (
+        ("socket", (1, 1)),
+        ("bind", ()),
+        ("accept4", ()),
+        ("sched_setscheduler", (9,)),
+        ("seccomp", (1, 1)),
+    ):
+        number = NUMBERS[name][COLUMN] or 0
+        assert decided(FILTERS["listening"], number, *arguments) == YES, name
+        assert decided(FILTERS["strict"], number, *arguments) == NO, name
+    for name, arguments in (("socket", (2, 1)), ("socket", (1, 2)), ("connect", ()), ("seccomp", (1, 8))):
+        assert decided(FILTERS["listening"], NUMBERS[name][COLUMN] or 0, *arguments) == NO, name
+
+
+def test_the_kernel_decides_as_it_is_read_here() -> None:
+    """In a process under the filter, every number that it does not know fails so, and those it refuses too."""
+    code = (
+        "import ctypes, os\n"
+        "from deskcheck.sandbox import _seccomp\n"
+        "_seccomp.attach(_seccomp.program(owner_changes=True))\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        f"for number in {sorted(set(range(600)) - numbers(_seccomp._ALLOWED) - UPROBES)}:\n"
+        "    ctypes.set_errno(0)\n"
+        "    print(number, libc.syscall(number, 0, 0, 0, 0, 0, 0), ctypes.get_errno())\n"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    shown = subprocess.run(
+        [sys.executable, "-s", "-P", "-c", code],
+        env={"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = [tuple(map(int, line.split())) for line in shown.stdout.splitlines()]
+    assert len(rows) > 300
+    for number, result, error in rows:
+        assert (result, failed(error)) == (-1, decided(FILTERS["strict"], number)), number
+
+
+def test_an_alien_call_names_itself() -> None:
+    """A process that calls by x32's numbers is killed by SIGSYS."""
+    if ARCH != X86:
+        pytest.skip("x32 is of x86-64: would have proved that its calls end the process")
+    code = (
+        "import ctypes\nfrom deskcheck.sandbox import _seccomp\n"
+        "_seccomp.attach(_seccomp.program(owner_changes=True))\nctypes.CDLL(None).syscall(0x40000000 | 39)\n"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    ran = subprocess.run([sys.executable, "-s", "-P", "-c", code], env={"PYTHONPATH": paths}, check=False)
+    assert ran.returncode == -31

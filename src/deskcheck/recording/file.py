@@ -26,7 +26,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self, get_args, get_type_hints, overload
+from typing import Any, NoReturn, Self, overload
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,7 +37,8 @@ from deskcheck.recording.errors import InputError, RecordingError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending, Recording
-from deskcheck.recording.trace import Kind, Row, Trace
+from deskcheck.recording.rules import Checker, row_of
+from deskcheck.recording.trace import Row, Trace
 
 _columns: Any
 try:
@@ -148,8 +149,6 @@ _PAGE_ROWS = 1024
 _CACHED_GROUPS = 3
 _EVENT_BYTES_MAX = 1 << 30
 """Arrow's string arrays hold less than 2 GiB."""
-_THREADS_MAX = 10_000
-"""A recording has a trace for every number up to its highest, so that a wild number would be costly."""
 
 _SHARD_NAME = re.compile(r"(recordings|events)-(\d{5,15}|[0-9a-f]{32})\.parquet")
 """A writer numbers its shards; a job (`deskcheck.scale`) calls them after what is in them."""
@@ -502,8 +501,9 @@ class Spool:
         self._writer = writer
         self._row = row
         self._path = stem.with_suffix(".arrow")
-        self._indices: dict[int, int] = {}
-        self._rows: list[list[Any]] = []
+        self._checker = Checker()
+        self._threads = {0}
+        self._rows: list[Row] = []
         self._bytes = 0
         self._file: Any = None
         self._stream: Any = None
@@ -516,66 +516,40 @@ class Spool:
         """Add a block of events (`recording.block`): many in binary form, or one as a JSON array of the
         fields of `Row`, in their order.
 
-        What is no event is refused and leaves the recording as it was, so that it can still be
-        finished: with `Ending.cut`, say. The texts inside that are JSON themselves are not looked into.
+        What is no event (`recording.rules`) is refused and leaves the recording as it was, so that it
+        can still be finished: with `Ending.cut`, say.
 
         Raises:
             RecordingError: the text is no event, or the disk refuses; then only `abandon` is left.
         """
         if self._state != "open":
             self._refuse()
-        if isinstance(text, bytes) and text.startswith(MAGIC):
-            self._write_block(text)
-            return
+        block = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        if len(block) > _EVENT_BYTES_MAX:
+            self._refuse_event(block, f"longer than {_EVENT_BYTES_MAX} bytes")
         try:
-            row = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            self._refuse_event(text, f"no JSON ({error})")
-        if type(row) is not list or tuple(map(type, row)) not in _ROW_TYPES:
-            self._refuse_event(text, f"not the {len(Row._fields)} fields of an event")
-        thread, index, kind, frame, _, _, line, offset, *_ = row
-        if kind not in _KINDS:
-            self._refuse_event(text, f"kind {kind!r:.40} is unknown")
-        if not 0 <= thread < _THREADS_MAX:
-            self._refuse_event(text, f"its thread is not in 0..{_THREADS_MAX - 1}")
-        if index != self._indices.get(thread, 0):
-            self._refuse_event(text, f"the next of thread {thread} has index {self._indices.get(thread, 0)}")
-        if not (-_INT32 <= frame < _INT32 and -_INT32 <= line < _INT32 and -_INT32 <= offset < _INT32):
-            self._refuse_event(text, "a number needs more than 32 bits")
-        if len(text) > _EVENT_BYTES_MAX:
-            self._refuse_event(text, f"longer than {_EVENT_BYTES_MAX} bytes")
-        self._indices[thread] = index + 1
+            if block.startswith(MAGIC):
+                self._checker.block(block)
+                self._write_block(block)
+                return
+            row = row_of(block)
+            self._checker.row(row)
+        except (ValueError, OverflowError) as error:
+            self._refuse_event(text, str(error))
+        self._threads.add(row.thread)
         self._rows.append(row)
-        self._bytes += len(text)
+        self._bytes += len(block)
         self.n_events += 1
         if len(self._rows) >= _BATCH_ROWS or self._bytes >= _BATCH_BYTES:
             self._flush()
 
     def _write_block(self, block: bytes) -> None:
-        try:
-            batch, threads, indices = _block_batch(block)
-        except ValueError as error:
-            self._refuse_event(block, str(error))
-        expected = dict(self._indices)
-        if threads and threads == array("i", [threads[0]]) * len(threads):
-            first, count = expected.get(threads[0], 0), len(threads)
-            if indices != array("q", range(first, first + count)):
-                self._refuse_event(block, f"the next of thread {threads[0]} has index {first}")
-            expected[threads[0]] = first + count
-        else:
-            for thread, index in zip(threads, indices, strict=True):
-                if index != expected.get(thread, 0):
-                    self._refuse_event(
-                        block, f"the next of thread {thread} has index {expected.get(thread, 0)}"
-                    )
-                expected[thread] = index + 1
-        if any(not 0 <= thread < _THREADS_MAX for thread in expected):
-            self._refuse_event(block, f"its thread is not in 0..{_THREADS_MAX - 1}")
+        batch, threads = _block_batch(block)
         if batch.num_rows == 0:
             return
         if self._rows:
             self._flush()
-        self._indices = expected
+        self._threads.update(threads)
         self.n_events += batch.num_rows
         self._write_batch(batch)
 
@@ -599,7 +573,7 @@ class Spool:
             if self._state != "open":
                 self._refuse()
             row = self._row | _ending_row(self.id, ending, environment, repeatable, difference)
-            row |= {"threads": max(self._indices, default=0) + 1, "n_events": self.n_events, "format": FORMAT}
+            row |= {"threads": max(self._threads) + 1, "n_events": self.n_events, "format": FORMAT}
             part, path = self._path.with_suffix(".json.part"), self._path.with_suffix(".json")
             self._state = "failed"
             if self._rows:
@@ -680,24 +654,15 @@ class Spool:
         )
 
 
-_KINDS = frozenset(Kind)
-_INT32 = 1 << 31
-_ROW_TYPES = frozenset(
-    itertools.product(*(get_args(hint) or (hint,) for hint in get_type_hints(Row).values()))
-)
-"""The types that an event's fields may have, every combination: one look-up tells whether they are right."""
-
-
-def _block_batch(block: bytes) -> "tuple[Any, array[int], array[int]]":
-    """A block of many events as a record batch, with its columns thread and index. Raises ValueError
-    where it is damaged."""
+def _block_batch(block: bytes) -> tuple[Any, set[int]]:
+    """A block of many events as a record batch, with their threads."""
     if _columns is None:
         rows = list(block_rows(block))
         batch = pa.RecordBatch.from_arrays(
             [_array([row[i] for row in rows], field) for i, field in enumerate(_SPOOL_SCHEMA)],
             schema=_SPOOL_SCHEMA,
         )
-        return batch, array("i", [row.thread for row in rows]), array("q", [row.index for row in rows])
+        return batch, {row.thread for row in rows}
     count, numbers, codes, texts = _columns.columns(block, len(MAGIC))
     names = ("thread", "index", None, "frame", None, "line", "offset")
     arrays = {
@@ -718,7 +683,7 @@ def _block_batch(block: bytes) -> "tuple[Any, array[int], array[int]]":
                 count, pa.py_buffer(text[1]), pa.py_buffer(text[2]), pa.py_buffer(text[0])
             )
     batch = pa.RecordBatch.from_arrays([arrays[name] for name in _SPOOL_SCHEMA.names], schema=_SPOOL_SCHEMA)
-    return batch, array("i", numbers[0]), array("q", numbers[1])
+    return batch, {*array("i", numbers[0])}
 
 
 def _array(column: Iterable[Any], field: Any) -> Any:

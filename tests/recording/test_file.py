@@ -336,7 +336,7 @@ GOOD = list(row(0))
         (json.dumps(row(0, thread=10**400)), "its thread is not in 0..9999"),
         (json.dumps(row(3)), "the next of thread 0 has index 0"),
         (json.dumps(row(0, line=2**31)), "its line is no number"),
-        (json.dumps(row(0, locals="{")), "locals: no JSON"),
+        (json.dumps(row(0, locals="{")), "locals: "),
         (json.dumps(row(0, locals="[" * 100_000)), "locals: "),
         (json.dumps(row(0, value='{"ref": 5}')), "it refers to #5, which is not known"),
         (json.dumps(row(0, objects='{"5": {"splice": [0, 0, []]}}')), "objects: a change of an object"),
@@ -690,7 +690,7 @@ for place in (folder, folder + "/new"):
 
 
 FILL_THE_DISK = """
-noise = os.urandom(50_000).hex()
+noise = json.dumps({"a": os.urandom(50_000).hex()})
 writer = Writer(folder, shard_recordings=1000)
 finished = []
 try:
@@ -751,7 +751,7 @@ import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
 writer = Writer(folder)
 for n in range(10):
-    record(writer, f"p{n}", 2, os.urandom(50_000).hex())
+    record(writer, f"p{n}", 2, json.dumps({"a": os.urandom(50_000).hex()}))
 try:
     writer.close()
 except RecordingError as error:
@@ -796,7 +796,7 @@ import resource
 try:
     with Writer(folder) as writer:
         for n in range(10):
-            record(writer, f"p{n}", 2, os.urandom(50_000).hex())
+            record(writer, f"p{n}", 2, json.dumps({"a": os.urandom(50_000).hex()}))
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
         raise KeyboardInterrupt
 except KeyboardInterrupt as error:
@@ -986,7 +986,7 @@ def crux(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("crux")
     with Writer(folder, shard_recordings=2) as writer:
         for number in range(3):
-            rows = [row(0, kind="call", caller="{}"), row(1, output="é\n"), row(2, kind="return", value="7")]
+            rows = [row(0, kind="call", caller='{"frame": 0, "offset": 2}'), row(1, output="é\n"), row(2, kind="return", value="7")]
             record(writer, f"p{number}", rows, code=f"f({number})", extra={"n": number}, train_ok=True)
     return folder
 

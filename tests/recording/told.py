@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -19,14 +20,13 @@ def _form(needs: dict[str, Any], may: dict[str, Any] | None = None) -> st.Search
     return st.fixed_dictionaries(needs, optional=may or {})
 
 
-def encoded(known: list[int]) -> st.SearchStrategy[Any]:
-    """Encoded values, which refer to these objects."""
+def _encoded() -> st.SearchStrategy[Any]:
     atoms = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | texts
     atoms |= st.floats(allow_nan=False, allow_infinity=False)
     cut = {"length": lengths, "cut": _CUTS}
     leaves = st.one_of(
         atoms,
-        *([st.sampled_from(known).map(lambda number: {"ref": number})] if known else []),
+        st.integers(0, 9).map(lambda number: {"ref": number}),
         _form({"str": texts, **cut}),
         _form({"int": st.integers().map(str)}),
         _form({"int": st.just(""), **cut}),
@@ -54,17 +54,78 @@ def encoded(known: list[int]) -> st.SearchStrategy[Any]:
     )
 
 
-def _names(values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    return st.dictionaries(texts, values, max_size=3)
+encoded = _encoded()
+"""Encoded values, which refer to any of ten objects."""
 
 
-def _items(way: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
-    one = {"pairs": st.lists(values, min_size=2, max_size=2), "bytes": st.integers(0, 255), "values": values}
-    return st.lists(one[way], max_size=3)
+def _leading(told: Any, known: Iterable[int]) -> Any:
+    """The same, referring to objects that are known alone."""
+    if isinstance(told, list):
+        return [_leading(part, known) for part in told]
+    if not isinstance(told, dict):
+        return told
+    if "ref" in told and type(told["ref"]) is int:
+        return told if told["ref"] in known else None
+    return {name: _leading(part, known) for name, part in told.items()}
 
 
+_names = st.dictionaries(texts, encoded, max_size=3)
+_stack = st.lists(encoded, max_size=3)
+_ITEMS = {
+    "pairs": st.lists(st.lists(encoded, min_size=2, max_size=2), max_size=3),
+    "bytes": st.lists(st.integers(0, 255), max_size=3),
+    "values": st.lists(encoded, max_size=3),
+}
 _WAYS = {"list": "values", "set": "values", "dict": "pairs", "bytearray": "bytes", "table": "pairs"}
 _KINDS = ("list", "dict", "set", "bytearray", "array", "table", "object", "exception", "iterator", "function")
+_CHANGES = {
+    way: _form(
+        {},
+        {
+            "splice": st.tuples(lengths, lengths, items).map(list),
+            "fields": _names,
+            "length": st.none() | lengths,
+            "cut": st.none() | _CUTS,
+            "text": st.none() | texts,
+        },
+    )
+    for way, items in _ITEMS.items()
+}
+_CONTENTS = {
+    kind: _form(
+        {"kind": st.just(kind), "type": texts},
+        {
+            "items": _ITEMS[_WAYS.get(kind, "values")],
+            "fields": _names,
+            "text": texts,
+            "length": lengths,
+            "cut": _CUTS,
+            "shape": st.lists(lengths, max_size=2),
+            "dtype": texts,
+        },
+    )
+    for kind in _KINDS
+}
+_COLUMNS = {
+    "locals": _names,
+    "stack": _stack,
+    "globals": _names,
+    "caller": _form(
+        {"frame": st.integers(0, 2**31 - 1), "offset": int32s},
+        {
+            "at": st.lists(st.none() | int32s, max_size=4),
+            "via": st.none() | texts,
+            "locals": _names,
+            "stack": _stack,
+        },
+    ),
+    "value": encoded,
+    "left_out": st.dictionaries(texts, lengths, max_size=2),
+}
+_HEAD = st.tuples(
+    st.sampled_from(list(Kind)).map(str), st.integers(0, 2**31 - 1), texts, texts, int32s, int32s
+)
+_PRESENT = st.sets(st.sampled_from([*_COLUMNS, "objects", "output", "instruction"]))
 
 
 @st.composite
@@ -76,57 +137,27 @@ def rows(draw: st.DrawFn, most: int = 12, threads: tuple[int, ...] = (0, 0, 0, 1
     for _ in range(draw(st.integers(0, most))):
         thread = draw(st.sampled_from(threads))
         known = objects.setdefault(thread, {})
+        present = draw(_PRESENT)
         told: dict[str, Any] = {}
-        new = draw(st.sets(st.integers(0, 9), max_size=3))
-        ways = {number: draw(st.sampled_from(_KINDS)) for number in new}
-        values = encoded(sorted({*known, *new}))
-        gone = set()
-        for number, kind in ways.items():
-            way = _WAYS.get(kind, "values")
-            if number in known and draw(st.booleans()):
-                change = {"splice": st.tuples(lengths, lengths, _items(known[number], values))}
-                change |= {"fields": _names(values), "length": st.none() | lengths, "cut": st.none() | _CUTS}
-                told[str(number)] = draw(_form({}, {**change, "text": st.none() | texts}))
+        for number in draw(st.sets(st.integers(0, 9), max_size=3)) if "objects" in present else ():
+            what = draw(st.sampled_from(["new", "changed", "gone"]))
+            if number not in known or what == "new":
+                kind = draw(st.sampled_from(_KINDS))
+                told[str(number)] = draw(_CONTENTS[kind])
+                known[number] = _WAYS.get(kind, "values")
+            elif what == "changed":
+                told[str(number)] = draw(_CHANGES[known[number]])
             else:
-                more = {"items": _items(way, values), "fields": _names(values), "text": texts, "length": lengths}
-                more |= {"cut": _CUTS, "shape": st.lists(lengths, max_size=2), "dtype": texts}
-                told[str(number)] = draw(_form({"kind": st.just(kind), "type": texts}, more))
-                known[number] = way
-        for number in sorted(known.keys() - new):
-            if draw(st.integers(0, 9)) == 0:
-                gone.add(number)
-        values = encoded(sorted(known.keys() - gone))
-        if not (gone and told):
-            told |= dict.fromkeys(map(str, sorted(gone)))
-            for number in gone:
+                told[str(number)] = None
                 del known[number]
-        caller = {"frame": st.integers(0, 2**31 - 1), "offset": int32s}
-        more = {"at": st.lists(st.none() | int32s, max_size=4), "via": st.none() | texts, "locals": _names(values)}
-        columns = {
-            "locals": _names(values),
-            "stack": st.lists(values, max_size=3),
-            "globals": _names(values),
-            "caller": _form(caller, {**more, "stack": st.lists(values, max_size=2)}),
-            "value": values,
-            "left_out": st.dictionaries(texts, lengths, max_size=2),
-        }
-        here = {name: draw(st.none() | strategy.map(_written)) for name, strategy in columns.items()}
-        found.append(
-            Row(
-                thread=thread,
-                index=indices[thread],
-                kind=draw(st.sampled_from(list(Kind))).value,
-                frame=draw(st.integers(0, 2**31 - 1)),
-                function=draw(texts),
-                file=draw(texts),
-                line=draw(int32s),
-                offset=draw(int32s),
-                objects=_written(told) if told else None,
-                output=draw(st.none() | texts),
-                instruction=draw(st.none() | texts),
-                **here,
-            )
-        )
+        columns = {name: draw(strategy) for name, strategy in _COLUMNS.items() if name in present}
+        if told:
+            columns["objects"] = told
+        texts_here = {name: draw(texts) for name in ("output", "instruction") if name in present}
+        kind, *place = draw(_HEAD)
+        row = Row(thread, indices[thread], kind, *place, *[None] * 9)  # type: ignore[arg-type]
+        written = {name: _written(_leading(part, known)) for name, part in columns.items()}
+        found.append(row._replace(**written, **texts_here))
         indices[thread] += 1
     return found
 

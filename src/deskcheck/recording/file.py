@@ -13,6 +13,7 @@ import errno
 import fcntl
 import itertools
 import json
+import logging
 import os
 import re
 import threading
@@ -38,6 +39,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.rules import Checker, row_of
+from deskcheck.recording.rules import check as check_rows
 from deskcheck.recording.trace import Row, Trace
 
 _columns: Any
@@ -46,6 +48,7 @@ try:
 except ImportError:  # not built: the same in Python
     _columns = None
 
+_log = logging.getLogger(__name__)
 FORMAT = 1
 """Version of the columns that this module writes; it reads this one and all before it."""
 
@@ -209,6 +212,10 @@ def _unreadable(path: Path, error: Exception) -> RecordingError:
         f"{path}: damaged: {error}. {_RESTORE}",
         str(path),
     )
+
+
+def _bad_recording(path: Path, id_: str, why: str) -> RecordingError:
+    return RecordingError(f"{path}: the recording {id_!r} is damaged: {why}. The others are whole.", str(path))
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -1010,10 +1017,18 @@ class Recordings:
         return sum(len(shard) for shard in self._shards)
 
     def __iter__(self) -> Iterator[Recording]:
-        """All recordings, by shard and row: the same order every time."""
+        """All recordings, by shard and row: the same order every time. One whose row cannot be read is
+        left out, with a warning."""
         for shard in self._shards:
             for row in range(len(shard)):
-                yield shard.recording(row)
+                try:
+                    recording = shard.recording(row)
+                except _TruncatedShard:
+                    raise
+                except RecordingError as error:
+                    _log.warning("%s", error)
+                    continue
+                yield recording
 
     @property
     def paths(self) -> list[dict[str, Path]]:
@@ -1327,10 +1342,10 @@ class _Shard:
             if (found := self._elsewhere()) is None:
                 raise
             return found[0].recording(number + found[1])
-        row = table.slice(number - first, 1).to_pylist()[0]
         try:
+            row = table.slice(number - first, 1).to_pylist()[0]
             for name in _RECORDINGS_JSON:
-                row[name] = json.loads(row[name])
+                row[name] = _from_json(name, row[name])
             ending = Ending(**_fields_of(Ending, row) | {"outcome": Outcome(row["outcome"])})
             rows = _Rows(self.events, row["id"], row["first_row"], row["n_events"])
             return Recording(
@@ -1342,7 +1357,20 @@ class _Shard:
                 difference=row["difference"],
             )
         except (ValueError, KeyError, TypeError) as error:
-            raise _unreadable(self.recordings.path, error) from error
+            id_ = table.column("id")[number - first].as_py()
+            raise _bad_recording(self.recordings.path, id_, str(error)) from error
+
+
+def _from_json(name: str, text: str) -> dict[str, Any]:
+    """A JSON column of a recording. Raises ValueError where it is none, or no object."""
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        found = None
+    texts = name in ("sources", "packages")
+    if type(found) is not dict or (texts and not all(type(each) is str for each in found.values())):
+        raise ValueError(f"{name} is {text[:40]!r}")
+    return found
 
 
 def _fields_of(type_: Any, row: dict[str, Any]) -> dict[str, Any]:
@@ -1405,7 +1433,12 @@ class _Rows(Sequence[Row]):
             error = ValueError(f"row {start} belongs to recording {owner!r}, not {self._id!r}")
             raise _unreadable(self._file.path, error)
         columns = [part.column(name).to_pylist() for name in Row._fields if name in part.column_names]
-        return start - self._start, list(itertools.starmap(Row, zip(*columns, strict=True)))
+        rows = list(itertools.starmap(Row, zip(*columns, strict=True)))
+        try:
+            check_rows(rows)
+        except ValueError as error:
+            raise _bad_recording(self._file.path, self._id, f"among its events {index} and on: {error}") from error
+        return start - self._start, rows
 
     def of_thread(self, thread: int) -> "array[int]":
         """Where the events of a thread are, eight bytes each."""

@@ -40,7 +40,7 @@ _DIGITS = 4300
 """Of an int: the interpreter turns no longer text into one."""
 
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_ROW_BYTES = 400
+_ROW_BYTES = 1000
 """Of a row as JSON, without its texts."""
 
 _NO_ROW = f"not the {len(Row._fields)} fields of an event"

@@ -8,9 +8,10 @@ an ending of that child and no error of ours.
 Not: whether what it says is true. That is decided by what the child cannot write.
 """
 
+import hmac
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from deskcheck.recording.block import MAGIC, mirrored
@@ -28,6 +29,10 @@ KEPT_ROW_BYTES = 300
 SUITE_BYTES = 32 << 20
 """Of a message from a test suite."""
 _SUITE_PARTS = 1_000_000
+BEYOND = "deskcheck_beyond"
+"""A field of what a kernel shows: how much of it was left out there."""
+GOES_ON = "deskcheck_goes_on"
+"""A field of what it prints: whether it goes on from the message before it."""
 CUT = "bytes"
 """What `Ending.cut` says then."""
 _DEPTH = 60
@@ -407,3 +412,118 @@ def blocks(data: bytes | bytearray) -> list[bytes]:
         found.append(bytes(data[position + 4 : end]))
         position = end
     return found
+
+
+# -- notebook kernels --------------------------------------------------------------------------------
+
+WIRE_BYTES = 8 << 20
+"""Of a message of a kernel. Ours cuts what cells show into pieces, and leaves out what is larger."""
+_WIRE_PARTS = 200_000
+_DELIMITER = b"<IDS|MSG>"
+_HEADER: dict[str, Field] = {"msg_type": is_text, "msg_id": is_text}
+_MORE_HEADER: dict[str, Field] = dict.fromkeys(
+    ("session", "username", "date", "version", "subshell_id"), maybe(is_text)
+)
+_DATA = {"data": is_one, "metadata": is_one}
+_MORE_DATA = {"transient": is_one, "execution_count": maybe(is_whole), BEYOND: is_whole}
+_KERNEL: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
+    "status": ({"execution_state": is_text}, {}),
+    "execute_input": ({"code": is_text}, {"execution_count": maybe(is_whole)}),
+    "stream": ({"name": is_text, "text": is_text}, {GOES_ON: is_truth}),
+    "clear_output": ({}, {"wait": is_truth}),
+    "error": (
+        {"ename": is_text, "evalue": is_text, "traceback": many(is_text)},
+        {BEYOND: is_whole},
+    ),
+    **dict.fromkeys(("execute_result", "display_data", "update_display_data"), (_DATA, _MORE_DATA)),
+}
+_VARIABLE: dict[str, Field] = {
+    "change": lambda value: is_text(value) and value in ("added", "rebound", "mutated"),
+    "type": is_text,
+    "hash": is_text,
+}
+_MORE_VARIABLE: dict[str, Field] = {
+    "value": lambda value: True,
+    "objects": is_one,
+    "sampled": is_truth,
+    "length": maybe(is_whole),
+    "size_bytes": maybe(is_whole),
+    "size_method": maybe(is_text),
+    "described": lambda value: True,
+}
+
+
+def _is_state(told: Any) -> bool:
+    """What the variables of a kernel held (`notebook.state`)."""
+    try:
+        shaped(
+            "a state",
+            told,
+            {"variables": named(is_one), "count": is_whole, "cost_s": is_number},
+            {"removed": many(is_text), "unseen": is_whole},
+        )
+        for variable in told["variables"].values():
+            shaped("a variable", variable, _VARIABLE, _MORE_VARIABLE)
+            if "value" in variable:
+                check_value(variable["value"], variable.get("objects", {}))
+    except (Forged, ValueError):
+        return False
+    return True
+
+
+_REPLY: dict[str, Field] = {
+    "status": maybe(is_text),
+    "ename": maybe(is_text),
+    "execution_count": maybe(is_whole),
+    "deskcheck": lambda value: (
+        type(value) is dict
+        and all(is_number(value.get(name, 0)) for name in ("wall_s", "cpu_s"))
+        and maybe(_is_state)(value.get("state"))
+    ),
+}
+
+
+class Message(NamedTuple):
+    """A message of Jupyter's protocol. parent: id of the request that it belongs to."""
+
+    kind: str
+    parent: str | None
+    content: dict[str, Any]
+
+
+def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
+    """A message of a kernel (Jupyter's messaging specification, *Wire protocol*), whose content has the
+    fields that its kind needs. Raises Forged, also where the signature is not that of the key."""
+    try:
+        at = [*frames].index(_DELIMITER)
+    except ValueError:
+        raise Forged("frames that are no message") from None
+    if len(frames) < at + 6 or sum(map(len, frames)) > WIRE_BYTES:
+        raise Forged("frames that are no message")
+    signature, *parts = frames[at + 1 : at + 6]
+    expected = hmac.new(key, digestmod="sha256")
+    for part in parts:
+        expected.update(part)
+    if not hmac.compare_digest(expected.hexdigest().encode(), signature):
+        raise Forged("a message with a wrong signature")
+    head, parent, _, content = (
+        plain(part, most_bytes=WIRE_BYTES, parts=_WIRE_PARTS, depth=100) for part in parts
+    )
+    kind = shaped("a header", head, _HEADER, _MORE_HEADER)["msg_type"]
+    if type(parent) is not dict or not maybe(is_text)(parent.get("msg_id")):
+        raise Forged("a parent that is none")
+    if type(content) is not dict:
+        raise Forged(f"a {kind} that is no object")
+    needs, may = _KERNEL.get(kind, ({}, {}))
+    if kind == "execute_reply":
+        may = _REPLY
+    for name, field in needs.items():
+        if name not in content or not field(content[name]):
+            raise Forged(f"a {kind} without {name!r}")
+    for name, field in may.items():
+        if name in content and not field(content[name]):
+            raise Forged(f"a {kind} whose {name!r} is none")
+    if kind in _KERNEL and "transient" in content:
+        if not maybe(is_text)(content["transient"].get("display_id")):
+            raise Forged(f"a {kind} whose 'display_id' is none")
+    return Message(kind, parent.get("msg_id"), content)

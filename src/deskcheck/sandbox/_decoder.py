@@ -441,9 +441,9 @@ _VARIABLE: dict[str, Field] = {
     "change": lambda value: is_text(value) and value in ("added", "rebound", "mutated"),
     "type": is_text,
     "hash": is_text,
+    "value": lambda value: True,
 }
 _MORE_VARIABLE: dict[str, Field] = {
-    "value": lambda value: True,
     "objects": is_one,
     "sampled": is_truth,
     "length": maybe(is_whole),
@@ -464,8 +464,7 @@ def _is_state(told: Any) -> bool:
         )
         for variable in told["variables"].values():
             shaped("a variable", variable, _VARIABLE, _MORE_VARIABLE)
-            if "value" in variable:
-                check_value(variable["value"], variable.get("objects", {}))
+            check_value(variable["value"], variable.get("objects", {}))
     except (Forged, ValueError):
         return False
     return True

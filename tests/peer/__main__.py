@@ -26,7 +26,10 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0)
     given = parser.parse_args()
     streams, suite = recorded(), suite_messages()
-    short = {kind: [stream for stream in found if sum(map(len, stream)) < 20_000] or found for kind, found in streams.items()}
+    short = {
+        kind: [stream for stream in found if sum(map(len, stream)) < 20_000] or found
+        for kind, found in streams.items()
+    }
     blocks = blocks_of(streams)
     began, shown = time.monotonic(), 0.0
     inputs, seed = 0, given.seed
@@ -39,7 +42,7 @@ def main() -> int:
                     inputs += 1
                 else:
                     inputs += one(draw, short, suite)
-        except Exception:
+        except Exception:  # noqa: BLE001  # whichever it is, it is shown
             traceback.print_exc()
             print(f"wrong after {inputs} inputs: --seed {seed} --inputs 1", file=sys.stderr)
             return 1

@@ -48,7 +48,9 @@ def recorded() -> dict[str, list[Stream]]:
                 sandbox.run_one(program, sink=lambda block: None, tracer=tracer)
                 found["traced"].append(heard[:12] + heard[-1:])
                 heard.clear()
-        call = Program(id="c", code="def f(n):\n    return [n] * n\n", mode=Mode.CALL, entry="f", arguments="(3,)")
+        call = Program(
+            id="c", code="def f(n):\n    return [n] * n\n", mode=Mode.CALL, entry="f", arguments="(3,)"
+        )
         sandbox.run_one(call, sink=lambda block: None)
         take("traced")
         sandbox.check_one(Checked(Program(id="a", code=call.code), "assert f(2) == [2, 2]", ("f",)))
@@ -110,7 +112,19 @@ def _any_json(draw: random.Random, depth: int = 3) -> Any:
         case 6:
             return [_any_json(draw, depth - 1) for _ in range(draw.randrange(4))]
         case 7:
-            words = ("ref", "tuple", "kind", "type", "items", "fields", "splice", "1", "outcome", "detail", "cut")
+            words = (
+                "ref",
+                "tuple",
+                "kind",
+                "type",
+                "items",
+                "fields",
+                "splice",
+                "1",
+                "outcome",
+                "detail",
+                "cut",
+            )
             return {draw.choice(words): _any_json(draw, depth - 1) for _ in range(draw.randrange(4))}
     return {"ref": draw.randrange(9)}
 
@@ -145,7 +159,9 @@ def changed(draw: random.Random, message: Message) -> Message:
             return message[:b] + message[a:b] + message[b:]
         case 4:
             at = draw.randrange(len(message) + 1)
-            word = draw.choice([_DEEP, b"null", b"NaN", b'{"a":' * 300, b"\xff", b'"', b"9" * 5000, b"\\ud800", b"\x80" * 12])
+            word = draw.choice(
+                [_DEEP, b"null", b"NaN", b'{"a":' * 300, b"\xff", b'"', b"9" * 5000, b"\\ud800", b"\x80" * 12]
+            )
             return message[:at] + word + message[at:]
         case 5:
             return head + b" " + draw.randbytes(draw.randrange(20))
@@ -236,5 +252,3 @@ def block(draw: random.Random, blocks: list[bytes], new: Callable[[], Any] = Che
 def blocks_of(streams: dict[str, list[Stream]]) -> list[bytes]:
     found = [each for stream in streams["traced"] for each in stream if each.startswith((MAGIC, b"["))]
     return [each for each in found if len(each) < 4000] or found
-
-

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ from deskcheck.recording import (
     Ending,
     Environment,
     InputError,
-    Kind,
     Mode,
     Outcome,
     Program,
@@ -986,7 +984,11 @@ def crux(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("crux")
     with Writer(folder, shard_recordings=2) as writer:
         for number in range(3):
-            rows = [row(0, kind="call", caller='{"frame": 0, "offset": 2}'), row(1, output="é\n"), row(2, kind="return", value="7")]
+            rows = [
+                row(0, kind="call", caller='{"frame": 0, "offset": 2}'),
+                row(1, output="é\n"),
+                row(2, kind="return", value="7"),
+            ]
             record(writer, f"p{number}", rows, code=f"f({number})", extra={"n": number}, train_ok=True)
     return folder
 

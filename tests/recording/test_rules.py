@@ -1,5 +1,6 @@
 """Rows are checked where they come from somebody else: what a tracer tells passes, all else is refused."""
 
+import functools
 import json
 import random
 from collections.abc import Callable, Iterable
@@ -10,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deskcheck.recording import rules
-from deskcheck.recording.block import CONTEXT, GAP, KINDS, MAGIC, TEXTS
 from deskcheck.recording.block import COLUMNS as HAS_COLUMNS
+from deskcheck.recording.block import CONTEXT, GAP, KINDS, MAGIC, TEXTS
 from deskcheck.recording.rules import Checker, _Checker
 from deskcheck.recording.trace import Row, Trace
 from tests.recording import told
@@ -109,7 +110,21 @@ def changed(draw: st.DrawFn, text: str) -> str:
         case "character":
             return text[:at] + draw(st.sampled_from('{}[]",:0-1eE.\\ntu \x00é\ud800')) + text[at + 1 :]
         case "word":
-            words = ["null", "true", "NaN", "1e5", "-0", "01", '"ref"', '{"ref":1}', "[]", '{"unbound":true}', "-", "1.", "9" * 30]
+            words = [
+                "null",
+                "true",
+                "NaN",
+                "1e5",
+                "-0",
+                "01",
+                '"ref"',
+                '{"ref":1}',
+                "[]",
+                '{"unbound":true}',
+                "-",
+                "1.",
+                "9" * 30,
+            ]
             return text[:at] + draw(st.sampled_from(words)) + text[at:]
         case "swap":
             return json.dumps(draw(told.encoded))
@@ -124,7 +139,9 @@ _ANYTHING: st.SearchStrategy[Any] = st.recursive(
     lambda inside: (
         st.lists(inside, max_size=3)
         | st.dictionaries(
-            st.sampled_from("ref tuple type kind items fields 1 2 splice length cut text int float self frame offset at a".split()),
+            st.sampled_from(
+                "ref tuple type kind items fields 1 2 splice length cut text int float self frame offset at a".split()
+            ),
             inside,
             max_size=4,
         )
@@ -166,19 +183,17 @@ def test_both_checks_say_the_same(rows: list[Row]) -> None:
     if not all(map(without_twice, (text for row in rows for text in row[8:]))):
         return
     one, other = _Checker(True), _rows.Checker(True)
-    said = [verdict(lambda: [check.row(row) for row in rows]) for check in (one, other)]
+    said = [verdict(functools.partial(list, map(check.row, rows))) for check in (one, other)]
     assert (said[0] is None) == (said[1] is None), said
     block = binary(placed(rows))
-    said = [verdict(lambda: check.block(block)) for check in (_Checker(True), _rows.Checker(True))]
+    said = [verdict(functools.partial(check.block, block)) for check in (_Checker(True), _rows.Checker(True))]
     assert (said[0] is None) == (said[1] is None), said
 
 
 @both
 @settings(max_examples=examples(30), deadline=None)
 @given(rows=told.rows(most=5), seed=st.integers(0, 2**32))
-def test_a_changed_block_is_right_or_refused(
-    checker: Callable[[], Any], rows: list[Row], seed: int
-) -> None:
+def test_a_changed_block_is_right_or_refused(checker: Callable[[], Any], rows: list[Row], seed: int) -> None:
     """Bytes changed, cut out, put in and repeated: no error but one that says what is wrong."""
     block = bytearray(binary(placed(rows)))
     draw = random.Random(seed)
@@ -258,5 +273,13 @@ def test_rows_of_a_file_are_looked_at_by_themselves() -> None:
 def test_a_block_of_json_is_one_row() -> None:
     """As the reference tracer gives it; what is more than the fields of a row is not parsed."""
     assert Checker().block(json.dumps(at()).encode()) == 1
-    for bad in (b"[]", b"[" * 10_000, b"[[],[]]" * 10_000, b"[1", b'["', b"[\xff]", b"[" + b"0," * 16 + b"0]"):
+    for bad in (
+        b"[]",
+        b"[" * 10_000,
+        b"[[],[]]" * 10_000,
+        b"[1",
+        b'["',
+        b"[\xff]",
+        b"[" + b"0," * 16 + b"0]",
+    ):
         assert verdict(lambda bad=bad: Checker().block(bad)), bad  # type: ignore[misc]

@@ -275,7 +275,9 @@ def of_each(
         try:
             found = {
                 name: list(
-                    QUESTIONS[name](recording, seed=seed, per_recording=per_recording, excluded=excluded[name])
+                    QUESTIONS[name](
+                        recording, seed=seed, per_recording=per_recording, excluded=excluded[name]
+                    )
                 )
                 for name in questions
             }

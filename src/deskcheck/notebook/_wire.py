@@ -15,7 +15,7 @@ import struct
 import time
 from collections import deque
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,7 @@ class Connection:
     def request(self, kind: str, content: dict[str, Any], metadata: dict[str, Any] | None = None) -> str:
         """Send a request; its id, which the answers name."""
         id_ = secrets.token_hex(16)
-        now = datetime.now(timezone.utc).isoformat()
+        now = datetime.now(UTC).isoformat()
         header = {"msg_id": id_, "msg_type": kind, "session": self._session, "username": "", "date": now}
         told = ({**header, "version": "5.3"}, {}, metadata or {}, content)
         parts = [json.dumps(each).encode() for each in told]

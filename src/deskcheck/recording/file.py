@@ -215,7 +215,9 @@ def _unreadable(path: Path, error: Exception) -> RecordingError:
 
 
 def _bad_recording(path: Path, id_: str, why: str) -> RecordingError:
-    return RecordingError(f"{path}: the recording {id_!r} is damaged: {why}. The others are whole.", str(path))
+    return RecordingError(
+        f"{path}: the recording {id_!r} is damaged: {why}. The others are whole.", str(path)
+    )
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -1437,7 +1439,9 @@ class _Rows(Sequence[Row]):
         try:
             check_rows(rows)
         except ValueError as error:
-            raise _bad_recording(self._file.path, self._id, f"among its events {index} and on: {error}") from error
+            raise _bad_recording(
+                self._file.path, self._id, f"among its events {index} and on: {error}"
+            ) from error
         return start - self._start, rows
 
     def of_thread(self, thread: int) -> "array[int]":

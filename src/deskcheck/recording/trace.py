@@ -133,7 +133,9 @@ class State(NamedTuple):
             if row.stack:
                 stack = loads(row.stack)
             # Calls of `tuple.__new__` and of dict's own methods: the time of iterating is spent here.
-            frame = _new(FrameState, (number, row.function, row.file, row.line, row.offset, names, stack, caller))
+            frame = _new(
+                FrameState, (number, row.function, row.file, row.line, row.offset, names, stack, caller)
+            )
             if type(frames) is dict and len(frames) <= _SMALL:
                 frames = frames.copy()
                 if left is not None:

@@ -112,7 +112,8 @@ def decode(encoded: Encoded, objects: Mapping[int, Content]) -> Value:
     What lies deeper than `DEPTH` is cut there: a list whose every element is the next one can be as long as a
     trace, and nobody follows it to its end.
 
-    Raises ValueError on what is no encoded value, DamagedRows (a KeyError) on an identity that `objects` lacks.
+    Raises ValueError on what is no encoded value, DamagedRows (a KeyError) on an identity that `objects`
+    lacks.
     """
     return _Decoder(objects).value(encoded)
 

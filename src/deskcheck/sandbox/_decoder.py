@@ -522,7 +522,7 @@ def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
     for name, field in may.items():
         if name in content and not field(content[name]):
             raise Forged(f"a {kind} whose {name!r} is none")
-    if kind in _KERNEL and "transient" in content:
-        if not maybe(is_text)(content["transient"].get("display_id")):
-            raise Forged(f"a {kind} whose 'display_id' is none")
+    transient = content.get("transient", {}) if kind in _KERNEL else {}
+    if not maybe(is_text)(transient.get("display_id")):
+        raise Forged(f"a {kind} whose 'display_id' is none")
     return Message(kind, parent.get("msg_id"), content)

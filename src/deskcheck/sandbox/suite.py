@@ -218,7 +218,7 @@ class _Run:
                 self._take(at, message)
             except Forged as error:
                 raise RecordingError(
-                    f"{journal.path}: damaged at byte {at}: {error}. Delete it: the tests are then run again.",
+                    f"{journal.path}: damaged at byte {at}: {error}. Delete it: the tests run again then.",
                     str(journal.path),
                 ) from error
 

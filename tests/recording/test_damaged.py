@@ -96,7 +96,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("name", [*EVENTS, *RECORDINGS])
-def test_commands_go_on(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_commands_go_on(tmp_path: Path, name: str) -> None:
     """None ends with a traceback; what is whole is there; what is not is named."""
     folder = folder_of(tmp_path / "runs", events=EVENTS.get(name), recording=RECORDINGS.get(name))
     for command, *more in COMMANDS:
@@ -108,11 +108,11 @@ def test_commands_go_on(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[
         if "one" in more or "three" in more:
             assert done.returncode == 0, said
         if command == "check":
-            assert done.returncode == 1 or name in RECORDINGS, said
-            assert "two" in said or "two" in capfd.readouterr().err
+            assert done.returncode == 1, said
+            assert "two" in said
 
 
-@pytest.mark.parametrize("name", EVENTS)
+@pytest.mark.parametrize("name", sorted(EVENTS.keys() - {"another index"}))
 def test_every_event_is_whole_or_named(tmp_path: Path, name: str) -> None:
     """Whoever goes through the states of such a recording gets our own error, which says which it is."""
     folder = folder_of(tmp_path / "runs", events=EVENTS[name])

@@ -171,7 +171,8 @@ def wrong_rows(draw: st.DrawFn) -> list[Row]:
     number = draw(st.integers(0, len(rows) - 1))
     name = draw(st.sampled_from(("locals", "stack", "globals", "objects", "caller", "value", "left_out")))
     text = getattr(rows[number], name) or draw(st.sampled_from(["{}", "[]", "null"]))
-    rows[number] = rows[number]._replace(**{name: changed(draw, text)})
+    columns: dict[str, Any] = {name: changed(draw, text)}
+    rows[number] = rows[number]._replace(**columns)
     return rows
 
 

@@ -21,8 +21,8 @@ def _form(needs: dict[str, Any], may: dict[str, Any] | None = None) -> st.Search
 
 
 def _encoded() -> st.SearchStrategy[Any]:
-    atoms = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | texts
-    atoms |= st.floats(allow_nan=False, allow_infinity=False)
+    floats = st.floats(allow_nan=False, allow_infinity=False)
+    atoms = st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), texts, floats)
     cut = {"length": lengths, "cut": _CUTS}
     leaves = st.one_of(
         atoms,
@@ -153,10 +153,12 @@ def rows(draw: st.DrawFn, most: int = 12, threads: tuple[int, ...] = (0, 0, 0, 1
         columns = {name: draw(strategy) for name, strategy in _COLUMNS.items() if name in present}
         if told:
             columns["objects"] = told
-        texts_here = {name: draw(texts) for name in ("output", "instruction") if name in present}
+        texts_here: dict[str, Any] = {
+            name: draw(texts) for name in ("output", "instruction") if name in present
+        }
         kind, *place = draw(_HEAD)
-        row = Row(thread, indices[thread], kind, *place, *[None] * 9)  # type: ignore[arg-type]
-        written = {name: _written(_leading(part, known)) for name, part in columns.items()}
+        row = Row(thread, indices[thread], kind, *place, *[None] * 9)
+        written: dict[str, Any] = {name: _written(_leading(part, known)) for name, part in columns.items()}
         found.append(row._replace(**written, **texts_here))
         indices[thread] += 1
     return found

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskcheck.recording import Outcome, Program, Recordings
-from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox, record_all
+from deskcheck.recording import Outcome, Program
+from deskcheck.recording.file import Recordings
+from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
 from deskcheck.sandbox._channel import PART_BYTES, Forged, Receiver, TooLong, sender
+from deskcheck.sandbox.recorder import record_all
 from tests.command import deskcheck
 from tests.peer import streams
 from tests.sample import examples
@@ -103,7 +105,9 @@ def test_a_long_value_is_cut(sandbox: Sandbox) -> None:
         assert not piece.value.whole
 
 
-FORGER = f"{FIND}\n" + """
+FORGER = (
+    f"{FIND}\n"
+    + """
 def number(value):
     found = b""
     while value >= 0x80:
@@ -123,6 +127,7 @@ while True:
     if index < 0:
         break
 """
+)
 
 
 def test_a_forged_block_does_not_reach_the_folder(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from deskcheck.corpus import doctests
 from deskcheck.corpus.generated import SOURCE as GENERATED
 from deskcheck.recording.errors import DamagedRows, RecordingError
+from deskcheck.recording.file import Recordings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode
 from deskcheck.recording.recording import Recording
@@ -59,6 +60,8 @@ def check(recordings: Iterable[Recording], *, max_events: int = 10_000) -> Repor
             _look_at(recording, report, max_events)
         except RecordingError as error:
             report.damaged[recording.id] = str(error)
+    unreadable = recordings.unreadable if isinstance(recordings, Recordings) else ()
+    report.damaged |= {f"unreadable {number}": why for number, why in enumerate(unreadable, 1)}
     return report
 
 

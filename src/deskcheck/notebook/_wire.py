@@ -102,7 +102,7 @@ class Connection:
         id_ = secrets.token_hex(16)
         now = datetime.now(UTC).isoformat()
         header = {"msg_id": id_, "msg_type": kind, "session": self._session, "username": "", "date": now}
-        told = ({**header, "version": "5.3"}, {}, metadata or {}, content)
+        told: tuple[dict[str, Any], ...] = ({**header, "version": "5.3"}, {}, metadata or {}, content)
         parts = [json.dumps(each).encode() for each in told]
         signature = hmac.new(self._key, b"".join(parts), "sha256").hexdigest().encode()
         self._send([b"<IDS|MSG>", signature, *parts])

@@ -963,6 +963,8 @@ class Recordings:
     ) -> None:
         self.folder = Path(folder)
         self.damaged: tuple[RecordingError, ...] = ()
+        self.unreadable: tuple[str, ...] = ()
+        """What is wrong with recordings that were left out until now: their row cannot be read."""
         self._cache = _Cache()
         self._shards: list[_Shard] = []
         self._places: dict[str, tuple[_Shard, int]] | None = None
@@ -1028,7 +1030,9 @@ class Recordings:
                 except _TruncatedShard:
                     raise
                 except RecordingError as error:
-                    _log.warning("%s", error)
+                    if str(error) not in self.unreadable:
+                        _log.warning("%s", error)
+                        self.unreadable += (str(error),)
                     continue
                 yield recording
 

@@ -325,25 +325,24 @@ class _Checker:
         _need(_is_int(row.index, 0, 1 << 63), "its index is none")
         _need(type(row.kind) is str and row.kind in _KINDS, "its kind is unknown")
         _need(_is_int(row.frame, 0, _INT32), "its frame is no number")
-        for text in (row.function, row.file):
-            _need(type(text) is str and len(text) <= _NAME_CHARS, "it has no function, or no file")
+        for name in (row.function, row.file):
+            _need(type(name) is str and len(name) <= _NAME_CHARS, "it has no function, or no file")
         _need(_is_int(row.line, -_INT32, _INT32), "its line is no number")
         _need(_is_int(row.offset, -_INT32, _INT32), "its offset is no number")
-        for text in row[8:]:
-            _need(text is None or type(text) is str, "a column is no text")
+        _need(all(type(text) in (str, type(None)) for text in row[8:]), "a column is no text")
         thread = self._threads.get(row.thread)
         if thread is None:
             thread = self._threads[row.thread] = _Thread()
         if self.references:
             _need(row.index == thread.index, f"the next of thread {row.thread} has index {thread.index}")
         texts = _Texts()
-        for name in _COLUMNS:
-            text = getattr(row, name)
+        for column in _COLUMNS:
+            text = getattr(row, column)
             if text:
                 try:
-                    self._column(name, _parsed(text), texts, thread)
+                    self._column(column, _parsed(text), texts, thread)
                 except _Bad as error:
-                    raise _Bad(f"{name}: {error}") from None
+                    raise _Bad(f"{column}: {error}") from None
         if self.references:
             for number in texts.references:
                 _need(number in thread.ways, f"it refers to #{number}, which is not known")

@@ -18,7 +18,8 @@ from deskcheck.recording.block import MAGIC, mirrored
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.rules import Checker, check_value
 from deskcheck.recording.value import Value, decode
-from deskcheck.sandbox._channel import BLOCK_BYTES, CALL_BYTES, END_BYTES, END_PARTS, Forged, Receiver
+from deskcheck.sandbox._channel import BLOCK_BYTES, CALL_BYTES, END_BYTES, END_PARTS, Receiver
+from deskcheck.sandbox._channel import Forged as Forged
 
 TRACE_BYTES = 1 << 30
 """Of all blocks of events of one run; the trace is cut there."""
@@ -424,8 +425,8 @@ _HEADER: dict[str, Field] = {"msg_type": is_text, "msg_id": is_text}
 _MORE_HEADER: dict[str, Field] = dict.fromkeys(
     ("session", "username", "date", "version", "subshell_id"), maybe(is_text)
 )
-_DATA = {"data": is_one, "metadata": is_one}
-_MORE_DATA = {"transient": is_one, "execution_count": maybe(is_whole), BEYOND: is_whole}
+_DATA: dict[str, Field] = {"data": is_one, "metadata": is_one}
+_MORE_DATA: dict[str, Field] = {"transient": is_one, "execution_count": maybe(is_whole), BEYOND: is_whole}
 _KERNEL: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
     "status": ({"execution_state": is_text}, {}),
     "execute_input": ({"code": is_text}, {"execution_count": maybe(is_whole)}),
@@ -511,6 +512,11 @@ def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
     kind = shaped("a header", head, _HEADER, _MORE_HEADER)["msg_type"]
     if type(parent) is not dict or not maybe(is_text)(parent.get("msg_id")):
         raise Forged("a parent that is none")
+    return shown(kind, parent.get("msg_id"), content)
+
+
+def shown(kind: str, parent: str | None, content: Any) -> Message:
+    """A message whose content has the fields that its kind needs. Raises Forged."""
     if type(content) is not dict:
         raise Forged(f"a {kind} that is no object")
     needs, may = _KERNEL.get(kind, ({}, {}))
@@ -525,4 +531,4 @@ def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
     transient = content.get("transient", {}) if kind in _KERNEL else {}
     if not maybe(is_text)(transient.get("display_id")):
         raise Forged(f"a {kind} whose 'display_id' is none")
-    return Message(kind, parent.get("msg_id"), content)
+    return Message(kind, parent, content)

@@ -23,6 +23,12 @@ setup(
             optional=True,
         ),
         Extension(
+            "deskcheck.recording._rows",
+            ["src/deskcheck/recording/_rows.c"],
+            extra_compile_args=["-O3", "-std=c11"],
+            optional=True,
+        ),
+        Extension(
             "deskcheck.sandbox._syscalls",
             ["src/deskcheck/sandbox/_syscalls.c"],
             extra_compile_args=["-O2", "-std=c11"],

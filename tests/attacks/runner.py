@@ -30,6 +30,8 @@ _OTHERS_PATIENCE_S = 45.0
 _STOPPED_S = 2.0
 """A harness that has been stopped (SIGSTOP) for so long gives no answer."""
 _FLOOD_BYTES = 1 << 20
+GROWN_BYTES = 40_000_000
+"""That a harness may fill beside any program."""
 RIGHT = 137
 """Any number that the attacks do not know. A small one, of which CPython keeps one object."""
 
@@ -143,6 +145,19 @@ class Host:
         if not isinstance(answer, list) or len(answer) != len(sources):
             raise Down("it wrote to the harness's own answers")
         return [(bool(passed), str(word), str(detail)) for passed, word, detail in answer]
+
+    def memory(self) -> int:
+        """Bytes that the harness's process fills; the most it fills is counted from here (proc(5), clear_refs)."""
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        return self._status("VmRSS")
+
+    def grown(self, before: int) -> int:
+        """Bytes that it filled beyond that, at most."""
+        return self._status("VmHWM") - before
+
+    def _status(self, name: str) -> int:
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
 
     def flooded(self) -> bool:
         """Whether the harness's own output has grown by more than a megabyte; it is emptied."""
@@ -265,10 +280,14 @@ def _one(host: Host, stage: Stage, attack: Attack) -> tuple[str, str, list[str],
     facts = stage.facts | host.facts
     innocents, passes = _innocents()
     breaches = []
+    before = host.memory()
     try:
         with Census(stage) as census:
             sources = [innocents[0], attack.source(facts, RIGHT), *innocents[1:]]
             got = host.verdicts(sources, 1 if attack.seen.startswith("an answer") else None)
+        grown = host.grown(before)
+        if attack.family == "caller" and grown > GROWN_BYTES:
+            breaches.append(f"the harness has grown by {grown >> 20} MB")
         if census.peak > PEAK:
             breaches.append(f"{census.peak} processes at once")
         passed, word, detail = got.pop(1)

@@ -95,7 +95,7 @@ def test_the_suite_covers_the_field() -> None:
     assert len(ATTACKS) >= 200
     families = {attack.family for attack in ATTACKS}
     assert families == set(
-        "crash descriptor file forge kernel memory net next other output proc process signal time".split()
+        "caller crash descriptor file forge kernel memory net next other output proc process signal time".split()
     )
     for attack in ATTACKS:
         assert attack.stopped <= set(LEVELS), attack.name

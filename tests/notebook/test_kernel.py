@@ -133,7 +133,7 @@ class TestCells:
         ran = kernel.run("for _ in range(100): print('x' * 1_000_000)", limits=CellLimits(output_chars=5000))
         assert ran.status is Status.OK
         assert sum(len(o.text or "") for o in ran.outputs) == 5000
-        assert sum(o.length or 0 for o in ran.outputs) == 100_000_100
+        assert sum(o.length or 0 for o in ran.outputs) == 100_000_100, ran.outputs
         ran = kernel.run("for n in range(300): display(n)", limits=CellLimits(outputs=50))
         assert ran.status is Status.OK
         assert len(ran.outputs) < 200

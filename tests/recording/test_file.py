@@ -10,7 +10,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ from deskcheck.recording import (
     Ending,
     Environment,
     InputError,
-    Kind,
     Mode,
     Outcome,
     Program,
@@ -35,6 +33,7 @@ from deskcheck.recording import (
 )
 from deskcheck.recording import file as file_module
 from deskcheck.recording.file import Recordings, Writer
+from tests.recording import told
 from tests.sample import examples, spread
 
 SOURCE_FOLDER = Path(deskcheck.__file__).parents[1]
@@ -106,29 +105,8 @@ json_values: st.SearchStrategy[Any] = st.recursive(
     lambda inside: st.lists(inside, max_size=3) | st.dictionaries(texts, inside, max_size=3),
     max_leaves=5,
 )
-json_texts = st.none() | st.dictionaries(texts, json_values, max_size=3).map(json.dumps)
 int32s = st.integers(-(2**31), 2**31 - 1)
 names = st.dictionaries(texts, texts, max_size=2)
-
-
-@st.composite
-def event_rows(draw: st.DrawFn) -> list[Row]:
-    rows: list[Row] = []
-    indices: Counter[int] = Counter()
-    for _ in range(draw(st.integers(0, 12))):
-        thread = draw(st.sampled_from([0, 0, 0, 1, 3]))
-        head = [thread, indices[thread], draw(st.sampled_from(list(Kind))).value, draw(int32s)]
-        place = [draw(texts), draw(texts), draw(int32s), draw(int32s)]
-        rows.append(
-            Row._make(
-                [
-                    *[*head, *place, *(draw(json_texts) for _ in range(6))],
-                    *[draw(maybe_texts), draw(maybe_texts), draw(json_texts)],
-                ]
-            )
-        )
-        indices[thread] += 1
-    return rows
 
 
 programs = st.builds(
@@ -174,7 +152,7 @@ environments = st.builds(
     tracer=texts,
     packages=names,
 )
-runs = st.tuples(programs, event_rows(), endings, environments, st.none() | st.booleans(), maybe_texts)
+runs = st.tuples(programs, told.rows(), endings, environments, st.none() | st.booleans(), maybe_texts)
 
 
 @given(
@@ -348,14 +326,18 @@ GOOD = list(row(0))
         ("{}", "not the 17 fields"),
         (json.dumps(GOOD[:-1]), "not the 17 fields"),
         (json.dumps([*GOOD, None]), "not the 17 fields"),
-        (json.dumps([True, *GOOD[1:]]), "not the 17 fields"),
-        (json.dumps([None, *GOOD[1:]]), "not the 17 fields"),
-        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "not the 17 fields"),
-        (json.dumps(row(0, kind="loop")), "kind 'loop' is unknown"),
+        (json.dumps([True, *GOOD[1:]]), "its thread is not in 0..9999"),
+        (json.dumps([None, *GOOD[1:]]), "its thread is not in 0..9999"),
+        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "a column is no text"),
+        (json.dumps(row(0, kind="loop")), "its kind is unknown"),
         (json.dumps(row(0, thread=-1)), "its thread is not in 0..9999"),
         (json.dumps(row(0, thread=10**400)), "its thread is not in 0..9999"),
         (json.dumps(row(3)), "the next of thread 0 has index 0"),
-        (json.dumps(row(0, line=2**31)), "a number needs more than 32 bits"),
+        (json.dumps(row(0, line=2**31)), "its line is no number"),
+        (json.dumps(row(0, locals="{")), "locals: "),
+        (json.dumps(row(0, locals="[" * 100_000)), "locals: "),
+        (json.dumps(row(0, value='{"ref": 5}')), "it refers to #5, which is not known"),
+        (json.dumps(row(0, objects='{"5": {"splice": [0, 0, []]}}')), "objects: a change of an object"),
     ],
 )
 def test_what_is_no_event_is_refused(tmp_path: Path, text: str | bytes, reason: str) -> None:
@@ -706,7 +688,7 @@ for place in (folder, folder + "/new"):
 
 
 FILL_THE_DISK = """
-noise = os.urandom(50_000).hex()
+noise = json.dumps({"a": os.urandom(50_000).hex()})
 writer = Writer(folder, shard_recordings=1000)
 finished = []
 try:
@@ -767,7 +749,7 @@ import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
 writer = Writer(folder)
 for n in range(10):
-    record(writer, f"p{n}", 2, os.urandom(50_000).hex())
+    record(writer, f"p{n}", 2, json.dumps({"a": os.urandom(50_000).hex()}))
 try:
     writer.close()
 except RecordingError as error:
@@ -812,7 +794,7 @@ import resource
 try:
     with Writer(folder) as writer:
         for n in range(10):
-            record(writer, f"p{n}", 2, os.urandom(50_000).hex())
+            record(writer, f"p{n}", 2, json.dumps({"a": os.urandom(50_000).hex()}))
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
         raise KeyboardInterrupt
 except KeyboardInterrupt as error:
@@ -1002,7 +984,11 @@ def crux(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("crux")
     with Writer(folder, shard_recordings=2) as writer:
         for number in range(3):
-            rows = [row(0, kind="call", caller="{}"), row(1, output="é\n"), row(2, kind="return", value="7")]
+            rows = [
+                row(0, kind="call", caller='{"frame": 0, "offset": 2}'),
+                row(1, output="é\n"),
+                row(2, kind="return", value="7"),
+            ]
             record(writer, f"p{number}", rows, code=f"f({number})", extra={"n": number}, train_ok=True)
     return folder
 

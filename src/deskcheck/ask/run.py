@@ -53,7 +53,7 @@ from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
 from deskcheck.ask.steps import Ran, Steps, steps_of
 from deskcheck.ask.suites import SUITES
 from deskcheck.notation import Agreement, Divergence
-from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
+from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording, RecordingError
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -272,12 +272,20 @@ def of_each(
                 f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
                 "record them into one folder, which refuses an id that it has."
             )
-        found = {
-            name: list(
-                QUESTIONS[name](recording, seed=seed, per_recording=per_recording, excluded=excluded[name])
-            )
-            for name in questions
-        }
+        try:
+            found = {
+                name: list(
+                    QUESTIONS[name](
+                        recording, seed=seed, per_recording=per_recording, excluded=excluded[name]
+                    )
+                )
+                for name in questions
+            }
+        except RecordingError as error:
+            logging.getLogger(__name__).warning("%s is left out: %s", recording.id, error)
+            for name in questions:
+                excluded[name]["its rows are damaged"] += 1
+            continue
         found = {name: samples for name, samples in found.items() if samples}
         if not found:
             continue

@@ -625,7 +625,7 @@ def check(
             raise InputError(f"{name} {value}: goes with --against reference.")
     report = check_recordings(Recordings(folder))
     print(json.dumps(report.to_dict()) if as_json else summary(report))
-    if report.wrong or report.addresses or report.ambiguous:
+    if report.wrong or report.addresses or report.ambiguous or report.damaged:
         raise typer.Exit(1)
 
 

@@ -10,9 +10,12 @@ from typing import Any
 
 from deskcheck.corpus import doctests
 from deskcheck.corpus.generated import SOURCE as GENERATED
+from deskcheck.recording.errors import DamagedRows, RecordingError
+from deskcheck.recording.file import Recordings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode
 from deskcheck.recording.recording import Recording
+from deskcheck.recording.rules import Checker
 from deskcheck.recording.trace import Kind, State, Trace, fingerprint
 
 _ENDS_AS_IT_ENDS = {"test", "mutation", "input", "script"}
@@ -29,7 +32,7 @@ class Report:
     two events with the same full state have different successors, with the place (across a gap, what comes
     next is not known); `explained` holds
     those of them where the recording shows why (a C function that calls back keeps state of its own,
-    or outside input decided).
+    or outside input decided). damaged: those that cannot be read to their end, and why.
     """
 
     checked: int = 0
@@ -40,6 +43,7 @@ class Report:
     addresses: dict[str, str] = field(default_factory=dict)
     ambiguous: dict[str, str] = field(default_factory=dict)
     explained: dict[str, str] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)
     not_followed: int = 0
     """Recordings with more events than were looked at for ambiguity."""
 
@@ -52,29 +56,50 @@ def check(recordings: Iterable[Recording], *, max_events: int = 10_000) -> Repor
     report = Report()
     for recording in recordings:
         report.checked += 1
-        report.events += sum(len(trace) for trace in recording.traces)
-        why = disagreement(recording)
-        if why is not None:
-            report.wrong[recording.id] = why
-        if recording.repeatable is False:
-            report.not_repeatable[recording.id] = recording.difference or ""
-        if recording.ending.cut is not None:
-            report.cut[recording.id] = recording.ending.cut
-        address = shown_address(recording)
-        if address is not None:
-            report.addresses[recording.id] = address
-        for trace in recording.traces:
-            if len(trace) > max_events:
-                report.not_followed += 1
-                continue
-            found = ambiguity(trace)
-            if found is not None:
-                where, reason = found
-                if reason is None:
-                    report.ambiguous[recording.id] = where
-                else:
-                    report.explained[recording.id] = f"{where}: {reason}"
+        try:
+            _look_at(recording, report, max_events)
+        except RecordingError as error:
+            report.damaged[recording.id] = str(error)
+    unreadable = recordings.unreadable if isinstance(recordings, Recordings) else ()
+    report.damaged |= {f"unreadable {number}": why for number, why in enumerate(unreadable, 1)}
     return report
+
+
+def _look_at(recording: Recording, report: Report, max_events: int) -> None:
+    report.events += sum(len(trace) for trace in recording.traces)
+    _check_rows(recording)
+    why = disagreement(recording)
+    if why is not None:
+        report.wrong[recording.id] = why
+    if recording.repeatable is False:
+        report.not_repeatable[recording.id] = recording.difference or ""
+    if recording.ending.cut is not None:
+        report.cut[recording.id] = recording.ending.cut
+    address = shown_address(recording)
+    if address is not None:
+        report.addresses[recording.id] = address
+    for trace in recording.traces:
+        if len(trace) > max_events:
+            report.not_followed += 1
+            continue
+        found = ambiguity(trace)
+        if found is not None:
+            where, reason = found
+            if reason is None:
+                report.ambiguous[recording.id] = where
+            else:
+                report.explained[recording.id] = f"{where}: {reason}"
+
+
+def _check_rows(recording: Recording) -> None:
+    """Raises RecordingError where a row is not what a reader can understand, given those before it."""
+    checker = Checker()
+    for trace in recording.traces:
+        for row in trace.rows:
+            try:
+                checker.row(row)
+            except (ValueError, OverflowError) as error:
+                raise DamagedRows(f"event {row.index} of thread {row.thread}: {error}") from error
 
 
 def disagreement(recording: Recording) -> str | None:
@@ -175,6 +200,7 @@ def summary(report: Report) -> str:
         ("not repeatable", report.not_repeatable),
         ("cut", report.cut),
         ("with an address in a value", report.addresses),
+        ("damaged", report.damaged),
         ("with a state that does not decide what comes next", report.ambiguous),
         ("... where the recording shows why", report.explained),
     ):

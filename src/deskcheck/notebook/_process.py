@@ -56,6 +56,7 @@ def main(settings: dict[str, Any]) -> None:
         traceback.print_exc()
         os._exit(1)  # the way out through finalisation waits for sockets that nobody will close
     _without_bound(app)
+    _in_pieces(app.session)
     _garbage.start()  # a thread of ZeroMQ that the first large message would start, when no more may be
     if settings["confined"]:
         app.shell.system = app.shell.system_raw  # the other way takes a terminal, and there is none
@@ -82,6 +83,71 @@ def _without_bound(app: Any) -> None:
 
     socket = getattr(app.iopub_socket, "socket", app.iopub_socket)
     socket.setsockopt(zmq.SNDHWM, 0)
+
+
+_PIECE_CHARS = 1 << 20
+_LINE_CHARS = 100_000
+BEYOND = "deskcheck_beyond"
+"""A field of what is shown: how many characters were left out here (`sandbox._decoder`)."""
+
+GOES_ON = "deskcheck_goes_on"
+"""A field of what is printed: whether it goes on from the message before it."""
+
+
+def _in_pieces(session: Any) -> None:
+    """Have no message be longer than the caller takes: what is printed goes in pieces, what is larger in
+    other ways is left out."""
+    send = session.send
+
+    def send_in_pieces(stream: Any, msg_or_type: Any, content: Any = None, *given: Any, **named: Any) -> Any:
+        message = msg_or_type if isinstance(msg_or_type, dict) else None
+        kind = msg_or_type if message is None else message["header"]["msg_type"]
+        told = content if message is None else message["content"]
+        if sum(len(memoryview(each)) for each in named.get("buffers") or ()) > _PIECE_CHARS:
+            named["buffers"] = None
+        sent = None
+        for piece in _pieces(str(kind), told):
+            if message is None:
+                sent = send(stream, msg_or_type, piece, *given, **named)
+            else:
+                sent = send(stream, {**message, "content": piece}, content, *given, **named)
+        return sent
+
+    session.send = send_in_pieces
+
+
+def _pieces(kind: str, content: Any) -> list[Any]:
+    """The content of a message, or several that tell the same together."""
+    if not isinstance(content, dict):
+        return [content]
+    if kind == "stream" and len(content["text"]) > _PIECE_CHARS:
+        text = content["text"]
+        pieces = [text[at : at + _PIECE_CHARS] for at in range(0, len(text), _PIECE_CHARS)]
+        return [{**content, "text": piece, GOES_ON: number > 0} for number, piece in enumerate(pieces)]
+    if isinstance(content.get("traceback"), list):
+        lines = [str(line)[:_LINE_CHARS] for line in content["traceback"]]
+        kept: list[str] = []
+        for line in lines:
+            if sum(map(len, kept)) + len(line) > _PIECE_CHARS:
+                break
+            kept.append(line)
+        beyond = sum(len(str(line)) for line in content["traceback"]) - sum(map(len, kept))
+        value = str(content.get("evalue", ""))[:_LINE_CHARS]
+        return [{**content, "traceback": kept, "evalue": value} | ({BEYOND: beyond} if beyond > 0 else {})]
+    if isinstance(content.get("data"), dict):
+        left, kept_data = _PIECE_CHARS, {}
+        for mime, value in content["data"].items():
+            size = len(value) if isinstance(value, (str, bytes)) else len(repr(value))
+            if size <= left:
+                kept_data[mime] = value
+                left -= size
+        beyond = sum(
+            len(value) if isinstance(value, (str, bytes)) else len(repr(value))
+            for mime, value in content["data"].items()
+            if mime not in kept_data
+        )
+        return [{**content, "data": kept_data, BEYOND: beyond} if beyond else content]
+    return [content]
 
 
 def _copy(folder: str | None, to: str, most_bytes: int) -> list[str]:

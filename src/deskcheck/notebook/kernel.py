@@ -1,25 +1,27 @@
 """A Python kernel of our own, at a level of confinement: started, given cells, watched, ended.
 
-The kernel is ipykernel; jupyter_client speaks to it over UNIX sockets. Its process is a program of the
+The kernel is ipykernel; we speak to it over UNIX sockets (`_wire`). Its process is a program of the
 sandbox, with the sandbox's limits and layers: at `strict` in namespaces of its own, without a network. Only
 kernels for Python can be had."""
 
-import queue
 import secrets
+import select
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from deskcheck.notebook import _process
+from deskcheck.notebook._wire import Connection
 from deskcheck.notebook.capture import StateLimits
 from deskcheck.notebook.trajectory import Output, Status
 from deskcheck.recording.errors import MissingExtra, SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
+from deskcheck.sandbox._decoder import BEYOND, GOES_ON, Forged, Message
 from deskcheck.sandbox._processes import children
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
@@ -77,7 +79,7 @@ class Kernel:
     None: nothing. A kernel that has died is replaced by `restart`.
 
     Raises:
-        MissingExtra: ipykernel or jupyter_client is not installed.
+        MissingExtra: ipykernel is not installed.
         SandboxError: the level cannot be had here, or the kernel does not start.
     """
 
@@ -94,11 +96,9 @@ class Kernel:
     ) -> None:
         try:
             import ipykernel  # noqa: F401  # it is started, not called
-            from jupyter_client.blocking.client import BlockingKernelClient
         except ImportError as error:
             name = (error.name or "ipykernel").partition(".")[0]
             raise MissingExtra(name, "notebook", "running notebooks") from error
-        self._client_class: Any = BlockingKernelClient
         self.confinement = confinement
         self.limits = limits
         self.settings = {
@@ -117,7 +117,8 @@ class Kernel:
         )
         self.server: Server | None = None
         self.ending: Ending | None = None
-        self._client: Any = None
+        self._channels: dict[str, Connection] = {}
+        """Those that are open, by Jupyter's names."""
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._cancelled = threading.Event()
@@ -171,42 +172,36 @@ class Kernel:
         while not (folder / "ready").exists():
             self._check_start(until)
             time.sleep(0.005)
-        client = self._client_class()
-        client.load_connection_info(
-            {
-                "transport": "ipc",
-                "ip": str(folder / "s"),
-                "key": key,
-                "signature_scheme": "hmac-sha256",
-                **{f"{name}_port": number for number, name in enumerate(_process._CHANNELS, 1)},
-            }
-        )
-        # Signatures of messages, against replaying them; the default grows for ten thousand cells.
-        client.session.digest_history_size = 1024
-        import zmq
-
-        client.context.setsockopt(zmq.RCVHWM, 0)  # what the kernel prints is never dropped on our side
-        client.start_channels(shell=True, iopub=True, stdin=False, hb=False, control=True)
-        self._client = client
+        for name in ("shell", "control", "iopub"):
+            path = folder / f"s-{_process._CHANNELS.index(name) + 1}"
+            self._channels[name] = self._opened(path, "SUB" if name == "iopub" else "DEALER", key, until)
         # The kernel accepts no connection after its first cell: every channel must have answered before.
+        iopub = self._channels["iopub"]
         seen: set[str] = set()
         while seen != {"shell", "control", "iopub"}:
             self._check_start(until)
             for name in ("shell", "control"):
                 if name not in seen:
-                    channel = getattr(client, f"{name}_channel")
-                    channel.send(client.session.msg("kernel_info_request", {}))
-                    if _message(channel, 1.0) is not None:
+                    self._channels[name].request("kernel_info_request", {})
+                    if self._channels[name].receive(1.0) is not None:
                         seen.add(name)
-            if _message(client.iopub_channel, 0.2) is not None:
+            if iopub.receive(0.2) is not None:
                 seen.add("iopub")
             elif "iopub" not in seen:
                 seen.discard("shell")
         self._pid = _kernel_pid(self.server.process.pid, self.confinement)
-        while _message(client.iopub_channel, 0.05) is not None:
+        while iopub.receive(0.05) is not None:
             pass
-        while _message(client.shell_channel, 0.0) is not None:
+        while self._channels["shell"].receive(0.0) is not None:
             pass
+
+    def _opened(self, path: Path, kind: str, key: str, until: float) -> Connection:
+        while True:
+            self._check_start(until)
+            try:
+                return Connection(path, kind, key)
+            except (FileNotFoundError, ConnectionError):
+                time.sleep(0.005)
 
     def _check_start(self, until: float) -> None:
         if not self.alive:
@@ -221,10 +216,9 @@ class Kernel:
 
     def stop(self) -> None:
         """End the kernel's process; the next `start` makes another."""
-        if self._client is not None:
-            self._client.stop_channels()
-            self._client.context.destroy(linger=0)
-            self._client = None
+        for channel in self._channels.values():
+            channel.close()
+        self._channels.clear()
         if self.alive and self.server is not None:
             self.server.kill()
             assert self._thread is not None
@@ -248,8 +242,7 @@ class Kernel:
 
     def interrupt(self) -> None:
         """Have KeyboardInterrupt raised in the cell that runs."""
-        channel = self._client.control_channel
-        channel.send(self._client.session.msg("interrupt_request", {}))
+        self._channels["control"].request("interrupt_request", {})
 
     # -- cells -------------------------------------------------------------------------------------
 
@@ -275,58 +268,63 @@ class Kernel:
             return Ran(status=Status.ERROR, started=now, ended=now, outputs=(told,))
         limits = limits or CellLimits()
         allowed = limits.cell_s if within_s is None else min(limits.cell_s, within_s)
-        client = self._client
+        shell, iopub = self._channels["shell"], self._channels["iopub"]
         oom_kills = _oom_kills()
         before = _reset_peak(self._pid)
-        message = client.session.msg(
+        started, clock = time.time(), time.monotonic()
+        request = shell.request(
             "execute_request",
             {"code": source, "silent": False, "store_history": True, "user_expressions": {}}
             | {"allow_stdin": False, "stop_on_error": False},
             metadata={} if cell_id is None else {"cellId": cell_id},
         )
-        started, clock = time.time(), time.monotonic()
-        client.shell_channel.send(message)
         collected = _Collected(limits, clock)
         stop: tuple[Status, str] | None = None
         deadline, again = clock + allowed, 0.0
         reply: dict[str, Any] | None = None
         late = None
-        while late is None or (not collected.idle and time.monotonic() < late):
-            found = _message(client.iopub_channel, 0.0 if reply is None else 0.05)
-            if found is not None:
-                if found["parent_header"].get("msg_id") == message["header"]["msg_id"]:
-                    collected.take(found)
-                if late is not None:
-                    late = time.monotonic() + _LATE_S
-                if time.monotonic() < deadline:
-                    continue
-            if reply is None:
-                found = _message(client.shell_channel, 0.0)
-                if found is not None and found["parent_header"].get("msg_id") == message["header"]["msg_id"]:
-                    reply = found["content"]
-                    late = time.monotonic() + _LATE_S
-                    continue
-                if not self.alive:
-                    # What it printed last is on the way.
-                    while (found := _message(client.iopub_channel, 0.1)) is not None:
+        try:
+            while late is None or (not collected.idle and time.monotonic() < late):
+                found = iopub.receive(0.0 if reply is None else 0.05)
+                if found is not None:
+                    if found.parent == request:
                         collected.take(found)
+                    if late is not None:
+                        late = time.monotonic() + _LATE_S
+                    if time.monotonic() < deadline:
+                        continue
+                elif iopub.is_over and reply is not None:
                     break
-                now = time.monotonic()
-                if stop is None and (interrupted() or now >= deadline):
-                    why = (Status.TIMED_OUT, f"more than {allowed:g} s")
-                    stop = why if now >= deadline else (Status.INTERRUPTED, "")
-                    self.interrupt()
-                    deadline, again = now + _STOP_S, now + _AGAIN_S
-                elif stop is not None and collected.idle and now >= again:
-                    break  # interrupted just before its cell began, a request ends without a reply
-                elif stop is not None and again <= now < deadline:
-                    self.interrupt()
-                    again = now + _AGAIN_S
-                elif stop is not None and now >= deadline:
-                    stop = (stop[0], f"{stop[1]}; it took no notice of an interrupt".lstrip("; "))
-                    self.stop()
-                    break
-                _wait(client, min(_LOOK_S, max(0.0, deadline - time.monotonic())))
+                if reply is None:
+                    found = shell.receive(0.0)
+                    if found is not None and found.parent == request and found.kind == "execute_reply":
+                        reply = found.content
+                        late = time.monotonic() + _LATE_S
+                        continue
+                    if not self.alive:
+                        # What it printed last is on the way.
+                        while (found := iopub.receive(0.1)) is not None:
+                            collected.take(found)
+                        break
+                    now = time.monotonic()
+                    if stop is None and (interrupted() or now >= deadline):
+                        why = (Status.TIMED_OUT, f"more than {allowed:g} s")
+                        stop = why if now >= deadline else (Status.INTERRUPTED, "")
+                        self.interrupt()
+                        deadline, again = now + _STOP_S, now + _AGAIN_S
+                    elif stop is not None and collected.idle and now >= again:
+                        break  # interrupted just before its cell began, a request ends without a reply
+                    elif stop is not None and again <= now < deadline:
+                        self.interrupt()
+                        again = now + _AGAIN_S
+                    elif stop is not None and now >= deadline:
+                        stop = (stop[0], f"{stop[1]}; it took no notice of an interrupt".lstrip("; "))
+                        self.stop()
+                        break
+                    self._wait(min(_LOOK_S, max(0.0, deadline - time.monotonic())))
+        except Forged as error:
+            stop, reply = (Status.DIED, f"it wrote to the kernel's sockets: {error}"), None
+            self.stop()
         ended = time.time()
         memory = _memory(self._pid) if reply is not None else (None, None)
         facts = (reply or {}).get("deskcheck", {})
@@ -347,6 +345,16 @@ class Kernel:
             memory_peak=memory[1] if before is not None else None,
             state=facts.get("state"),
         )
+
+    def _wait(self, seconds: float) -> None:
+        """Until a message of the kernel is there, at most so long."""
+        listened = [self._channels[name] for name in ("iopub", "shell") if not self._channels[name].is_over]
+        if any(channel.has_message for channel in listened):
+            return
+        if listened:
+            select.select(listened, [], [], seconds)
+        else:
+            time.sleep(seconds)
 
     def _status(
         self,
@@ -396,26 +404,27 @@ class _Collected:
         self.beyond: dict[str, int] = {}
         """By stream: place of the last output of it, to which what is left out is added."""
 
-    def take(self, message: dict[str, Any]) -> None:
-        kind, content = message["msg_type"], message["content"]
+    def take(self, message: Message) -> None:
+        kind, content = message.kind, message.content
         if kind == "status":
             self.idle = content["execution_state"] == "idle"
         elif kind == "execute_input":
             self.count = content.get("execution_count")
         elif kind == "stream":
-            self._stream(content["name"], content["text"])
+            self._stream(content["name"], content["text"], goes_on=content.get(GOES_ON, False))
         elif kind == "clear_output":
             self._add(Output(type=kind, wait=bool(content.get("wait")), at_s=self._at()))
         elif kind == "error":
             text = "\n".join(content["traceback"])
             kept, length = self._cut(text)
+            beyond = content.get(BEYOND, 0)
             self._add(
                 Output(
                     type=kind,
                     name=content["ename"],
                     value=content["evalue"][:10_000],
                     text=kept,
-                    length=length,
+                    length=(length or len(text)) + beyond if beyond else length,
                     at_s=self._at(),
                 )
             )
@@ -432,7 +441,15 @@ class _Collected:
         kept, self.left = text[: self.left], 0
         return kept, len(text)
 
-    def _stream(self, name: str, text: str) -> None:
+    def _stream(self, name: str, text: str, *, goes_on: bool) -> None:
+        last = self.outputs[-1] if self.outputs else None
+        if goes_on and last is not None and last.type == "stream" and last.name == name and not last.length:
+            kept, length = self._cut(text)
+            whole = None if length is None else len(last.text or "") + length
+            if whole is not None:
+                self.beyond[name] = len(self.outputs) - 1
+            self.outputs[-1] = replace(last, text=(last.text or "") + kept, length=whole)
+            return
         place = self.beyond.get(name)
         if place is not None:
             full = self.outputs[place]
@@ -450,7 +467,7 @@ class _Collected:
 
     def _display(self, kind: str, content: dict[str, Any]) -> None:
         kept: dict[str, Any] = {}
-        beyond = 0
+        beyond = content.get(BEYOND, 0)
         for mime, value in content["data"].items():
             size = len(value) if isinstance(value, str) else len(str(value))
             if size <= self.left and len(self.outputs) < self.limits.outputs:
@@ -486,21 +503,6 @@ class _Collected:
             at_s=last.at_s,
             length=(last.length or 0) + 1,
         )
-
-
-def _message(channel: Any, timeout: float) -> dict[str, Any] | None:
-    try:
-        message: dict[str, Any] = channel.get_msg(timeout=timeout)
-    except queue.Empty:
-        return None
-    return message
-
-
-def _wait(client: Any, seconds: float) -> None:
-    """Until a message of the kernel is there, at most so long."""
-    import zmq
-
-    zmq.select([client.iopub_channel.socket, client.shell_channel.socket], [], [], seconds)
 
 
 # -- what the operating system says of the process -------------------------------------------------

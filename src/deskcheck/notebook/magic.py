@@ -162,6 +162,11 @@ class Recorder:
             self._running[message] = _Collected(CellLimits(), time.monotonic())
             return self.live.begins(cell_id, code, _deleted(meta))
 
+    def _show(self, running: Any, asked: str, message: dict[str, Any]) -> None:
+        from deskcheck.sandbox._decoder import shown
+
+        running.take(shown(message["header"]["msg_type"], asked, message["content"]))
+
     def _ended(self, message: str, cell: str, code: str, reply: Any, figures: dict[str, Any]) -> None:
         from deskcheck.notebook.trajectory import Status
 
@@ -196,9 +201,9 @@ class Recorder:
         if self._running and os.getpid() == self._pid and isinstance(message, dict):
             with self._lock:
                 asked = (message.get("parent_header") or {}).get("msg_id", "")
-                shown = self._running.get(asked)
-                if shown is not None:
-                    self._guarded(shown.take, message)
+                running = self._running.get(asked)
+                if running is not None:
+                    self._guarded(self._show, running, asked, message)
         return message
 
 

@@ -130,7 +130,7 @@ def _replay(
                 cpu_s=limits.cpu_s,
                 wall_s=2 * limits.notebook_s + 600,
                 memory_bytes=limits.memory_bytes,
-                output_bytes=64 << 20,
+                output_bytes=8 << 20,
             ),
             folder=None if folder is None else Path(folder),
             inside=_inside(trajectory, folder),

@@ -39,6 +39,7 @@ from deskcheck.notebook.kernel import CellLimits, _Collected
 from deskcheck.notebook.magic import _deleted
 from deskcheck.notebook.trajectory import Cell, Status, Trajectory
 from deskcheck.recording.errors import DeskcheckError
+from deskcheck.sandbox._decoder import shown
 
 _KERNEL_EVENTS = "https://events.jupyter.org/jupyter_server/kernel_actions/v1"
 _CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
@@ -397,7 +398,7 @@ class Recorder:
         run = next((run for run in watched.runs if run.message == asked), None)
         if run is None or run.end is not None:
             return
-        run.shown.take(message)
+        run.shown.take(shown(kind, asked, content))
         if run.shown.idle:
             run.end = _seconds(message)
             if run.status is None and asked in watched.requests:

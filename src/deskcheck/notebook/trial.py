@@ -178,7 +178,7 @@ class Trials:
             cpu_s=seconds + _GRACE_S,
             wall_s=seconds + _GRACE_S,
             memory_bytes=self.limits.memory_bytes,
-            output_bytes=64 << 20,
+            output_bytes=8 << 20,
         )
 
     def _go_on(self, step: Step) -> None:

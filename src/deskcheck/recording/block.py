@@ -55,6 +55,8 @@ def rows(block: bytes) -> Iterator[Row]:
             if byte < 0x80:
                 return value
             shift += 7
+            if shift > 63:
+                raise IndexError
 
     def text() -> str:
         nonlocal position
@@ -71,6 +73,8 @@ def rows(block: bytes) -> Iterator[Row]:
         began = position
         try:
             head = block[position]
+            if head & 0x80:
+                raise IndexError
             position += 1
             index += 1
             if head & CONTEXT:

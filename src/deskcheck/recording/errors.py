@@ -5,6 +5,7 @@ time) is data, an `Outcome`; an error here means that the caller or our machiner
     ├── InputError          what the user gave cannot be used: a file, a function, an argument, a row
     ├── MissingExtra        an optional dependency is not installed
     ├── RecordingError      a folder or file of recordings cannot be read or written
+    │   └── DamagedRows     what rows of a recording say does not add up
     └── SandboxError        the place that runs programs failed; says nothing about the program
 """
 
@@ -35,6 +36,12 @@ class RecordingError(DeskcheckError):
     def __init__(self, message: str, path: str | None = None) -> None:
         super().__init__(message)
         self.path = path
+
+
+class DamagedRows(RecordingError, KeyError):
+    """What the rows of a recording say does not add up, though each is right by itself."""
+
+    __str__ = Exception.__str__
 
 
 class SandboxError(DeskcheckError):

@@ -13,6 +13,7 @@ import errno
 import fcntl
 import itertools
 import json
+import logging
 import os
 import re
 import threading
@@ -26,7 +27,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self, get_args, get_type_hints, overload
+from typing import Any, NoReturn, Self, overload
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,7 +38,9 @@ from deskcheck.recording.errors import InputError, RecordingError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending, Recording
-from deskcheck.recording.trace import Kind, Row, Trace
+from deskcheck.recording.rules import Checker, row_of
+from deskcheck.recording.rules import check as check_rows
+from deskcheck.recording.trace import Row, Trace
 
 _columns: Any
 try:
@@ -45,6 +48,7 @@ try:
 except ImportError:  # not built: the same in Python
     _columns = None
 
+_log = logging.getLogger(__name__)
 FORMAT = 1
 """Version of the columns that this module writes; it reads this one and all before it."""
 
@@ -148,8 +152,6 @@ _PAGE_ROWS = 1024
 _CACHED_GROUPS = 3
 _EVENT_BYTES_MAX = 1 << 30
 """Arrow's string arrays hold less than 2 GiB."""
-_THREADS_MAX = 10_000
-"""A recording has a trace for every number up to its highest, so that a wild number would be costly."""
 
 _SHARD_NAME = re.compile(r"(recordings|events)-(\d{5,15}|[0-9a-f]{32})\.parquet")
 """A writer numbers its shards; a job (`deskcheck.scale`) calls them after what is in them."""
@@ -209,6 +211,12 @@ def _unreadable(path: Path, error: Exception) -> RecordingError:
     return RecordingError(
         f"{path}: damaged: {error}. {_RESTORE}",
         str(path),
+    )
+
+
+def _bad_recording(path: Path, id_: str, why: str) -> RecordingError:
+    return RecordingError(
+        f"{path}: the recording {id_!r} is damaged: {why}. The others are whole.", str(path)
     )
 
 
@@ -502,8 +510,9 @@ class Spool:
         self._writer = writer
         self._row = row
         self._path = stem.with_suffix(".arrow")
-        self._indices: dict[int, int] = {}
-        self._rows: list[list[Any]] = []
+        self._checker = Checker()
+        self._threads = {0}
+        self._rows: list[Row] = []
         self._bytes = 0
         self._file: Any = None
         self._stream: Any = None
@@ -516,66 +525,40 @@ class Spool:
         """Add a block of events (`recording.block`): many in binary form, or one as a JSON array of the
         fields of `Row`, in their order.
 
-        What is no event is refused and leaves the recording as it was, so that it can still be
-        finished: with `Ending.cut`, say. The texts inside that are JSON themselves are not looked into.
+        What is no event (`recording.rules`) is refused and leaves the recording as it was, so that it
+        can still be finished: with `Ending.cut`, say.
 
         Raises:
             RecordingError: the text is no event, or the disk refuses; then only `abandon` is left.
         """
         if self._state != "open":
             self._refuse()
-        if isinstance(text, bytes) and text.startswith(MAGIC):
-            self._write_block(text)
-            return
+        block = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        if len(block) > _EVENT_BYTES_MAX:
+            self._refuse_event(block, f"longer than {_EVENT_BYTES_MAX} bytes")
         try:
-            row = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            self._refuse_event(text, f"no JSON ({error})")
-        if type(row) is not list or tuple(map(type, row)) not in _ROW_TYPES:
-            self._refuse_event(text, f"not the {len(Row._fields)} fields of an event")
-        thread, index, kind, frame, _, _, line, offset, *_ = row
-        if kind not in _KINDS:
-            self._refuse_event(text, f"kind {kind!r:.40} is unknown")
-        if not 0 <= thread < _THREADS_MAX:
-            self._refuse_event(text, f"its thread is not in 0..{_THREADS_MAX - 1}")
-        if index != self._indices.get(thread, 0):
-            self._refuse_event(text, f"the next of thread {thread} has index {self._indices.get(thread, 0)}")
-        if not (-_INT32 <= frame < _INT32 and -_INT32 <= line < _INT32 and -_INT32 <= offset < _INT32):
-            self._refuse_event(text, "a number needs more than 32 bits")
-        if len(text) > _EVENT_BYTES_MAX:
-            self._refuse_event(text, f"longer than {_EVENT_BYTES_MAX} bytes")
-        self._indices[thread] = index + 1
+            if block.startswith(MAGIC):
+                self._checker.block(block)
+                self._write_block(block)
+                return
+            row = row_of(block)
+            self._checker.row(row)
+        except (ValueError, OverflowError) as error:
+            self._refuse_event(text, str(error))
+        self._threads.add(row.thread)
         self._rows.append(row)
-        self._bytes += len(text)
+        self._bytes += len(block)
         self.n_events += 1
         if len(self._rows) >= _BATCH_ROWS or self._bytes >= _BATCH_BYTES:
             self._flush()
 
     def _write_block(self, block: bytes) -> None:
-        try:
-            batch, threads, indices = _block_batch(block)
-        except ValueError as error:
-            self._refuse_event(block, str(error))
-        expected = dict(self._indices)
-        if threads and threads == array("i", [threads[0]]) * len(threads):
-            first, count = expected.get(threads[0], 0), len(threads)
-            if indices != array("q", range(first, first + count)):
-                self._refuse_event(block, f"the next of thread {threads[0]} has index {first}")
-            expected[threads[0]] = first + count
-        else:
-            for thread, index in zip(threads, indices, strict=True):
-                if index != expected.get(thread, 0):
-                    self._refuse_event(
-                        block, f"the next of thread {thread} has index {expected.get(thread, 0)}"
-                    )
-                expected[thread] = index + 1
-        if any(not 0 <= thread < _THREADS_MAX for thread in expected):
-            self._refuse_event(block, f"its thread is not in 0..{_THREADS_MAX - 1}")
+        batch, threads = _block_batch(block)
         if batch.num_rows == 0:
             return
         if self._rows:
             self._flush()
-        self._indices = expected
+        self._threads.update(threads)
         self.n_events += batch.num_rows
         self._write_batch(batch)
 
@@ -599,7 +582,7 @@ class Spool:
             if self._state != "open":
                 self._refuse()
             row = self._row | _ending_row(self.id, ending, environment, repeatable, difference)
-            row |= {"threads": max(self._indices, default=0) + 1, "n_events": self.n_events, "format": FORMAT}
+            row |= {"threads": max(self._threads) + 1, "n_events": self.n_events, "format": FORMAT}
             part, path = self._path.with_suffix(".json.part"), self._path.with_suffix(".json")
             self._state = "failed"
             if self._rows:
@@ -680,24 +663,15 @@ class Spool:
         )
 
 
-_KINDS = frozenset(Kind)
-_INT32 = 1 << 31
-_ROW_TYPES = frozenset(
-    itertools.product(*(get_args(hint) or (hint,) for hint in get_type_hints(Row).values()))
-)
-"""The types that an event's fields may have, every combination: one look-up tells whether they are right."""
-
-
-def _block_batch(block: bytes) -> "tuple[Any, array[int], array[int]]":
-    """A block of many events as a record batch, with its columns thread and index. Raises ValueError
-    where it is damaged."""
+def _block_batch(block: bytes) -> tuple[Any, set[int]]:
+    """A block of many events as a record batch, with their threads."""
     if _columns is None:
         rows = list(block_rows(block))
         batch = pa.RecordBatch.from_arrays(
             [_array([row[i] for row in rows], field) for i, field in enumerate(_SPOOL_SCHEMA)],
             schema=_SPOOL_SCHEMA,
         )
-        return batch, array("i", [row.thread for row in rows]), array("q", [row.index for row in rows])
+        return batch, {row.thread for row in rows}
     count, numbers, codes, texts = _columns.columns(block, len(MAGIC))
     names = ("thread", "index", None, "frame", None, "line", "offset")
     arrays = {
@@ -718,7 +692,7 @@ def _block_batch(block: bytes) -> "tuple[Any, array[int], array[int]]":
                 count, pa.py_buffer(text[1]), pa.py_buffer(text[2]), pa.py_buffer(text[0])
             )
     batch = pa.RecordBatch.from_arrays([arrays[name] for name in _SPOOL_SCHEMA.names], schema=_SPOOL_SCHEMA)
-    return batch, array("i", numbers[0]), array("q", numbers[1])
+    return batch, {*array("i", numbers[0])}
 
 
 def _array(column: Iterable[Any], field: Any) -> Any:
@@ -989,6 +963,8 @@ class Recordings:
     ) -> None:
         self.folder = Path(folder)
         self.damaged: tuple[RecordingError, ...] = ()
+        self.unreadable: tuple[str, ...] = ()
+        """What is wrong with recordings that were left out until now: their row cannot be read."""
         self._cache = _Cache()
         self._shards: list[_Shard] = []
         self._places: dict[str, tuple[_Shard, int]] | None = None
@@ -1045,10 +1021,20 @@ class Recordings:
         return sum(len(shard) for shard in self._shards)
 
     def __iter__(self) -> Iterator[Recording]:
-        """All recordings, by shard and row: the same order every time."""
+        """All recordings, by shard and row: the same order every time. One whose row cannot be read is
+        left out, with a warning."""
         for shard in self._shards:
             for row in range(len(shard)):
-                yield shard.recording(row)
+                try:
+                    recording = shard.recording(row)
+                except _TruncatedShard:
+                    raise
+                except RecordingError as error:
+                    if str(error) not in self.unreadable:
+                        _log.warning("%s", error)
+                        self.unreadable += (str(error),)
+                    continue
+                yield recording
 
     @property
     def paths(self) -> list[dict[str, Path]]:
@@ -1362,10 +1348,10 @@ class _Shard:
             if (found := self._elsewhere()) is None:
                 raise
             return found[0].recording(number + found[1])
-        row = table.slice(number - first, 1).to_pylist()[0]
         try:
+            row = table.slice(number - first, 1).to_pylist()[0]
             for name in _RECORDINGS_JSON:
-                row[name] = json.loads(row[name])
+                row[name] = _from_json(name, row[name])
             ending = Ending(**_fields_of(Ending, row) | {"outcome": Outcome(row["outcome"])})
             rows = _Rows(self.events, row["id"], row["first_row"], row["n_events"])
             return Recording(
@@ -1377,7 +1363,20 @@ class _Shard:
                 difference=row["difference"],
             )
         except (ValueError, KeyError, TypeError) as error:
-            raise _unreadable(self.recordings.path, error) from error
+            id_ = table.column("id")[number - first].as_py()
+            raise _bad_recording(self.recordings.path, id_, str(error)) from error
+
+
+def _from_json(name: str, text: str) -> dict[str, Any]:
+    """A JSON column of a recording. Raises ValueError where it is none, or no object."""
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        found = None
+    texts = name in ("sources", "packages")
+    if type(found) is not dict or (texts and not all(type(each) is str for each in found.values())):
+        raise ValueError(f"{name} is {text[:40]!r}")
+    return found
 
 
 def _fields_of(type_: Any, row: dict[str, Any]) -> dict[str, Any]:
@@ -1440,7 +1439,14 @@ class _Rows(Sequence[Row]):
             error = ValueError(f"row {start} belongs to recording {owner!r}, not {self._id!r}")
             raise _unreadable(self._file.path, error)
         columns = [part.column(name).to_pylist() for name in Row._fields if name in part.column_names]
-        return start - self._start, list(itertools.starmap(Row, zip(*columns, strict=True)))
+        rows = list(itertools.starmap(Row, zip(*columns, strict=True)))
+        try:
+            check_rows(rows)
+        except ValueError as error:
+            raise _bad_recording(
+                self._file.path, self._id, f"among its events {index} and on: {error}"
+            ) from error
+        return start - self._start, rows
 
     def of_thread(self, thread: int) -> "array[int]":
         """Where the events of a thread are, eight bytes each."""

@@ -11,7 +11,8 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, overload
 
-from deskcheck.recording.value import Content, Encoded, Value, decode, loads
+from deskcheck.recording.errors import DamagedRows
+from deskcheck.recording.value import DEPTH, Content, Encoded, Value, decode, loads
 
 CHECKPOINT_EVENTS = 512
 
@@ -93,70 +94,77 @@ class State(NamedTuple):
     touched: tuple[int, ...] = ()
 
     def after(self, row: Row) -> "State":
-        """The state after the next event of the trace."""
-        frames, active, files, objects, last, _ = self
-        left: int | None = None
-        calling: FrameState | None = None
-        if last is not None and last.kind in _LEAVES:
-            if active and active[-1] == last.frame:
-                active = active[:-1]
-            if last.kind != "yield":
-                left = last.frame
-        number = row.frame
-        frame = frames.get(number)
-        names: Mapping[str, Encoded] = _NONE
-        stack: Sequence[Encoded] = ()
-        caller: Mapping[str, Any] | None = None
-        if frame is not None and number != left:
-            names, stack, caller = frame.locals, frame.stack, frame.caller
-        if row.kind in _ENTERS:
-            active = (*active, number)
-            caller = loads(row.caller) if row.caller else None
-            if caller is not None:
-                # The calling frame stands at its call, in the middle of its line.
-                known = frames.get(caller["frame"])
-                if known is not None and known.number != left:
-                    calling = FrameState(
-                        known.number,
-                        known.function,
-                        known.file,
-                        known.line,
-                        caller["offset"],
-                        _bound(known.locals, caller["locals"]) if "locals" in caller else known.locals,
-                        caller.get("stack", known.stack),
-                        known.caller,
-                    )
-        if row.locals:
-            names = _bound(names, loads(row.locals))
-        if row.stack:
-            stack = loads(row.stack)
-        # Calls of `tuple.__new__` and of dict's own methods: the time of iterating is spent here.
-        frame = _new(FrameState, (number, row.function, row.file, row.line, row.offset, names, stack, caller))
-        if type(frames) is dict and len(frames) <= _SMALL:
-            frames = frames.copy()
-            if left is not None:
-                frames.pop(left, None)
-            if calling is not None:
-                frames[calling.number] = calling
-            frames[number] = frame
-        else:
-            running = {number: frame} if calling is None else {calling.number: calling, number: frame}
-            frames = _with(frames, running, () if left is None else (left,))
-        if row.globals:
-            files = {**files, row.file: _bound(files.get(row.file, _NONE), loads(row.globals))}
-        touched: tuple[int, ...] = ()
-        if row.objects:
-            contents: dict[int, Content] = {}
-            gone: list[int] = []
-            for key, change in loads(row.objects).items():
-                number = int(key)
-                if change is None:
-                    gone.append(number)
-                else:
-                    contents[number] = change if "kind" in change else _changed(objects[number], change)
-            objects = _with(objects, contents, gone)
-            touched = (*contents, *gone)
-        return _new(State, (frames, active, files, objects, row, touched))
+        """The state after the next event of the trace. Raises DamagedRows where it does not follow."""
+        try:
+            frames, active, files, objects, last, _ = self
+            left: int | None = None
+            calling: FrameState | None = None
+            if last is not None and last.kind in _LEAVES:
+                if active and active[-1] == last.frame:
+                    active = active[:-1]
+                if last.kind != "yield":
+                    left = last.frame
+            number = row.frame
+            frame = frames.get(number)
+            names: Mapping[str, Encoded] = _NONE
+            stack: Sequence[Encoded] = ()
+            caller: Mapping[str, Any] | None = None
+            if frame is not None and number != left:
+                names, stack, caller = frame.locals, frame.stack, frame.caller
+            if row.kind in _ENTERS:
+                active = (*active, number)
+                caller = loads(row.caller) if row.caller else None
+                if caller is not None:
+                    # The calling frame stands at its call, in the middle of its line.
+                    known = frames.get(caller["frame"])
+                    if known is not None and known.number != left:
+                        calling = FrameState(
+                            known.number,
+                            known.function,
+                            known.file,
+                            known.line,
+                            caller["offset"],
+                            _bound(known.locals, caller["locals"]) if "locals" in caller else known.locals,
+                            caller.get("stack", known.stack),
+                            known.caller,
+                        )
+            if row.locals:
+                names = _bound(names, loads(row.locals))
+            if row.stack:
+                stack = loads(row.stack)
+            # Calls of `tuple.__new__` and of dict's own methods: the time of iterating is spent here.
+            frame = _new(
+                FrameState, (number, row.function, row.file, row.line, row.offset, names, stack, caller)
+            )
+            if type(frames) is dict and len(frames) <= _SMALL:
+                frames = frames.copy()
+                if left is not None:
+                    frames.pop(left, None)
+                if calling is not None:
+                    frames[calling.number] = calling
+                frames[number] = frame
+            else:
+                running = {number: frame} if calling is None else {calling.number: calling, number: frame}
+                frames = _with(frames, running, () if left is None else (left,))
+            if row.globals:
+                files = {**files, row.file: _bound(files.get(row.file, _NONE), loads(row.globals))}
+            touched: tuple[int, ...] = ()
+            if row.objects:
+                contents: dict[int, Content] = {}
+                gone: list[int] = []
+                for key, change in loads(row.objects).items():
+                    number = int(key)
+                    if change is None:
+                        gone.append(number)
+                    else:
+                        contents[number] = change if "kind" in change else _changed(objects[number], change)
+                objects = _with(objects, contents, gone)
+                touched = (*contents, *gone)
+            return _new(State, (frames, active, files, objects, row, touched))
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise DamagedRows(
+                f"event {row.index} of thread {row.thread} does not follow from those before it: {error!r}"
+            ) from error
 
     @property
     def size(self) -> int:
@@ -197,6 +205,7 @@ class _Canonical:
     def __init__(self, state: State) -> None:
         self.state = state
         self.names: dict[int, int] = {}
+        self.depth = 0
 
     def text(self) -> str:
         state, row = self.state, self.state.last
@@ -225,11 +234,15 @@ class _Canonical:
         known = self.names.get(number)
         if known is not None:
             return f"#{known}"
+        if self.depth >= DEPTH:  # what lies there is looked at from nearer, or by nobody
+            return "..."
         self.names[number] = len(self.names)
+        self.depth += 1
         content = self.state.objects.get(number, {})
         told = {key: self.value(part) for key, part in content.items() if key != "fields"}
         fields = content.get("fields", {})  # names of the program's own, which may be `ref`
         told["fields"] = [(name, self.value(part)) for name, part in fields.items() if name != "(frame)"]
+        self.depth -= 1
         return (f"#{self.names[number]}=", told)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deskcheck.recording.errors import DamagedRows
+
 Encoded = Any
 """A decoded JSON value in the form that docs/format.md calls an encoded value."""
 Content = dict[str, Any]
@@ -107,11 +109,17 @@ UNBOUND = Value("unbound", "unbound")
 def decode(encoded: Encoded, objects: Mapping[int, Content]) -> Value:
     """The `Value` that an encoded value stands for; `objects` gives the content of each identity.
 
-    Raises ValueError on what is no encoded value, KeyError on an identity that `objects` lacks.
+    What lies deeper than `DEPTH` is cut there: a list whose every element is the next one can be as long as a
+    trace, and nobody follows it to its end.
+
+    Raises ValueError on what is no encoded value, DamagedRows (a KeyError) on an identity that `objects`
+    lacks.
     """
     return _Decoder(objects).value(encoded)
 
 
+DEPTH = 100
+"""Values inside one another; the tracer's own limit on one moment is 60."""
 _MADE_ANEW = 2_000
 """After so many objects cycles stay cut where they were: there are too many ways through a dense graph."""
 
@@ -122,8 +130,9 @@ class _Decoder:
         self.done: dict[int, Value] = {}
         self.open: set[int] = set()
         self.cycles = 0
-        """How often an object was met that was being decoded."""
+        """How often an object was met that was being decoded, or lay too deep."""
         self.made = 0
+        self.depth = 0
 
     def value(self, encoded: Encoded) -> Value:
         if encoded is None or isinstance(encoded, (bool, int, float, str)):
@@ -134,17 +143,29 @@ class _Decoder:
             return self.object(encoded["ref"])
         for kind, read in _READERS.items():
             if kind in encoded:
-                return read(self, encoded)
+                if self.depth >= DEPTH:
+                    self.cycles += 1
+                    return Value("opaque", encoded.get("type", kind), cut="deep")
+                self.depth += 1
+                value = read(self, encoded)
+                self.depth -= 1
+                return value
         raise ValueError(f"not an encoded value: {encoded!r:.80}")
 
     def object(self, number: int) -> Value:
         if number in self.done:
             return self.done[number]
-        content = self.objects[number]
+        content = self.objects.get(number)
+        if content is None:
+            raise DamagedRows(f"a value leads to object #{number}, which is not there")
         kind, type_ = content["kind"], content["type"]
         if number in self.open:
             self.cycles += 1
             return Value("ref", type_, text=kind, id=number)
+        if self.depth >= DEPTH:
+            self.cycles += 1
+            return Value("opaque", type_, id=number, cut="deep")
+        self.depth += 1
         self.open.add(number)
         self.made += 1
         cycles = self.cycles
@@ -167,6 +188,7 @@ class _Decoder:
             dtype=content.get("dtype"),
         )
         self.open.discard(number)
+        self.depth -= 1
         # Where a cycle is cut depends on where it was entered: such a value looks otherwise elsewhere.
         if self.cycles == cycles or self.made > _MADE_ANEW:
             self.done[number] = value

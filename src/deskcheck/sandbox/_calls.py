@@ -44,6 +44,8 @@ GIVEN_UP = 2
 """A function of which so many more calls were too long to be recorded than were not is left alone."""
 
 CALL_BYTES, CALL_S = 4 << 20, 10.0
+_TOLD_CHARS = 2 << 20
+"""Of what a call has written, and of its result: each may take six bytes and more."""
 """A call whose events take more than that, or that takes longer under the tracer, is left out."""
 
 _ARGUMENT_LIMITS = TraceLimits(items=200, text_chars=ARGUMENT_CHARS, depth=20, objects=300)
@@ -524,6 +526,8 @@ class Observer:
     def finished(self, facts: dict[str, Any] | None, blocks: list[bytes], why_not: str = "") -> None:
         """Called by the recording when it has ended; no facts: it came to nothing."""
         recording, self._recording = self._recording, None
+        if facts is not None and len(facts["stdout"]) + len(facts.get("result", "")) > _TOLD_CHARS:
+            facts, why_not = None, f"more than {_TOLD_CHARS >> 20} million characters to tell"
         if facts is None:
             self.left_out[why_not] += 1
         else:

@@ -1,10 +1,10 @@
 """Messages from the watched process to the watcher, each authenticated.
 
 The program under observation shares the process with the sender and may find the descriptor. Whoever
-writes to it without the key of this run is noticed at the next message: a frame is its length, a
-keyed BLAKE2 digest over its number and payload, and the payload. (A program that searches the memory
-of its own process for the key is beyond this; it can only spoil its own recording, because what an
-answer must be equal to is never in the process that runs it.)
+writes to it without the key of this run is noticed at the next part: a message goes in parts of no more than
+`PART_BYTES`, and each has its length, whether more follow, and a keyed BLAKE2 digest over these, its number
+and its bytes. So nothing large is taken from anybody who does not have the key. (A program that searches the
+memory of its own process for the key is beyond this: `_decoder` reads what it then says.)
 """
 
 import builtins
@@ -17,12 +17,31 @@ from typing import Any
 globals()["__builtins__"] = dict(vars(builtins))
 
 KEY_BYTES = 32
+PART_BYTES = 1 << 17
+BLOCK_BYTES = 8 << 20
+"""Of a block of events. A tracer that has more to tell at a time gives up."""
+END_BYTES = 4 << 20
+"""Of what is said at the end of a program. What does not fit is left out."""
+END_PARTS = 100_000
+"""Of that too: values, names, lists and objects in it, but not those inside texts."""
+CALL_BYTES = 16 << 20
+"""Arguments or result of one call from a check."""
 _DIGEST_BYTES = 16
 _HEADER_BYTES = 4 + _DIGEST_BYTES
+_MORE = 1 << 31
 
 
 class Forged(Exception):
-    """Bytes on the channel that the sender did not write."""
+    """Bytes on the channel that the sender does not write."""
+
+
+class TooLong(Forged):
+    """A message of more bytes than its kind may have. `limit`: how many those are."""
+
+    def __init__(self, message: str, limit: int, beginning: bytes) -> None:
+        super().__init__(message)
+        self.limit = limit
+        self.beginning = beginning
 
 
 def sender(
@@ -42,13 +61,21 @@ def sender(
 
     def send(payload: bytes) -> None:
         with lock:
-            locked_send(payload)
+            size = len(payload)
+            at = 0
+            while size - at > PART_BYTES:
+                send_part(PART_BYTES | _MORE, payload[at : at + PART_BYTES])
+                at += PART_BYTES
+            send_part(size - at, payload[at:] if at else payload)
 
-    def locked_send(payload: bytes) -> None:
+    def send_part(head: int, part: bytes) -> None:
         nonlocal number
-        digest = blake2b(number.to_bytes(8, "big") + payload, key=key, digest_size=_DIGEST_BYTES).digest()
+        begins = head.to_bytes(4, "big")
+        digest = blake2b(
+            number.to_bytes(8, "big") + begins + part, key=key, digest_size=_DIGEST_BYTES
+        ).digest()
         number += 1
-        rest = memoryview(len(payload).to_bytes(4, "big") + digest + payload)
+        rest = memoryview(begins + digest + part)
         while rest:
             rest = rest[write(descriptor, rest) :]
 
@@ -56,34 +83,65 @@ def sender(
 
 
 class Receiver:
-    """Takes bytes as they come and gives whole messages."""
+    """Takes bytes as they come and gives whole messages.
 
-    def __init__(self, key: bytes) -> None:
+    most: how many bytes a message may have, given how it begins. It may raise Forged.
+    """
+
+    def __init__(self, key: bytes, most: Callable[[bytes], int]) -> None:
         self._key = key
+        self._most = most
         self._number = 0
         self._buffer = bytearray()
+        self._message: bytearray | None = None
+        """Parts of a message of which more are to come, and how many bytes it may have."""
+        self._limit = 0
 
-    def feed(self, data: bytes) -> list[bytes]:
-        """The messages completed by these bytes, in order. Raises Forged at the first false one."""
-        self._buffer += data
-        messages = []
+    def feed(self, data: bytes) -> list[bytes | bytearray]:
+        """The messages completed by these bytes, in order. Raises Forged at the first false part."""
+        buffer = self._buffer
+        buffer += data
+        messages: list[bytes | bytearray] = []
         position = 0
-        while len(self._buffer) - position >= _HEADER_BYTES:
-            size = int.from_bytes(self._buffer[position : position + 4], "big")
+        while len(buffer) - position >= _HEADER_BYTES:
+            begins = bytes(buffer[position : position + 4])
+            head = int.from_bytes(begins, "big")
+            size = head & ~_MORE
+            if size > PART_BYTES:
+                raise Forged(f"a part of {size} bytes")
             end = position + _HEADER_BYTES + size
-            if size > 1 << 30:
-                raise Forged("a message of more than 1 GiB")
-            if len(self._buffer) < end:
+            if len(buffer) < end:
                 break
-            digest = bytes(self._buffer[position + 4 : position + _HEADER_BYTES])
-            payload = bytes(self._buffer[position + _HEADER_BYTES : end])
+            part = bytes(buffer[position + _HEADER_BYTES : end])
             expected = hashlib.blake2b(
-                self._number.to_bytes(8, "big") + payload, key=self._key, digest_size=_DIGEST_BYTES
+                self._number.to_bytes(8, "big") + begins + part, key=self._key, digest_size=_DIGEST_BYTES
             ).digest()
-            if digest != expected:
-                raise Forged(f"message {self._number} does not carry the key of this run")
+            if buffer[position + 4 : position + _HEADER_BYTES] != expected:
+                raise Forged(f"part {self._number} does not carry the key of this run")
             self._number += 1
-            messages.append(payload)
             position = end
-        del self._buffer[:position]
+            message = self._joined(part, more=bool(head & _MORE))
+            if message is not None:
+                messages.append(message)
+        del buffer[:position]
         return messages
+
+    def _joined(self, part: bytes, *, more: bool) -> bytes | bytearray | None:
+        """The message that this part is the last one of; None where more are to come."""
+        before = self._message
+        if before is None:
+            self._limit = self._most(part)
+        size = len(part) + (0 if before is None else len(before))
+        if size > self._limit:
+            beginning = bytes((part if before is None else before)[:16])
+            raise TooLong(f"a message of more than {self._limit} bytes", self._limit, beginning)
+        if before is None:
+            if not more:
+                return part
+            self._message = bytearray(part)
+            return None
+        before += part
+        if more:
+            return None
+        self._message = None
+        return before

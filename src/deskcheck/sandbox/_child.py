@@ -29,7 +29,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
 from deskcheck.sandbox import _beside, _calling, _determinism, _rlimits, _server, _session_child
-from deskcheck.sandbox._channel import sender
+from deskcheck.sandbox._channel import BLOCK_BYTES, END_BYTES, sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer._whole_call import whole_call
 from deskcheck.tracer.result import exception_text, snapshot
@@ -113,6 +113,9 @@ def _tracer(
     """
 
     def emit(block: bytes) -> None:
+        if len(block) > BLOCK_BYTES:
+            tracer.give_up("bytes")
+            return
         try:
             send(block)
         except OSError:
@@ -304,8 +307,11 @@ class _Run:
             "cpu_s": used.ru_utime + used.ru_stime,
             **facts,
         }
+        told = json.dumps(message).encode()
+        if len(told) > END_BYTES - 4:
+            told = json.dumps(_shortened(message)).encode()
         try:
-            self.send(b"end " + json.dumps(message).encode())
+            self.send(b"end " + told)
         except OSError:
             return
 
@@ -321,6 +327,18 @@ def _since(before: frozenset[str]) -> list[str]:
         if name not in before:
             found.append(name)
     return found
+
+
+def _shortened(end: dict[str, Any]) -> dict[str, Any]:
+    """What is said at the end, so that it is taken: without the texts of files, and with the beginning and
+    the end of a long result."""
+    shorter = {**end, "sources": {}}
+    result = end.get("result")
+    if result is not None:
+        while len(json.dumps(shorter)) > END_BYTES - 4:
+            result = f"{result[: len(result) // 3]} ... {result[-len(result) // 6 :]}"
+            shorter |= {"result": result, "result_builtin": False}
+    return shorter
 
 
 def _own_part(traceback: Any) -> Any:

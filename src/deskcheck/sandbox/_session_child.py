@@ -14,6 +14,7 @@ import json
 import linecache
 import marshal
 import os
+import re
 import resource
 import signal
 import socket
@@ -22,13 +23,14 @@ import traceback
 import types
 from ast import Expr, Expression, PyCF_ONLY_AST
 from collections.abc import Callable
+from dataclasses import replace
 from time import monotonic, sleep  # the program may have a clock of its own
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.value import decode, render
 from deskcheck.sandbox import _kernel as kernel
-from deskcheck.sandbox._channel import sender
+from deskcheck.sandbox._channel import BLOCK_BYTES, END_BYTES, END_PARTS, sender
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import snapshot
 
@@ -37,6 +39,9 @@ globals()["__builtins__"] = dict(vars(builtins))
 _fork: Callable[[], int] = ctypes.PyDLL(None).fork
 """Not `os.fork`: that runs what is registered for forks, which makes `random` draw a new seed and runs the
 program's own functions; a snapshot is what the interpreter was. The one thread holds every lock."""
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+_REST_BYTES, _REST_PARTS = 1 << 16, 100
+"""Of what is said beside a value."""
 _PARENT_S = 5.0
 """For the parent's end to be noticed, after which the server is the parent."""
 
@@ -181,13 +186,7 @@ class Interpreter:
             if value is not None:
                 vars(builtins)["_"] = value  # as at the prompt
             if shown is not None:
-                encoded, objects = snapshot(value, limits)
-                whole = decode(encoded, objects)
-                facts |= {
-                    "result": render(whole),
-                    "result_builtin": whole.builtin,
-                    "value": [encoded, objects],
-                }
+                facts |= _told(value, limits)
         except SystemExit as error:
             facts |= {"outcome": Outcome.EXITED, **self.describe(error)}
             leaving = error
@@ -306,6 +305,25 @@ class Interpreter:
         self.pid = os.getpid()
 
 
+def _told(value: Any, limits: TraceLimits, *, dumps: Callable[[Any], str] = json.dumps) -> dict[str, Any]:
+    """The value of a piece and its text, of which as much is left out as makes it too long to be taken."""
+    while True:
+        encoded, objects = snapshot(value, limits)
+        whole = decode(encoded, objects)
+        told = {"result": render(whole), "result_builtin": whole.builtin, "value": [encoded, objects]}
+        text = dumps(told)
+        if len(text) < 2 * END_BYTES - _REST_BYTES:
+            marks = _STRING.sub("", text)
+            if sum(map(marks.count, "[{,:")) < END_PARTS - _REST_PARTS:
+                return told
+        limits = replace(
+            limits,
+            items=limits.items // 3,
+            text_chars=min(limits.text_chars, len(text)) // 3,
+            objects=limits.objects // 3,
+        )
+
+
 def _open_again(
     files: list[tuple[int, str]],
     *,
@@ -334,6 +352,9 @@ def _current_folder() -> str | None:
 
 def _emitter(session: Interpreter, send: Callable[[bytes], None]) -> Callable[[bytes], None]:
     def emit(block: bytes) -> None:
+        if len(block) > BLOCK_BYTES:
+            session.tracer.give_up("bytes")
+            return
         try:
             send(block)
         except OSError:

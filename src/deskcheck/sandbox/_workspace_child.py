@@ -11,6 +11,7 @@ _package_root = __file__.rsplit("/", 3)[0]
 sys.path.insert(0, _package_root)
 
 import errno
+import json
 import marshal
 import os
 import signal
@@ -93,7 +94,8 @@ def main() -> None:
             assert fork.mirror is not None
             _write(job["path"], fork.mirror)
     except OSError as error:
-        os.write(fork.channel, marshal.dumps((error.errno, error.strerror, error.filename)))
+        place = None if error.filename is None else os.fsdecode(error.filename)
+        os.write(fork.channel, json.dumps([error.errno, error.strerror, place]).encode())
         os._exit(1)
     os._exit(0)
 

@@ -5,7 +5,6 @@ through pipes, its exit status and CPU time from the server, which is not in the
 """
 
 import functools
-import json
 import marshal
 import os
 import secrets
@@ -19,13 +18,13 @@ from dataclasses import asdict, fields
 from importlib import metadata
 from typing import Any
 
-from deskcheck.recording.block import MAGIC, mirrored
 from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox import _processes
-from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
+from deskcheck.sandbox._channel import CALL_BYTES, KEY_BYTES, TooLong
+from deskcheck.sandbox._decoder import Decoder, Forged
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.server import Report, Server, ServerLost
@@ -36,8 +35,6 @@ _MIRROR_BYTES = 1 << 20
 """Memory shared with the process, for events that it has not handed over yet."""
 _ANSWER_S = 5.0
 """Until the server is asked again whether a program is too late."""
-_MESSAGE_BYTES = 16 << 20
-"""Arguments or result of one call from a check."""
 _JOB_S = 60.0
 """For a program's process to take its job. It does that before anything else."""
 
@@ -79,21 +76,19 @@ class Run:
         one may call. answers: whether, once its code has run, the program waits for calls from another.
         `forward` takes what it says to that other. fixed: what the program finds in place of what differs
         between runs."""
-        self.forward: Callable[[bytes], None] = lambda message: None
+        self.forward: Callable[[bytes | memoryview], None] = lambda message: None
         self.program = program
         self.server = server
         self.limits = limits
         self.sink = sink
         self.stdout = bytearray()
         self.stderr = bytearray()
-        self.ready = False
         self.end: dict[str, Any] | None = None
         self.failed: dict[str, Any] | None = None
         self.stopped: tuple[Outcome, str] | None = None
-        self.blocks = 0
         self.mirror: int | None = None
         key = secrets.token_bytes(KEY_BYTES)
-        self.receiver = Receiver(key)
+        self.decoder = Decoder(key, traced=sink is not None, asks=bool(calls), answers=answers)
         job = {
             "program": {**{name: getattr(program, name) for name in _PROGRAM}, "mode": program.mode.value},
             "record": sink is not None,
@@ -146,16 +141,15 @@ class Run:
             pass  # it ended before it read its job: the report tells
         self.channel.setblocking(False)
 
-    def send(self, message: bytes) -> None:
-        """Hand a message to the program's process, as `_calling.receive` takes it."""
-        if len(message) > _MESSAGE_BYTES:
-            self.stop(Outcome.OUT_OF_MEMORY, f"a call that takes or gives more than {_MESSAGE_BYTES} bytes")
-            return
+    def send(self, message: bytes | memoryview) -> None:
+        """Hand a call, or its answer, to the program's process, as `_calling.receive` takes it."""
+        self.decoder.owed += 1
         if self.channel.fileno() < 0:
             return  # it has closed it, and will not be asked again
         self.channel.settimeout(_ANSWER_S)
         try:
-            self.channel.sendall(len(message).to_bytes(4, "big") + message)
+            self.channel.sendall(len(message).to_bytes(4, "big"))
+            self.channel.sendall(message)
         except OSError:
             return  # it is ending, or does not listen: its report, or its wall time, tells
         finally:
@@ -172,18 +166,28 @@ class Run:
             return False
         except ConnectionResetError:
             data = b""
+        if data and self._has_said_enough() and descriptor != self.channel.fileno():
+            return True  # it is being ended for that
         try:
             if data:
                 take(data)
         except Forged as error:
-            self.stop(Outcome.KILLED, f"it wrote to the recorder's channel: {error}")
+            self.stop(*self._forger(error))
             data = b""
         if not data:
             self._drop(descriptor)
             return False
-        if len(self.stdout) + len(self.stderr) > self.limits.output_bytes:
+        if self._has_said_enough():
             self.stop(Outcome.OUTPUT_LIMIT, f"more than {self.limits.output_bytes} bytes of output")
         return True
+
+    def _has_said_enough(self) -> bool:
+        return len(self.stdout) + len(self.stderr) > self.limits.output_bytes
+
+    def _forger(self, error: Forged) -> tuple[Outcome, str]:
+        if isinstance(error, TooLong) and error.limit == CALL_BYTES:
+            return Outcome.OUT_OF_MEMORY, f"a call that takes or gives more than {CALL_BYTES} bytes"
+        return Outcome.KILLED, f"it wrote to the recorder's channel: {error}"
 
     def _drop(self, descriptor: int) -> None:
         del self.descriptors[descriptor]
@@ -243,26 +247,28 @@ class Run:
 
     def _read_mirror(self, mirror: int) -> None:
         """Take the last events of a process that ended without handing them over."""
-        if self.sink is None or self.end is not None:
+        if self.sink is None:
             return
-        block = mirrored(os.pread(mirror, _MIRROR_BYTES, 0), self.blocks)
-        if block is not None:
-            self.sink(block)
+        try:
+            block = self.decoder.last(os.pread(mirror, _MIRROR_BYTES, 0))
+        except Forged as error:
+            self.stopped = self.stopped or self._forger(error)
+        else:
+            if block is not None:
+                self.sink(block)
 
     def _messages(self, data: bytes) -> None:
-        for message in self.receiver.feed(data):
-            if message.startswith((b"[", MAGIC)):
-                self.blocks += 1
-                if self.sink is not None and self.end is None:
-                    self.sink(message)
-            elif message == b"ready":
-                self.ready = True
-            elif message.startswith(b"end ") and self.end is None:
-                self.end = json.loads(message[4:])
-            elif message.startswith((b"ask ", b"answer ")):
-                self.forward(message.partition(b" ")[2])
-            elif message.startswith(b"failed "):
-                self.failed = json.loads(message[7:])
+        for kind, content in self.decoder.feed(data):
+            match kind:
+                case "block":
+                    assert self.sink is not None
+                    self.sink(content)
+                case "end":
+                    self.end = content
+                case "failed":
+                    self.failed = content
+                case "ask" | "answer":
+                    self.forward(content)
 
     def _ending(self, report: Report, wall_s: float) -> Ending:
         outcome, detail = self._verdict(report)
@@ -274,7 +280,7 @@ class Run:
                 "result": end.get("result"),
                 "result_builtin": end.get("result_builtin", False),
             }
-        cut = end.get("cut")
+        cut = self.decoder.cut or end.get("cut")
         if self.sink is not None and cut is None and self.end is None:
             cut = "ended"  # the process was gone before the trace was closed
         return Ending(
@@ -317,7 +323,7 @@ class Run:
             return Outcome(self.end["outcome"]), self.end.get("detail", "")
         if status < 0:
             return Outcome.KILLED, signal_name(-status)
-        if not self.ready:
+        if not self.decoder.ready:
             tail = text(self.stderr, 2000).strip()
             raise SandboxError(f"the process ended with status {status} before the program began: {tail}")
         return Outcome.EXITED, f"status {status}, without a word"

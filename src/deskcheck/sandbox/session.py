@@ -12,7 +12,6 @@ and what, is said by the interpreter that it ran in, which it shares with every 
 nobody trusts this is no mark. `Sandbox.check_one` is.
 """
 
-import json
 import marshal
 import os
 import secrets
@@ -33,9 +32,10 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Trace
-from deskcheck.recording.value import Value, decode
+from deskcheck.recording.value import Value
 from deskcheck.sandbox import _processes
-from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
+from deskcheck.sandbox._channel import KEY_BYTES
+from deskcheck.sandbox._decoder import KEPT_BYTES, KEPT_ROW_BYTES, Decoder, Forged
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
@@ -126,6 +126,7 @@ class _Said:
     report: Report | None
     files: Files
     stopped: tuple[Outcome, str] | None
+    cut: str | None
     stdout: str
     stderr: str
     cpu_s: float
@@ -428,7 +429,7 @@ class Session:
             exit_status=said.status,
             cpu_s=round(said.cpu_s, 6),
             wall_s=round(said.wall_s, 6),
-            cut=end.get("cut") if said.end is not None else "ended",
+            cut=said.cut or (end.get("cut") if said.end is not None else "ended"),
             **facts,
         ), value
 
@@ -534,7 +535,7 @@ class _Exchange:
         self.given = given
         self.to = to
         key = secrets.token_bytes(KEY_BYTES)
-        self.receiver = Receiver(key)
+        self.decoder = Decoder(key, traced=record, session=True, most=KEPT_BYTES, row_bytes=KEPT_ROW_BYTES)
         self.key = key
         self.told_over = False
         self.mirror = -1
@@ -569,9 +570,12 @@ class _Exchange:
                 while self._read(descriptor):
                     pass
             if self.record and self.end is None:
-                last = block.mirrored(os.pread(self.mirror, _MIRROR_BYTES, 0), len(self.blocks))
-                if last is not None:
-                    self.blocks.append(last)
+                try:
+                    last = self.decoder.last(os.pread(self.mirror, _MIRROR_BYTES, 0))
+                except Forged as error:
+                    self.stopped = self.stopped or (Outcome.KILLED, _forged(error))
+                else:
+                    self.blocks += [] if last is None else [last]
         finally:
             if self.mirror >= 0:
                 os.close(self.mirror)
@@ -614,6 +618,7 @@ class _Exchange:
                 left_out=files["left_out"],
             ),
             stopped=self.stopped,
+            cut=self.decoder.cut,
             stdout=text(self.stdout, len(self.stdout)),
             stderr=text(self.stderr, len(self.stderr)),
             cpu_s=cpu_s,
@@ -680,21 +685,23 @@ class _Exchange:
             return False
         except ConnectionResetError:
             data = b""
-        if descriptor == session._out:
-            self.stdout += data
-        elif descriptor == session._err:
-            self.stderr += data
+        if descriptor in (session._out, session._err):
+            if not self._has_said_enough():
+                (self.stdout if descriptor == session._out else self.stderr).extend(data)
         elif data and self.stopped is None:
             try:
                 self._messages(data)
-            except (Forged, ValueError, TypeError, RecursionError) as error:
-                self._stop(Outcome.KILLED, f"it wrote to the session's channel: {error}")
+            except Forged as error:
+                self._stop(Outcome.KILLED, _forged(error))
         if not data:
             self._drop(descriptor)
             return False
-        if not self.told_over and len(self.stdout) + len(self.stderr) > self.limits.output_bytes:
+        if not self.told_over and self._has_said_enough():
             self._stop(Outcome.OUTPUT_LIMIT, f"more than {self.limits.output_bytes} bytes of output")
         return True
+
+    def _has_said_enough(self) -> bool:
+        return len(self.stdout) + len(self.stderr) > self.limits.output_bytes
 
     def _drop(self, descriptor: int) -> None:
         """Somebody has closed the other end of what every process of the session has."""
@@ -717,16 +724,12 @@ class _Exchange:
             self.server.tell({"do": "kill"})
 
     def _messages(self, data: bytes) -> None:
-        for message in self.receiver.feed(data):
-            if message.startswith((b"[", block.MAGIC)):
-                if self.end is None:
-                    self.blocks.append(message)
-            elif message.startswith(b"end ") and self.end is None:
-                end = json.loads(message[4:])
-                if not isinstance(end, dict):
-                    raise ValueError("a report that is none")
-                Outcome(end["outcome"])
-                if "value" in end:
-                    encoded, objects = end["value"]
-                    end["value"] = decode(encoded, {int(number): what for number, what in objects.items()})
-                self.end = end
+        for kind, content in self.decoder.feed(data):
+            if kind == "block":
+                self.blocks.append(content)
+            elif kind == "end":
+                self.end = content
+
+
+def _forged(error: Forged) -> str:
+    return f"it wrote to the session's channel: {error}"

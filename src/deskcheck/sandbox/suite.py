@@ -26,10 +26,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from deskcheck.recording.errors import InputError, SandboxError
+from deskcheck.recording.errors import InputError, RecordingError, SandboxError
 from deskcheck.recording.file import _disk
 from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
+from deskcheck.sandbox._decoder import blocks, suite_message, suite_receiver
 from deskcheck.sandbox._guard import Guarded
 from deskcheck.sandbox._journal import Journal
 from deskcheck.tracer.limits import TraceLimits
@@ -126,7 +127,7 @@ class Observed:
 
     def blocks_of(self, call: Call) -> list[bytes]:
         """The events of a call as the tracer wrote them."""
-        return _blocks(self.journal.read(call.at, call.size))
+        return blocks(self.journal.read(call.at, call.size))
 
 
 @contextmanager
@@ -212,8 +213,15 @@ class _Run:
 
     def read(self) -> None:
         """Take in what an earlier run has left."""
-        for at, message in self.observed.journal.messages():
-            self._take(at, message)
+        journal = self.observed.journal
+        for at, message in journal.messages():
+            try:
+                self._take(at, message)
+            except Forged as error:
+                raise RecordingError(
+                    f"{journal.path}: damaged at byte {at}: {error}. Delete it: the tests run again then.",
+                    str(journal.path),
+                ) from error
 
     def missing(self, wanted: Sequence[CallKey]) -> list[CallKey]:
         known = {call.key for call in self.observed.calls.values()}
@@ -245,7 +253,7 @@ class _Run:
         finally:
             os.close(job_read)
             os.close(channel_write)
-        stopped, receiver = "", Receiver(key)
+        stopped, receiver = "", suite_receiver(key)
         try:
             with os.fdopen(job_write, "wb") as stream:
                 stream.write(json.dumps(job).encode())
@@ -311,8 +319,7 @@ class _Run:
                 try:
                     data = os.read(channel, _CHUNK_BYTES) if ready else None
                     if data:
-                        for message in receiver.feed(data):
-                            self._keep(message)
+                        self._hear(receiver, data)
                     elif data is not None:
                         open_ = False
                 except BlockingIOError:
@@ -326,10 +333,15 @@ class _Run:
         os.set_blocking(channel, False)
         try:
             while data := os.read(channel, _CHUNK_BYTES):
-                for message in receiver.feed(data):
-                    self._keep(message)
+                self._hear(receiver, data)
         except (BlockingIOError, Forged):
             return
+
+    def _hear(self, receiver: Receiver, data: bytes) -> None:
+        """Take in what the tests' process says. Raises Forged."""
+        for message in receiver.feed(data):
+            suite_message(message)
+            self._keep(bytes(message))
 
     def _take_what_was_written(self, *, was_killed: bool = False) -> None:
         """Add what the tests wrote to what they wrote before."""
@@ -354,7 +366,7 @@ class _Run:
         self._take(self.observed.journal.add(message), message)
 
     def _take(self, at: int, message: bytes) -> None:
-        kind, facts, begins = _read(message)
+        kind, facts, begins = suite_message(message, by_us=True)
         observed = self.observed
         match kind:
             case "call":
@@ -430,25 +442,9 @@ def _message(kind: str, facts: dict[str, Any], blocks: Iterable[bytes] = ()) -> 
     return b"".join(parts)
 
 
-def _read(message: bytes) -> tuple[str, dict[str, Any], int]:
-    """Kind, facts, and where the blocks begin."""
-    line, _, rest = message.partition(b"\n")
-    kind, _, size = line.decode().rpartition(" ")
-    return kind, json.loads(rest[: int(size)]), len(line) + 1 + int(size)
-
-
-def _blocks(data: bytes) -> list[bytes]:
-    found, position = [], 0
-    while position < len(data):
-        end = position + 4 + int.from_bytes(data[position : position + 4], "big")
-        found.append(data[position + 4 : end])
-        position = end
-    return found
-
-
 def _masked(message: bytes, mask: EnvironmentMask) -> bytes:
     """The message without environment variables, in what is told of a call and in its events."""
-    kind, facts, begins = _read(message)
+    kind, facts, begins = suite_message(message, by_us=True)
     if kind != "call":
         return message
     for name in ("arguments", "result", "detail", "stdout"):
@@ -456,4 +452,4 @@ def _masked(message: bytes, mask: EnvironmentMask) -> bytes:
             facts[name] = text
             facts |= {"form": "in part"} if name == "arguments" else {}
             facts |= {"result_builtin": False} if name == "result" else {}
-    return _message(kind, facts, mask.blocks(_blocks(message[begins:])))
+    return _message(kind, facts, mask.blocks(blocks(message[begins:])))

@@ -26,6 +26,7 @@ from typing import Any
 from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox import _processes
+from deskcheck.sandbox._decoder import WORD_BYTES, Forged, end_of_command
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import find
 from deskcheck.sandbox.limits import Limits
@@ -39,6 +40,7 @@ _JOB_S = 60.0
 _END_S = 30.0
 """For the server to report the end of a command that it was told to kill."""
 _OUTPUT_BYTES = 10 << 20
+_FORGED = "it wrote to the sandbox's channel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +282,12 @@ class _Request:
         except (BlockingIOError, ConnectionResetError):
             return False
         taken = self.written[descriptor]
-        if descriptor != self.ends[2] and len(taken) + len(data) > output_bytes:
+        if descriptor == self.ends[2]:
+            if len(taken) + len(data) > WORD_BYTES:
+                self._stop(Outcome.KILLED, _FORGED)
+                return False
+            taken += data
+        elif len(taken) + len(data) > output_bytes:
             taken += data[: output_bytes - len(taken)]
             self._stop(Outcome.OUTPUT_LIMIT, f"more than {output_bytes} bytes of output")
         else:
@@ -306,7 +313,12 @@ class _Request:
             outcome = Outcome.OUT_OF_MEMORY
             detail = f"more than {limits.memory_bytes} bytes in all its processes"
         elif refusal:
-            raise OSError(*marshal.loads(refusal))
+            try:
+                error = end_of_command(refusal)
+            except Forged as forged:
+                outcome, detail = Outcome.KILLED, f"{_FORGED}: {forged}"
+            else:
+                raise error
         elif status < 0:
             outcome, detail = Outcome.KILLED, f"signal {-status}"
         else:

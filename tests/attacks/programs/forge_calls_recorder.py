@@ -3,7 +3,7 @@
 Seen: the verdict is that it passed, or another than that it ended its process.
 Stopped at: strict, standard.
 Works: against a harness whose child reports the verdict.
-Verdict: wrong, exited.
+Verdict: wrong, exited, killed.
 """
 import os
 import sys

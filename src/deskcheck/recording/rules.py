@@ -1,0 +1,443 @@
+"""What the rows of a recording must be for a reader to understand them: checked where they come from
+somebody else.
+
+A program shares its process with what records it, so its rows are what a hostile peer says, and so are
+those of a file that somebody sends. What is checked: each column has its type; each JSON column is whole,
+is no deeper than a reader can follow, and has the form of docs/format.md; what refers to an object refers
+to one that the trace has told of; indices go up by one.
+
+Not: whether the rows are true, and what an object that is no more was needed for by others.
+
+It is done in C (`_rows`), and here for where that is not built; the two agree.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from deskcheck.recording.block import MAGIC
+from deskcheck.recording.block import rows as block_rows
+from deskcheck.recording.trace import Kind, Row
+
+_compiled: Any
+try:
+    from deskcheck.recording import _rows as _compiled
+except ImportError:  # not built: the same in Python
+    _compiled = None
+
+DEPTH = 250
+"""Of lists and objects in one JSON column. The tracer's own limit on depth makes at most half of it."""
+THREADS = 10_000
+"""A recording has a trace for every number up to its highest, so that a wild number would be costly."""
+OBJECTS = 500_000
+"""That the rows of a recording may tell of at a time: what is known of each is kept."""
+_NAME_CHARS = 100_000
+"""Of a function's qualified name, of a file's."""
+_INT32 = 1 << 31
+_NUMBERS = 1 << 53
+_DIGITS = 4300
+"""Of an int: the interpreter turns no longer text into one."""
+
+_STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_ROW_BYTES = 1000
+"""Of a row as JSON, without its texts."""
+
+_NO_ROW = f"not the {len(Row._fields)} fields of an event"
+_KINDS = frozenset(Kind)
+_CONTENTS = frozenset(
+    {
+        *("list", "dict", "set", "bytearray", "array", "table", "object", "exception"),
+        *("iterator", "generator", "function", "class", "opaque"),
+    }
+)
+_IDENTITY = re.compile("0|[1-9][0-9]{0,15}")
+_INT_TEXT = re.compile(r"-?[0-9]+")
+_FLOAT_TEXT = re.compile(r"[-+]?(?:nan|inf|[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?)")
+_COLUMNS = ("locals", "stack", "globals", "objects", "caller", "value", "left_out")
+"""Those that hold JSON."""
+
+
+class _Bad(ValueError):
+    """What is wrong, without the place."""
+
+
+def _no_constant(text: str) -> Any:
+    raise _Bad(f"{text} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _need(right: bool, what: str) -> None:
+    if not right:
+        raise _Bad(what)
+
+
+def _is_int(value: Any, low: int, high: int) -> bool:
+    return type(value) is int and low <= value < high
+
+
+def _depth(text: str) -> int:
+    """How deep the lists and objects of a JSON text are, at least where it is one."""
+    deepest = depth = at = 0
+    if text.count("[") + text.count("{") <= DEPTH:
+        return 0
+    for found in re.finditer(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[\[{]|[\]}]', text, re.DOTALL):
+        at = found.start()
+        if text[at] in "[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif text[at] in "]}":
+            depth -= 1
+    return deepest
+
+
+def _parsed(text: str) -> Any:
+    _need(_depth(text) <= DEPTH, f"more than {DEPTH} deep")
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except _Bad:
+        raise
+    except (ValueError, RecursionError):
+        raise _Bad("no JSON") from None
+    _need(end == len(text), "more than one JSON text")
+    return value
+
+
+class _Texts:
+    """The JSON columns of one row. references: what it refers to."""
+
+    def __init__(self) -> None:
+        self.references: list[int] = []
+
+    def value(self, value: Any) -> None:
+        """An encoded value."""
+        if value is None or type(value) in (bool, str):
+            return
+        if type(value) is int:
+            _need(-(1 << 63) <= value < 1 << 63, "a number of more than 64 bits")
+            return
+        if type(value) is float:
+            return
+        _need(type(value) is dict, "a list is no encoded value")
+        read = _FORMS.get(frozenset(value) - _ADDED)
+        _need(read is not None, "no encoded value")
+        for key, part in value.items():
+            self.part(key, part)
+        allowed, check = read  # type: ignore[misc]
+        _need(allowed.issuperset(value), "no encoded value")
+        if check is not None:
+            check(value)
+
+    def part(self, key: str, part: Any) -> None:
+        """What stands under a key of an encoded value."""
+        if key in ("tuple", "frozenset", "array", "range", "slice"):
+            self.values(part)
+        elif key == "self":
+            self.value(part)
+        elif key == "ref":
+            _need(_is_int(part, 0, _NUMBERS), "no identity number")
+            self.references.append(part)
+        elif key == "length":
+            _need(_is_int(part, 0, 1 << 63), "a length that is none")
+        elif key == "unbound":
+            _need(part is True, "no encoded value")
+        elif key in ("names", "complex"):
+            _need(type(part) is list and all(type(one) is str for one in part), "no list of texts")
+        else:
+            _need(type(part) is str, f"{key} is no text")
+
+    def values(self, values: Any) -> None:
+        _need(type(values) is list, "no list of values")
+        for value in values:
+            self.value(value)
+
+    def names(self, names: Any) -> None:
+        _need(type(names) is dict, "no names with values")
+        for value in names.values():
+            self.value(value)
+
+    def items(self, items: Any, way: str) -> None:
+        """What a container holds. way: ``pairs``, ``bytes``, ``values``."""
+        _need(type(items) is list, "no list of items")
+        for item in items:
+            if way == "pairs":
+                _need(type(item) is list and len(item) == 2, "an item of a mapping that is no pair")
+                self.values(item)
+            elif way == "bytes":
+                _need(_is_int(item, 0, 256), "no byte")
+            else:
+                self.value(item)
+
+    def content(self, content: Any) -> str:
+        """The whole content of an object; the way of its items."""
+        _need(content.keys() <= _CONTENT_KEYS and "type" in content, "no content of an object")
+        for key in ("kind", "type", "base", "text", "cut", "dtype"):
+            _need(type(content.get(key, "")) is str, f"{key} is no text")
+        _need(content["kind"] in _CONTENTS, "an object of an unknown kind")
+        _need(_is_int(content.get("length", 0), 0, 1 << 63), "a length that is none")
+        shape = content.get("shape", [])
+        _need(type(shape) is list and all(_is_int(one, 0, 1 << 63) for one in shape), "no shape")
+        way = "values"
+        if content["kind"] in ("dict", "table") or content.get("base") == "dict":
+            way = "pairs"
+        elif content["kind"] == "bytearray":
+            way = "bytes"
+        self.items(content.get("items", []), way)
+        self.names(content.get("fields", {}))
+        return way
+
+    def change(self, change: Any, way: str) -> None:
+        """What changed of an object."""
+        _need(change.keys() <= _CHANGE_KEYS, "no change of an object")
+        for key in ("cut", "text"):
+            _need(type(change.get(key)) in (str, type(None)), f"{key} is no text")
+        length = change.get("length")
+        _need(length is None or _is_int(length, 0, 1 << 63), "a length that is none")
+        if "splice" in change:
+            splice = change["splice"]
+            _need(type(splice) is list and len(splice) == 3, "no splice")
+            _need(all(_is_int(one, 0, 1 << 63) for one in splice[:2]), "no splice")
+            self.items(splice[2], way)
+        self.names(change.get("fields", {}))
+
+    def caller(self, caller: Any) -> None:
+        _need(type(caller) is dict and caller.keys() <= _CALLER_KEYS, "no caller")
+        _need(_is_int(caller.get("frame"), 0, _INT32), "a caller without a frame")
+        _need(_is_int(caller.get("offset"), -_INT32, _INT32), "a caller without a place")
+        at = caller.get("at", [])
+        _need(type(at) is list, "no place in a line")
+        _need(all(one is None or _is_int(one, -_INT32, _INT32) for one in at), "no place in a line")
+        _need(type(caller.get("via")) in (str, type(None)), "via is no text")
+        if "locals" in caller:
+            self.names(caller["locals"])
+        if "stack" in caller:
+            self.values(caller["stack"])
+
+
+_CONTENT_KEYS = frozenset("kind type items fields base text length cut shape dtype".split())
+_CHANGE_KEYS = frozenset("splice fields length cut text".split())
+_CALLER_KEYS = frozenset("frame offset at via locals stack".split())
+_ADDED = frozenset({"length", "names", "dtype"})
+"""Keys that no form is known by."""
+
+
+def _int_form(value: dict[str, Any]) -> None:
+    if "cut" in value:
+        _need("length" in value, "an int without its length")
+    else:
+        text = value["int"]
+        _need(_INT_TEXT.fullmatch(text) is not None and len(text) <= _DIGITS, "no int")
+
+
+def _float_form(value: dict[str, Any]) -> None:
+    _need(_FLOAT_TEXT.fullmatch(value["float"]) is not None, "no float")
+
+
+def _bytes_form(value: dict[str, Any]) -> None:
+    _need(all(char <= "\xff" for char in value["bytes"]), "no bytes")
+
+
+def _complex_form(value: dict[str, Any]) -> None:
+    parts = value["complex"]
+    _need(len(parts) == 2 and all(_FLOAT_TEXT.fullmatch(part) for part in parts), "no complex number")
+
+
+def _three_form(value: dict[str, Any]) -> None:
+    (parts,) = value.values()
+    _need(len(parts) == 3, "not three parts")
+
+
+def _form(key: str, more: str, check: Any = None) -> Iterable[tuple[frozenset[str], Any]]:
+    """Each set of keys that this form is known by, with all that it may have, and a further check."""
+    allowed = frozenset([key, *more.split()])
+    told = sorted(allowed - {key} - _ADDED)
+    for mask in range(1 << len(told)):
+        chosen = {name for bit, name in enumerate(told) if mask & 1 << bit}
+        yield frozenset({key, *chosen}), (allowed, check)
+
+
+def _str_form(value: dict[str, Any]) -> None:
+    _need("length" in value and "cut" in value, "a text that is cut, without its length")
+
+
+def _array_form(value: dict[str, Any]) -> None:
+    _need("dtype" in value, "an array without its type")
+
+
+def _typed_form(value: dict[str, Any]) -> None:
+    _need("type" in value, "a value without its type")
+
+
+def _method_form(value: dict[str, Any]) -> None:
+    _need("self" in value, "a method of nothing")
+
+
+_FORMS: dict[frozenset[str], tuple[frozenset[str], Any]] = {
+    keys: form
+    for key, more, check in (
+        ("ref", "", None),
+        ("tuple", "type names length cut", None),
+        ("frozenset", "type length cut", None),
+        ("array", "dtype length cut", _array_form),
+        ("str", "length cut", _str_form),
+        ("int", "length cut", _int_form),
+        ("float", "", _float_form),
+        ("bytes", "length cut", _bytes_form),
+        ("complex", "", _complex_form),
+        ("range", "", _three_form),
+        ("slice", "", _three_form),
+        ("text", "type cut length", _typed_form),
+        ("method", "self", _method_form),
+        ("unbound", "", None),
+        ("cut", "type", _typed_form),
+    )
+    for keys, form in _form(key, more, check)
+}
+
+
+class _Thread:
+    """What the rows of a trace have told so far. ways: of the items of each object that there is."""
+
+    def __init__(self) -> None:
+        self.index = 0
+        self.ways: dict[int, str] = {}
+
+
+class _Checker:
+    """`Checker` in Python."""
+
+    def __init__(self, references: bool) -> None:
+        self.references = references
+        self._objects = 0
+        self._threads: dict[int, _Thread] = {}
+
+    def block(self, block: bytes) -> int:
+        count = 0
+        for row in block_rows(block):
+            self.row(row)
+            count += 1
+        return count
+
+    def row(self, row: Row) -> None:
+        _need(_is_int(row.thread, 0, THREADS), f"its thread is not in 0..{THREADS - 1}")
+        _need(_is_int(row.index, 0, 1 << 63), "its index is none")
+        _need(type(row.kind) is str and row.kind in _KINDS, "its kind is unknown")
+        _need(_is_int(row.frame, 0, _INT32), "its frame is no number")
+        for name in (row.function, row.file):
+            _need(type(name) is str and len(name) <= _NAME_CHARS, "it has no function, or no file")
+        _need(_is_int(row.line, -_INT32, _INT32), "its line is no number")
+        _need(_is_int(row.offset, -_INT32, _INT32), "its offset is no number")
+        _need(all(type(text) in (str, type(None)) for text in row[8:]), "a column is no text")
+        thread = self._threads.get(row.thread)
+        if thread is None:
+            thread = self._threads[row.thread] = _Thread()
+        if self.references:
+            _need(row.index == thread.index, f"the next of thread {row.thread} has index {thread.index}")
+        texts = _Texts()
+        for column in _COLUMNS:
+            text = getattr(row, column)
+            if text:
+                try:
+                    self._column(column, _parsed(text), texts, thread)
+                except _Bad as error:
+                    raise _Bad(f"{column}: {error}") from None
+        if self.references:
+            for number in texts.references:
+                _need(number in thread.ways, f"it refers to #{number}, which is not known")
+            thread.index += 1
+
+    def _column(self, name: str, told: Any, texts: _Texts, thread: _Thread) -> None:
+        if name in ("locals", "globals"):
+            texts.names(told)
+        elif name == "stack":
+            texts.values(told)
+        elif name == "value":
+            texts.value(told)
+        elif name == "caller":
+            texts.caller(told)
+        elif name == "left_out":
+            _need(type(told) is dict, "no numbers")
+            _need(all(_is_int(one, 0, 1 << 63) for one in told.values()), "no numbers")
+        else:
+            _need(type(told) is dict, "no objects")
+            for key, change in told.items():
+                _need(_IDENTITY.fullmatch(key) is not None, "no identity number")
+                self._object(int(key), change, texts, thread)
+
+    def _object(self, number: int, change: Any, texts: _Texts, thread: _Thread) -> None:
+        if change is None:
+            self._objects -= thread.ways.pop(number, None) is not None
+            return
+        _need(type(change) is dict, "no content of an object")
+        if "kind" in change:
+            way = texts.content(change)
+            if self.references and number not in thread.ways:
+                if self._objects >= OBJECTS:
+                    raise OverflowError(f"more than {OBJECTS} objects at a time")
+                self._objects += 1
+            thread.ways[number] = way
+        elif self.references:
+            _need(number in thread.ways, "a change of an object which is not known")
+            texts.change(change, thread.ways[number])
+        else:
+            splice = change.get("splice", [])
+            items = splice[2] if type(splice) is list and len(splice) == 3 else []
+            pairs = type(items) is list and bool(items) and type(items[0]) is list
+            texts.change(change, "pairs" if pairs else "values")
+
+
+class Checker:
+    """Checks rows as they come, in their order.
+
+    references: whether rows begin with the first of their trace; else each is looked at by itself, and
+    what it refers to is not.
+    """
+
+    def __init__(self, references: bool = True) -> None:
+        rows: Any = (_Checker if _compiled is None else _compiled.Checker)(references)
+        self._block: Callable[[bytes], int] = rows.block
+        self.row: Callable[[Row], None] = rows.row
+        """Check one row. Raises as `block` does."""
+
+    def block(self, block: bytes) -> int:
+        """Check a block of events (`recording.block`); how many there are.
+
+        Raises ValueError where it is none, or a row is wrong; OverflowError where the trace tells of more
+        than `OBJECTS` at a time. What the block held is then half known: no other may follow.
+        """
+        if block.startswith(MAGIC):
+            return self._block(block)
+        self.row(row_of(block))
+        return 1
+
+
+def row_of(block: bytes) -> Row:
+    """The row of a block that is JSON. Raises ValueError."""
+    try:
+        _need(len(_STRINGS.sub(b"", block)) <= _ROW_BYTES, "no JSON of an event")
+        fields = _parsed(block.decode("utf-8", "surrogatepass"))
+    except UnicodeDecodeError:
+        raise ValueError("no JSON") from None
+    _need(type(fields) is list and len(fields) == len(Row._fields), _NO_ROW)
+    return Row(*fields)
+
+
+def check(rows: Iterable[Row]) -> None:
+    """Check rows of a file, each by itself. Raises ValueError."""
+    row = Checker(references=False).row
+    for each in rows:
+        row(each)
+
+
+def check_value(encoded: Any, objects: dict[str, Any]) -> None:
+    """Check an encoded value, and the whole contents of the objects that it leads to. Raises ValueError."""
+    texts = _Texts()
+    texts.value(encoded)
+    for number, content in objects.items():
+        _need(_IDENTITY.fullmatch(number) is not None, "no identity number")
+        _need(type(content) is dict and "kind" in content, "no content of an object")
+        texts.content(content)
+    for reference in texts.references:
+        _need(str(reference) in objects, f"it refers to #{reference}, which is not known")

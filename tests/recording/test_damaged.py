@@ -1,0 +1,129 @@
+"""A folder with rows that nobody's tracer wrote is read around them, and they are named."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deskcheck.recording import Ending, Environment, Mode, Outcome, Program, RecordingError, Row
+from deskcheck.recording.file import EVENTS_SCHEMA, RECORDINGS_SCHEMA, Recordings, Writer
+from tests.command import deskcheck
+
+_CODE = "def f(n):\n    a = [n]\n    return a\n"
+_HERE = Environment(
+    python="3.12.1", implementation="cpython", platform="linux", hash_seed=0, deskcheck="0", tracer="native"
+)
+
+
+def _row(index: int, kind: str, line: int, **columns: Any) -> Row:
+    plain = Row(0, index, kind, 0, "f", "program.py", line, 4, *[None] * 9)
+    return plain._replace(**columns)
+
+
+_ROWS = [
+    _row(0, "call", 1, locals='{"n":1}'),
+    _row(1, "line", 2),
+    _row(2, "line", 3, locals='{"a":{"ref":1}}', objects='{"1":{"kind":"list","type":"list","items":[1]}}'),
+    _row(3, "return", 3, value='{"ref":1}'),
+]
+
+EVENTS: dict[str, dict[int, dict[str, Any]]] = {
+    "no JSON": {2: {"locals": "{"}},
+    "deep": {2: {"locals": "[" * 100_000 + "]" * 100_000}},
+    "deep values": {2: {"locals": '{"a":' + '{"tuple":[' * 5000 + "1" + "]}" * 5000 + "}"}},
+    "a list": {2: {"locals": "[]"}},
+    "an unknown form": {2: {"stack": '[{"what":1}]'}},
+    "a reference to nothing": {3: {"value": '{"ref":77}'}},
+    "a change of nothing": {2: {"objects": '{"1":{"splice":[0,0,[1]]}}'}},
+    "an object of no kind": {2: {"objects": '{"1":{"kind":"x","type":"list"}}'}},
+    "a wild caller": {0: {"caller": '{"frame":[1],"offset":{}}'}},
+    "a wild gap": {1: {"left_out": "5"}},
+    "a kind that is none": {1: {"kind": "loop"}},
+    "another index": {1: {"index": 9}},
+}
+RECORDINGS: dict[str, dict[str, str]] = {
+    "extra: no JSON": {"extra": "{"},
+    "extra: deep": {"extra": "[" * 100_000},
+    "extra: a number": {"extra": "5"},
+    "sources: numbers": {"sources": '{"a.py": 5}'},
+    "environment: a list": {"environment": "[]"},
+    "environment: empty": {"environment": "{}"},
+    "mode": {"mode": "what"},
+    "outcome": {"outcome": "forged"},
+}
+
+
+def folder_of(
+    path: Path, *, events: dict[int, dict[str, Any]] | None = None, recording: dict[str, str] | None = None
+) -> Path:
+    """Three recordings, the second of which was changed."""
+    with Writer(path) as writer:
+        for name in ("one", "two", "three"):
+            spool = writer.begin(
+                Program(id=name, code=_CODE, mode=Mode.CALL, entry="f", arguments="(1,)", train_ok=True)
+            )
+            for row in _ROWS:
+                spool.write(json.dumps(row))
+            ending = Ending(outcome=Outcome.RETURNED, result="[1]", result_builtin=True)
+            spool.finish(ending, _HERE, repeatable=True)
+    for table, schema, changes in (
+        ("events", EVENTS_SCHEMA, {len(_ROWS) + n: change for n, change in (events or {}).items()}),
+        ("recordings", RECORDINGS_SCHEMA, {1: recording or {}}),
+    ):
+        file = path / f"{table}-00000.parquet"
+        rows = pq.read_table(file).to_pylist()
+        for number, change in changes.items():
+            rows[number] |= change
+        pq.write_table(pa.Table.from_pylist(rows, schema=schema), file)
+    return path
+
+
+COMMANDS = (
+    ("check",),
+    ("questions", "output,state,next-line,path"),
+    ("view",),
+    ("view", "--json"),
+    ("view", "two"),
+    ("view", "two", "--json"),
+    ("view", "two", "--out", "page.html"),
+    ("show", "two"),
+    ("show", "one"),
+    ("view", "three"),
+)
+
+
+@pytest.mark.parametrize("name", [*EVENTS, *RECORDINGS])
+def test_commands_go_on(tmp_path: Path, name: str) -> None:
+    """None ends with a traceback; what is whole is there; what is not is named."""
+    folder = folder_of(tmp_path / "runs", events=EVENTS.get(name), recording=RECORDINGS.get(name))
+    for command, *more in COMMANDS:
+        arguments = [folder, *more] if command != "questions" else [folder, "--questions", *more]
+        done = deskcheck(command, *arguments, cwd=tmp_path)
+        said = done.stdout + done.stderr
+        assert "Traceback" not in said
+        assert done.returncode in (0, 1, 2), said
+        if "one" in more or "three" in more:
+            assert done.returncode == 0, said
+        if command == "check":
+            assert done.returncode == 1, said
+            assert "two" in said
+
+
+@pytest.mark.parametrize("name", sorted(EVENTS.keys() - {"another index"}))
+def test_every_event_is_whole_or_named(tmp_path: Path, name: str) -> None:
+    """Whoever goes through the states of such a recording gets our own error, which says which it is."""
+    folder = folder_of(tmp_path / "runs", events=EVENTS[name])
+    whole, said = [], {}
+    for recording in Recordings(folder):
+        try:
+            for event in recording.trace:
+                repr((event.locals, event.stack, event.globals, event.value, event.state, event.left_out))
+            whole.append(recording.id)
+        except RecordingError as error:
+            said[recording.id] = str(error)
+    assert whole == ["one", "three"]
+    assert [*said] == ["two"]
+    assert any(word in said["two"] for word in ("'two'", "event", "object"))

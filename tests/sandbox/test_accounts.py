@@ -16,7 +16,7 @@ from deskcheck.sandbox import Limits, Sandbox, _cgroup
 from deskcheck.sandbox.limits import WALL_TIMES
 from deskcheck.sandbox.recorder import Recorder, RecordSettings
 from deskcheck.sandbox.server import NOT_COUNTED
-from tests.attacks.test_attacks import as_nobody
+from tests.circumstances import as_nobody
 
 LIMITS = Limits(cpu_s=0.4, wall_s=30, memory_bytes=1 << 30)
 IGNORED = """

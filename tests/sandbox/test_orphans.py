@@ -15,7 +15,7 @@ from deskcheck.sandbox import Sandbox, _orphans
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.server import Profile, Server
 from tests.attacks.stage import parent_of, processes
-from tests.attacks.test_attacks import as_nobody
+from tests.circumstances import as_nobody
 
 _SUBREAPER = 36
 _GONE_S = 60.0

@@ -107,7 +107,7 @@ def test_a_long_value_is_cut(sandbox: Sandbox) -> None:
 
 FORGER = (
     f"{FIND}\n"
-    + """
+    """
 def number(value):
     found = b""
     while value >= 0x80:

@@ -88,8 +88,8 @@ class Setup:
     """What the caller wants of the server. scratch: the folder under which programs may write.
 
     uid: what programs run as, where that is not the caller's own. profile: the library's modules to import;
-    foreign: others, imported once the server is confined as programs are. counted: what a control group counts
-    (`_cgroup`). mark: what all its processes carry (`_orphans`). workspace: whether commands run there: files
+    foreign: others, imported once the server is confined as programs are. counted: what a control group
+    counts (`_cgroup`). mark: what all its processes carry (`_orphans`). workspace: whether commands run there: files
     stay from one to the next, and may be run. listening: whether programs begin with UNIX sockets that the
     caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock than this version
     has; None: all.
@@ -230,9 +230,7 @@ class _Server:
             folders.append("/tmp")
         readable = [*self.readable, *_READABLE_DEVICES]
         writable = [*folders, *_WRITABLE_DEVICES]
-        self.rules = landlock.ruleset(
-            abi, readable, writable, folders if setup.workspace else [], listed
-        )
+        self.rules = landlock.ruleset(abi, readable, writable, folders if setup.workspace else [], listed)
         self.facts["landlock"] = abi
         self.own_signals = not self.alone and abi < 6
         if setup.uid is not None and not self.alone:
@@ -461,7 +459,9 @@ class _Server:
         """How a program's process gives up everything that is the server's."""
         setup, steps = self.setup, _steps.Steps()
         steps.call("setsid")
-        if "memory" in setup.counted and not (setup.foreign and self.confined):  # it may not write there itself
+        if "memory" in setup.counted and not (
+            setup.foreign and self.confined
+        ):  # it may not write there itself
             steps.be_killed_first()
         steps.call("chdir", os.fsencode(self.program_folder))
         self._give_up(steps)

@@ -89,10 +89,10 @@ class Setup:
 
     uid: what programs run as, where that is not the caller's own. profile: the library's modules to import;
     foreign: others, imported once the server is confined as programs are. counted: what a control group
-    counts (`_cgroup`). mark: what all its processes carry (`_orphans`). workspace: whether commands run there: files
-    stay from one to the next, and may be run. listening: whether programs begin with UNIX sockets that the
-    caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock than this version
-    has; None: all.
+    counts (`_cgroup`). mark: what all its processes carry (`_orphans`). workspace: whether commands run
+    there: files stay from one to the next, and may be run. listening: whether programs begin with UNIX
+    sockets that the caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock
+    than this version has; None: all.
     """
 
     level: str

@@ -46,7 +46,7 @@ def recorded() -> dict[str, list[Stream]]:
             take("plain")
             for tracer in (None, "reference"):
                 sandbox.run_one(program, sink=lambda block: None, tracer=tracer)
-                found["traced"].append(heard[:12] + heard[-1:])
+                found["traced"].append(heard[:12] + heard[12:][-1:])
                 heard.clear()
         call = Program(
             id="c", code="def f(n):\n    return [n] * n\n", mode=Mode.CALL, entry="f", arguments="(3,)"

@@ -32,7 +32,8 @@ def recorded() -> dict[str, list[Stream]]:
     read = Decoder._read
 
     def listen(self: Decoder, message: bytes | bytearray) -> Any:
-        heard.append(bytes(message))
+        if not self._asks:  # the check, which runs beside what it judges
+            heard.append(bytes(message))
         return read(self, message)
 
     def take(kind: str) -> None:
@@ -46,7 +47,7 @@ def recorded() -> dict[str, list[Stream]]:
             take("plain")
             for tracer in (None, "reference"):
                 sandbox.run_one(program, sink=lambda block: None, tracer=tracer)
-                found["traced"].append(heard[:12] + heard[-1:])
+                found["traced"].append(heard[:12] + heard[12:][-1:])
                 heard.clear()
         call = Program(
             id="c", code="def f(n):\n    return [n] * n\n", mode=Mode.CALL, entry="f", arguments="(3,)"
@@ -54,9 +55,7 @@ def recorded() -> dict[str, list[Stream]]:
         sandbox.run_one(call, sink=lambda block: None)
         take("traced")
         sandbox.check_one(Checked(Program(id="a", code=call.code), "assert f(2) == [2, 2]", ("f",)))
-        answers = [message for message in heard if not message.startswith(b"ask ")]
-        found["answers"].append(answers)
-        heard.clear()
+        take("answers")
         with sandbox.session() as session:
             for code in ("x = [1, {'a': (2, 3.5)}]\nx", "1 / 0", "print('x')"):
                 session.run(code, record=True)

@@ -152,7 +152,7 @@ environments = st.builds(
     tracer=texts,
     packages=names,
 )
-runs = st.tuples(programs, told.rows(), endings, environments, st.none() | st.booleans(), maybe_texts)
+runs = st.tuples(programs, told.rows(most=4), endings, environments, st.none() | st.booleans(), maybe_texts)
 
 
 @given(

@@ -120,8 +120,8 @@ def _pieces(kind: str, content: Any) -> list[Any]:
     """The content of a message, or several that tell the same together."""
     if not isinstance(content, dict):
         return [content]
-    if kind == "stream" and len(content["text"]) > _PIECE_CHARS:
-        text = content["text"]
+    text = content.get("text")
+    if kind == "stream" and isinstance(text, str) and len(text) > _PIECE_CHARS:
         pieces = [text[at : at + _PIECE_CHARS] for at in range(0, len(text), _PIECE_CHARS)]
         return [{**content, "text": piece, GOES_ON: number > 0} for number, piece in enumerate(pieces)]
     if isinstance(content.get("traceback"), list):

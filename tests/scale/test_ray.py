@@ -44,6 +44,27 @@ def on_ray(folder: Path, count: int, *more: str) -> dict[str, Any]:
 
 
 @ON_RAY
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_ray_at_a_time")
+def test_a_cluster_of_our_own_listens_on_loopback_alone() -> None:
+    """Every server of it: nobody in the network can join, or run anything there."""
+    path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.scale.listening"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    skip_without_ray(done.stderr, "a cluster of our own listens on loopback alone")
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("[")))
+    assert len(found) > 3
+    assert set(found) <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
+
+
+@ON_RAY
 @pytest.mark.usefixtures("one_ray_at_a_time")
 @pytest.mark.parametrize(
     "more",

@@ -7,6 +7,8 @@ the driver tries again, and has to count.
 import os
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from deskcheck.recording.errors import DeskcheckError, InputError, MissingExtra
@@ -17,8 +19,33 @@ _ASK_AGAIN_S = 5.0
 _ANSWER_S = 10.0
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
 _STARTS = 3
+_LOOPBACK = "127.0.0.1"
 _AHEAD = 1
 """Tasks given out beyond the processors there are, so that none waits for the driver."""
+
+
+@contextmanager
+def _on_loopback() -> Iterator[None]:
+    """Within, Ray starts clusters that listen on loopback alone.
+
+    It takes the name 127.0.0.1 for the machine's address in the network, and listens on all interfaces at any
+    other, but where it is told that it has no clusters, as on macOS (`get_node_ip_address` in
+    ``ray._private.services``). What it starts inherits the environment.
+    """
+    from ray._private import ray_constants
+
+    name = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+    before, many = os.environ.get(name), ray_constants.ENABLE_RAY_CLUSTER
+    os.environ[name] = "0"
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = many
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _do(task: dict[str, Any]) -> dict[str, Any]:
@@ -75,16 +102,15 @@ class RayCluster:
             self._start()
 
     def _start(self) -> None:
-        """A cluster of this machine that is ours alone: nobody else need reach it.
+        """A cluster of this machine that is ours alone: its servers listen on loopback.
 
         Ray gives its own processes 30 seconds to start (`ray._private.node`), whatever else the machine does.
         """
         for more in reversed(range(_STARTS)):
             try:
-                self._ray.init(
-                    address="local", include_dashboard=False, _node_ip_address="127.0.0.1", **_QUIET
-                )
-                return
+                with _on_loopback():
+                    self._ray.init(address="local", include_dashboard=False, **_QUIET)
+                break
             except (TypeError, AttributeError, ValueError):  # of a call, not of a machine
                 raise
             except Exception as error:  # Ray has no class of its own for it
@@ -95,6 +121,13 @@ class RayCluster:
                         f"{' '.join(str(error).split())} Start Ray yourself (`ray start --head`), "
                         "which says more."
                     ) from error
+        address = self._ray.util.get_node_ip_address()
+        if address != _LOOPBACK:
+            self._ray.shutdown()
+            raise DeskcheckError(
+                f"Ray {self._ray.__version__} listens on {address} and not on this machine alone. Start Ray "
+                "yourself (`ray start --head`) where that is what you want."
+            )
 
     @property
     def room(self) -> int:

@@ -57,6 +57,7 @@ def recorded() -> dict[str, list[Stream]]:
         sandbox.check_one(Checked(Program(id="a", code=call.code), "assert f(2) == [2, 2]", ("f",)))
         take("answers")
         with sandbox.session() as session:
+            heard.clear()  # what it said when it began
             for code in ("x = [1, {'a': (2, 3.5)}]\nx", "1 / 0", "print('x')"):
                 session.run(code, record=True)
                 take("session")

@@ -688,12 +688,12 @@ for place in (folder, folder + "/new"):
 
 
 FILL_THE_DISK = """
-noise = json.dumps({"a": os.urandom(50_000).hex()})
+noise = os.urandom(50_000).hex()
 writer = Writer(folder, shard_recordings=1000)
 finished = []
 try:
     for n in range(1000):
-        record(writer, f"p{n}", n % 10, noise[n * 37:])
+        record(writer, f"p{n}", n % 10, json.dumps({"a": noise[n * 37:]}))
         finished.append(f"p{n}")
 except RecordingError as error:
     print(error)

@@ -96,6 +96,7 @@ def test_json_is_as_it_was(hostile: Path) -> None:
     assert [item["id"] for item in listed] == [f"a{TITLE}.py"]
 
 
+@pytest.mark.slow
 def test_streams_that_are_closed_or_full(tmp_path: Path) -> None:
     """A stream that is closed leads nowhere; one that cannot take what is written is an error, in a line."""
     for closed in (">&-", "<&- >&- 2>&-"):

@@ -11,6 +11,7 @@ import pytest
 from deskcheck.recording import Ending, Environment, Mode, Outcome, Program, RecordingError, Row
 from deskcheck.recording.file import EVENTS_SCHEMA, RECORDINGS_SCHEMA, Recordings, Writer
 from tests.command import deskcheck
+from tests.sample import spread
 
 _CODE = "def f(n):\n    a = [n]\n    return a\n"
 _HERE = Environment(
@@ -95,7 +96,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("name", [*EVENTS, *RECORDINGS])
+@pytest.mark.parametrize("name", spread([*EVENTS, *RECORDINGS], 3))
 def test_commands_go_on(tmp_path: Path, name: str) -> None:
     """None ends with a traceback; what is whole is there; what is not is named."""
     folder = folder_of(tmp_path / "runs", events=EVENTS.get(name), recording=RECORDINGS.get(name))

@@ -84,7 +84,7 @@ def placed(rows: list[Row]) -> list[Row]:
 
 
 @both
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(rows=told.rows())
 def test_what_can_be_told_is_right(checker: Callable[[], Any], rows: list[Row]) -> None:
     """Row by row, and as a block; and a trace of such rows can be read to its end."""
@@ -177,7 +177,7 @@ def wrong_rows(draw: st.DrawFn) -> list[Row]:
 
 
 @pytest.mark.skipif(_rows is None, reason="would have proved that the check in C is the one in Python")
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(rows=wrong_rows())
 def test_both_checks_say_the_same(rows: list[Row]) -> None:
     """Of rows with one column that was changed, alone and in a block; what passes, the reader understands."""
@@ -192,7 +192,7 @@ def test_both_checks_say_the_same(rows: list[Row]) -> None:
 
 
 @both
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(rows=told.rows(most=5), seed=st.integers(0, 2**32))
 def test_a_changed_block_is_right_or_refused(checker: Callable[[], Any], rows: list[Row], seed: int) -> None:
     """Bytes changed, cut out, put in and repeated: no error but one that says what is wrong."""

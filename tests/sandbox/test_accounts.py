@@ -71,7 +71,7 @@ def ran(code: str, level: str, limits: Limits = LIMITS) -> Ending:
         return sandbox.run_one(Program(id="p", code=code))
 
 
-@pytest.mark.parametrize("level", ["strict", "standard"])
+@pytest.mark.parametrize("level", ["strict", pytest.param("standard", marks=pytest.mark.slow)])
 def test_children_that_nobody_waits_for_are_counted(level: str, groups: bool) -> None:
     """Children that end between two looks, of a parent that ignores their end, use up the program's time."""
     code = IGNORED + "ignore()\nfor _ in range(200):\n    child(lambda: burn(0.02))\n"

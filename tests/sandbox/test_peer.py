@@ -19,7 +19,7 @@ from deskcheck.sandbox._channel import PART_BYTES, Forged, Receiver, TooLong, se
 from deskcheck.sandbox.recorder import record_all
 from tests.command import deskcheck
 from tests.peer import streams
-from tests.sample import examples
+from tests.sample import examples, spread
 
 FIND = """
 import sys
@@ -61,7 +61,7 @@ def sandbox() -> Iterator[Sandbox]:
         yield found
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", spread(FORMS, 3))
 def test_every_way_to_run_a_program(sandbox: Sandbox, form: str) -> None:
     """Whatever a program says in the recorder's name, `run`, `run_one`, recording and `check_one` go on."""
     code = f"{FIND}\nsend({FORMS[form]!r})\nimport os\nos._exit(0)\n"
@@ -96,6 +96,7 @@ def test_a_value_that_is_none(sandbox: Sandbox) -> None:
             assert piece.outcome is Outcome.KILLED
 
 
+@pytest.mark.slow
 def test_a_long_value_is_cut(sandbox: Sandbox) -> None:
     """An honest piece whose value is more than is taken: it has returned, and the value says that it is cut."""
     with sandbox.session() as session:
@@ -173,7 +174,7 @@ def recorded() -> dict[str, list[streams.Stream]]:
     }
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(seed=st.integers(0, 2**64))
 def test_a_changed_stream(seed: int) -> None:
     """Cut, swapped, repeated, with other bytes, lengths and values: it is taken or it is forged."""

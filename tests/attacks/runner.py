@@ -147,17 +147,24 @@ class Host:
         return [(bool(passed), str(word), str(detail)) for passed, word, detail in answer]
 
     def memory(self) -> int:
-        """Bytes that the harness's process fills; the most it fills is counted from here (proc(5), clear_refs)."""
-        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        """Bytes that the harness's process fills; the most it fills is counted from here (proc(5), clear_refs).
+        Raises Down."""
+        try:
+            Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        except OSError:  # where it is dead
+            raise Down("the harness is dead") from None
         return self._status("VmRSS")
 
     def grown(self, before: int) -> int:
-        """Bytes that it filled beyond that, at most."""
+        """Bytes that it filled beyond that, at most. Raises Down."""
         return self._status("VmHWM") - before
 
     def _status(self, name: str) -> int:
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
+        for line in lines:
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1]) * 1024
+        raise Down("the harness is dead")  # it fills nothing then
 
     def flooded(self) -> bool:
         """Whether the harness's own output has grown by more than a megabyte; it is emptied."""
@@ -279,9 +286,9 @@ def _one(host: Host, stage: Stage, attack: Attack) -> tuple[str, str, list[str],
     """Verdict, its detail, how it got through as far as the harness shows it, and whether the harness lives."""
     facts = stage.facts | host.facts
     innocents, passes = _innocents()
-    breaches = []
-    before = host.memory()
+    breaches: list[str] = []
     try:
+        before = host.memory()
         with Census(stage) as census:
             sources = [innocents[0], attack.source(facts, RIGHT), *innocents[1:]]
             got = host.verdicts(sources, 1 if attack.seen.startswith("an answer") else None)

@@ -72,8 +72,10 @@ def test_every_way_to_run_a_program(sandbox: Sandbox, form: str) -> None:
         sandbox.run_one(program, sink=lambda block: None),
         sandbox.check_one(Checked(program, "assert f() == 1", ("f",))),
     ]
-    for ending in endings:
+    for ending in endings[:-1]:
         assert ending.outcome in (Outcome.KILLED, Outcome.EXITED)
+    # A check may read what looks like an answer before it sees that nobody asked.
+    assert endings[-1].outcome in (Outcome.KILLED, Outcome.EXITED, Outcome.WRONG)
     assert "it wrote to the recorder's channel" in endings[0].detail
     assert sandbox.run_one(Program(id="next", code="print(1)")).stdout == "1\n"
 

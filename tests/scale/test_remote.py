@@ -49,8 +49,12 @@ class Remote:
 
     def names(self) -> set[str]:
         system, path = self._opened
-        found = system.get_file_info(pyarrow.fs.FileSelector(path, allow_not_found=True))
-        return {info.base_name for info in found}
+        while True:
+            try:
+                found = system.get_file_info(pyarrow.fs.FileSelector(path, allow_not_found=True))
+                return {info.base_name for info in found}
+            except FileNotFoundError:  # Arrow's, where the folder comes into being while it looks
+                continue
 
     def read(self, name: str) -> bytes:
         system, path = self._opened

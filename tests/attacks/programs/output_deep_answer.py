@@ -3,7 +3,7 @@
 Seen: the verdict is an error of the harness's, or the harness is disturbed.
 Stopped at: strict, standard.
 Works: never where the answer is compared with a number.
-Verdict: wrong, raised.
+Verdict: wrong, raised, not_compared.
 """
 
 

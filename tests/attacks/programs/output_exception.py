@@ -3,7 +3,7 @@
 Seen: the programs beside it have other verdicts, or the harness is disturbed.
 Stopped at: strict, standard.
 Works: never, it is only slow.
-Verdict: raised, output_limit.
+Verdict: raised, output_limit, out_of_memory.
 """
 
 

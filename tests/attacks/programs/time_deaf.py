@@ -3,7 +3,7 @@
 Seen: no verdict in time.
 Stopped at: strict, standard.
 Works: never where a signal kills.
-Verdict: timed_out.
+Verdict: timed_out, wrong.
 """
 import signal
 

@@ -82,7 +82,10 @@ class Store:
         even the bucket."""
         with self.doing("list what is there"):
             selector = pa.fs.FileSelector(self._path, allow_not_found=True)
-            found = self._system.get_file_info(selector)
+            try:
+                found = self._system.get_file_info(selector)
+            except FileNotFoundError:  # Arrow's, where a folder comes into being while it looks
+                found = []
             if not found and not self._has_folders:
                 bucket = self._path.partition("/")[0]
                 if self._system.get_file_info(bucket).type == pa.fs.FileType.NotFound:

@@ -66,6 +66,7 @@ FILTERS = {
     "strict": _seccomp.program(owner_changes=True),
     "user": _seccomp.program(owner_changes=False),
     "listening": _seccomp.program(owner_changes=True, listening=True),
+    "reaps": _seccomp.program(owner_changes=True, reaps=True),
 }
 
 
@@ -119,7 +120,9 @@ CASES = [
     ("setsockopt", (3, 1, 20), YES), ("setsockopt", (3, 1, 7), NO), ("setsockopt", (3, 1, 33), NO),
     ("setsockopt", (3, 1, 26), NO), ("setsockopt", (3, 6, 1), NO),
     ("personality", (0xFFFFFFFF,), YES), ("personality", (0x40000,), NO),
-    ("prlimit64", (0,), YES), ("prlimit64", (1,), NO), ("sched_setaffinity", (7,), NO),
+    ("prlimit64", (0,), YES), ("prlimit64", (1,), NO), ("prlimit64", (0, 10, 0), YES), ("prlimit64", (0, 7, 8), YES),
+    ("prlimit64", (0, 10, 8), NO), ("prlimit64", (0, 10, 1 << 40), NO), ("setrlimit", (7, 8), YES),
+    ("setrlimit", (10, 8), NO), ("rt_sigaction", (17, 8), YES), ("sched_setaffinity", (7,), NO),
     ("mknodat", (3, 1, 0o010644), YES), ("mknodat", (3, 1, 0o100644), YES), ("mknodat", (3, 1, 0o020644), NO),
     ("mknodat", (3, 1, 0o140644), NO), ("seccomp", (1, 0), NO), ("seccomp", (1, 8), NO),
 ]  # fmt: skip
@@ -143,6 +146,14 @@ def test_modes_and_owners_are_left_alone_where_the_files_are_the_users() -> None
         number = NUMBERS[name][COLUMN] or 0
         assert decided(FILTERS["strict"], number, *arguments) == YES, name
         assert decided(FILTERS["user"], number, *arguments) == NO, name
+
+
+def test_children_are_waited_for_where_nothing_else_counts_them() -> None:
+    """SIGCHLD cannot be ignored or handled; it can be asked for, and other signals can be handled."""
+    number = NUMBERS["rt_sigaction"][COLUMN] or 0
+    for arguments, answer in (((17, 8), NO), ((17, 1 << 40), NO), ((17, 0), YES), ((15, 8), YES)):
+        assert decided(FILTERS["reaps"], number, *arguments) == answer, arguments
+        assert decided(FILTERS["strict"], number, *arguments) == YES, arguments
 
 
 def test_our_own_code_listens_until_it_says_so() -> None:

@@ -10,14 +10,19 @@ for every number (kernel/seccomp.c, seccomp_cache_prepare), and a list makes tha
 allowed whatever the arguments are, it does not ask about again.
 
 What a filter cannot see is what arguments point to: paths, and the addresses in messages.
+
+It also keeps what is known of a program: the mark that it carries (`_orphans`), and its CPU time where no
+control group counts that.
 """
 
 import ctypes
 import errno
+import signal
 import struct
 
 from deskcheck.sandbox._call_numbers import NUMBERS
 from deskcheck.sandbox._kernel import MACHINE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl, syscall
+from deskcheck.sandbox._orphans import RLIMIT_LOCKS
 
 _Instruction = tuple[int, int, int, int]
 _LOAD, _JUMP, _EQUAL, _ABOVE, _AT_LEAST = 0x20, 0x05, 0x15, 0x25, 0x35
@@ -159,7 +164,16 @@ def _kinds(*kinds: int) -> list[_Instruction]:
     return _if_is(0, _AF_UNIX, [_argument(1), (_AND, 0, 0, _KIND_BITS), *_among(*kinds), _fail()])
 
 
-def _with_arguments(name: str, *, owner_changes: bool, listening: bool) -> list[_Instruction]:
+def _asked_only(argument: int, value: int, pointer: int) -> list[_Instruction]:
+    """Allow the call, but not where an argument has the value and another points to what is to be set."""
+    return [
+        *(_argument(argument), (_EQUAL, 1, 0, value), _YES),
+        *(_argument(pointer), (_EQUAL, 0, 3, 0), _argument(pointer, high=True), (_EQUAL, 0, 1, 0), _YES),
+        _fail(),
+    ]
+
+
+def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: bool) -> list[_Instruction]:
     """What is decided of a call that is allowed with some arguments; with any, for most."""
     match name:
         case "clone":
@@ -179,7 +193,13 @@ def _with_arguments(name: str, *, owner_changes: bool, listening: bool) -> list[
             return _only(0, 0xFFFFFFFF)  # asking is allowed
         case "sched_setscheduler" if listening:  # ZeroMQ's thread names itself, and ends where it may not
             return [_YES]
-        case "prlimit64" | "sched_setscheduler" | "sched_setattr" | "sched_setparam" | "sched_setaffinity":
+        case "prlimit64":  # its own, and not its mark
+            return _if_is(0, 0, _asked_only(1, RLIMIT_LOCKS, 2))
+        case "setrlimit":
+            return [_argument(0), (_EQUAL, 0, 1, RLIMIT_LOCKS), _fail(), _YES]
+        case "rt_sigaction" if reaps:
+            return _asked_only(0, signal.SIGCHLD, 1)
+        case "sched_setscheduler" | "sched_setattr" | "sched_setparam" | "sched_setaffinity":
             return _only(0, 0)  # its own
         case "setpriority":  # of a process, and not of all that a user has
             return _if_is(0, 0, _only(1, 0))
@@ -221,9 +241,13 @@ def _tree(leaves: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
     return [(_AT_LEAST, 0, 1, leaves[middle][0]), (_JUMP, 0, 0, len(low)), *low, *high]
 
 
-def program(*, owner_changes: bool, listening: bool = False) -> bytes:
-    """The filter as BPF instructions. owner_changes: whether chmod and its kin are allowed. listening:
-    whether UNIX sockets that others connect to are: for our own code, until it attaches the other filter.
+def program(*, owner_changes: bool, listening: bool = False, reaps: bool = False) -> bytes:
+    """The filter as BPF instructions.
+
+    owner_changes: whether chmod and its kin are allowed. listening: whether UNIX sockets that others connect
+    to are: for our own code, until it attaches the other filter. reaps: whether SIGCHLD keeps its default, so
+    that each child is waited for. A parent that ignores it has children whose CPU time is in no account
+    (wait(2)). Shells and make need a handler of it.
 
     Raises OSError where the machine's numbers are not known.
     """
@@ -236,7 +260,9 @@ def program(*, owner_changes: bool, listening: bool = False) -> bytes:
         if number is None:
             continue
         if name in _ALLOWED or (listening and name in _FOR_LISTENING):
-            actions[number] = _with_arguments(name, owner_changes=owner_changes, listening=listening)
+            actions[number] = _with_arguments(
+                name, owner_changes=owner_changes, listening=listening, reaps=reaps
+            )
         else:
             actions[number] = [_fail(errno.EOPNOTSUPP if name in _ATTRIBUTES else errno.EPERM)]
     unknown = [_fail(errno.ENOSYS)]

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from deskcheck.sandbox import _beside, _orphans, _root, _rules, _scratch, _seccomp, _steps
+from deskcheck.sandbox import _beside, _orphans, _root, _scratch, _seccomp, _steps
 from deskcheck.sandbox import _kernel as kernel
 from deskcheck.sandbox import _landlock as landlock
 from deskcheck.sandbox._processes import (
@@ -245,8 +245,8 @@ class _Server:
         owner_changes = self.alone or setup.uid is not None
         if setup.foreign:
             self._become_as_a_program([*readable, "/proc"], writable, abi)
-        _seccomp.attach(_seccomp.program(owner_changes=owner_changes, listening=setup.listening))
-        _seccomp.attach(_rules.program(commands=setup.workspace, cpu_counted="cpu" in setup.counted))
+        reaps = not setup.workspace and "cpu" not in setup.counted
+        _seccomp.attach(_seccomp.program(owner_changes=owner_changes, listening=setup.listening, reaps=reaps))
 
     def _become_as_a_program(self, readable: list[str], writable: list[str], abi: int) -> None:
         """Give up what programs do not have, for good, but for looking at processes in /proc."""

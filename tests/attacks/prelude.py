@@ -31,6 +31,30 @@ class Target:
 
         ctypes.CDLL(None).prctl(15, self.comm.encode(), 0, 0, 0)
 
+    def channel(self):
+        """The function that the recorder sends its messages with."""
+        frame = sys._getframe()
+        while frame:
+            for thing in [*frame.f_locals.values()]:
+                send = getattr(thing, "send", None)
+                if getattr(send, "__module__", None) == "deskcheck.sandbox._channel":
+                    return send
+            frame = frame.f_back
+        raise RuntimeError("not found")
+
+    def sockets(self):
+        """Descriptors that are sockets."""
+        import stat
+
+        found = []
+        for fd in range(3, 1 << 14):
+            try:
+                if stat.S_ISSOCK(os.fstat(fd).st_mode):
+                    found.append(fd)
+            except OSError:
+                continue
+        return found
+
 
 target = Target(FACTS)
 for name in dir(posix):

@@ -6,23 +6,10 @@ Works: against a harness whose child says what it came to.
 Verdict: killed, wrong, exited, timed_out.
 """
 import os
-import stat
-
-
-def channels():
-    """Descriptors that are sockets."""
-    found = []
-    for fd in range(3, 1 << 14):
-        try:
-            if stat.S_ISSOCK(os.fstat(fd).st_mode):
-                found.append(fd)
-        except OSError:
-            continue
-    return found
 
 
 def attack():
-    for fd in channels():
+    for fd in target.sockets():
         for _ in range(3000):
             try:
                 os.write(fd, b"\x80")

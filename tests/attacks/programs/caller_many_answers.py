@@ -5,23 +5,10 @@ Stopped at: strict, standard.
 Works: against a harness whose child says what it came to.
 Verdict: killed, wrong, timed_out, out_of_memory.
 """
-import sys
-
-
-def channel():
-    """The function that the recorder sends its messages with."""
-    frame = sys._getframe()
-    while frame:
-        for thing in [*frame.f_locals.values()]:
-            send = getattr(thing, "send", None)
-            if getattr(send, "__module__", None) == "deskcheck.sandbox._channel":
-                return send
-        frame = frame.f_back
-    raise RuntimeError("not found")
 
 
 def attack():
-    send = channel()
+    send = target.channel()
     for _ in range(1_000_000):
         send(b"answer " + b"x" * 1000)
     return True

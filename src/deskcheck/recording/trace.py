@@ -550,8 +550,3 @@ class Trace:
                 self._checkpoints[i] = state  # of large ones fewer
         self._latest = index, state
         return state
-
-
-def rows_of(thread: int, rows: Iterable[Row]) -> list[Row]:
-    """The rows of one thread, in order."""
-    return [row for row in rows if row.thread == thread]

@@ -1,9 +1,11 @@
-"""Numbers of the system calls of Linux in `_seccomp`: on x86-64 and on arm64, None where it has none.
+"""Numbers of the system calls of Linux that the sandbox makes or rules: on x86-64 and on arm64, None where it
+has none.
 
 From arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of the kernel.
 """
 
 NUMBERS: dict[str, tuple[int | None, int | None]] = {
+    "landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445),
     "mmap": (9, 222), "munmap": (11, 215), "mprotect": (10, 226), "mremap": (25, 216), "brk": (12, 214),
     "madvise": (28, 233), "msync": (26, 227), "mincore": (27, 232), "munlock": (150, 229),
     "munlockall": (152, 231), "mseal": (462, 462), "pkey_alloc": (330, 289), "pkey_free": (331, 290),

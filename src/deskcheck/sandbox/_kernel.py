@@ -9,32 +9,13 @@ import ctypes
 import os
 import struct
 
+from deskcheck.sandbox._call_numbers import NUMBERS
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _syscall = _libc.syscall
 _syscall.restype = ctypes.c_long
 
 MACHINE = {"x86_64": "x86_64", "aarch64": "aarch64"}.get(os.uname().machine)
-
-_OWN = {
-    "x86_64": {
-        "capset": 126, "chdir": 80, "dup3": 292, "openat": 257, "pivot_root": 155, "prctl": 157,
-        "rt_sigprocmask": 14, "seccomp": 317, "setgroups": 116, "setresgid": 119, "setresuid": 117,
-        "setsid": 112, "write": 1,
-    },
-    "aarch64": {
-        "capset": 91, "chdir": 49, "dup3": 24, "openat": 56, "pivot_root": 41, "prctl": 167,
-        "rt_sigprocmask": 135, "seccomp": 277, "setgroups": 159, "setresgid": 149, "setresuid": 147,
-        "setsid": 157, "write": 64,
-    },
-}  # fmt: skip
-NUMBERS = {
-    "mount_setattr": 442,
-    "landlock_create_ruleset": 444,
-    "landlock_add_rule": 445,
-    "landlock_restrict_self": 446,
-    "close_range": 436,
-    **_OWN.get(MACHINE or "", {}),
-}
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -70,9 +51,10 @@ def _checked(result: int, what: str) -> int:
 
 def number(name: str) -> int:
     """Number of a system call on this machine. Raises OSError where it is not known."""
-    if name not in NUMBERS:
+    found = None if MACHINE is None else NUMBERS[name][MACHINE == "aarch64"]
+    if found is None:
         raise OSError(f"{name}: not known on {os.uname().machine}")
-    return NUMBERS[name]
+    return found
 
 
 def syscall(name: str, *arguments: object) -> int:

@@ -36,7 +36,7 @@ class Steps:
         self._buffers: list[ctypes.Array[ctypes.c_char]] = []
 
     def call(self, name: str, *arguments: int | bytes, last: int = _NONE) -> None:
-        """Add a call of `kernel.NUMBERS`. Text is given as bytes, ended here by a zero. last: which argument
+        """Add a system call. Text is given as bytes, ended here by a zero. last: which argument
         is the result of the call before, whatever stands there."""
         self._add(
             kernel.number(name),

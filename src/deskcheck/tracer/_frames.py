@@ -228,6 +228,7 @@ class CodeFacts:
     before: tags of the stack slots when the instruction at an offset starts, by offset.
     opname: name of the instruction at an offset.
     whole: instructions with the EXTENDED_ARG before them folded in, by the offset at which that begins.
+    handled: entries of the exception table by the offset of each code unit that they cover.
     """
 
     __slots__ = (
@@ -240,6 +241,7 @@ class CodeFacts:
         "first_line",
         "first_resume",
         "guarded",
+        "handled",
         "handlers",
         "instructions",
         "is_comprehension",
@@ -272,7 +274,11 @@ class CodeFacts:
         self.parameters = code.co_varnames[:count]
         self.is_comprehension = code.co_name in COMPREHENSIONS
         entries = list(_exception_entries(code))
-        self.before = _stack_tags(code, self.instructions, entries)
+        self.handled: dict[int, list[_Handler]] = {}
+        for entry in entries:
+            for offset in range(entry.start, entry.end, 2):
+                self.handled.setdefault(offset, []).append(entry)
+        self.before = _stack_tags(code, self.instructions, self.handled)
         self.handlers = entries
         self.comprehensions = self._inlined(entries)
         handler_ends = {target: self._handler_end(target) for *_, target in self.comprehensions}
@@ -366,7 +372,7 @@ class CodeFacts:
         return None
 
     def _handler_of(self, offset: int) -> int | None:
-        return next((h.target for h in self.handlers if h.start <= offset < h.end), None)
+        return next((entry.target for entry in self.handled.get(offset, ())), None)
 
     def _handler_end(self, start: int) -> int:
         return min((o for o, name in self.opname.items() if o >= start and name == "RERAISE"), default=start)
@@ -472,7 +478,7 @@ def _owners(instructions: list[_Instruction], size: int) -> list[int]:
 
 
 def _stack_tags(
-    code: CodeType, instructions: list[_Instruction], entries: list[_Handler]
+    code: CodeType, instructions: list[_Instruction], handled: dict[int, list[_Handler]]
 ) -> dict[int, tuple[str, ...]]:
     """Tags of the stack slots before each reachable instruction: abstract interpretation."""
     index = {i.offset: n for n, i in enumerate(instructions)}
@@ -483,8 +489,8 @@ def _stack_tags(
         while offset in index and offset not in before:
             instruction = instructions[index[offset]]
             before[offset] = tags
-            for entry in entries:
-                if entry.start <= offset < entry.end and entry.target not in before:
+            for entry in handled.get(offset, ()):
+                if entry.target not in before:
                     pushed = (LASTI, VALUE) if entry.lasti else (VALUE,)
                     todo.append((entry.target, (*tags[: entry.depth], *pushed)))
             name, arg = instruction.name, instruction.arg
@@ -703,7 +709,7 @@ class FrameView:
             return []
         name, arg = self.facts.opname[offset], self.facts.arg[offset]
         if unwinding or name == "RERAISE":
-            depths = [entry.depth for entry in self.facts.handlers if entry.start <= offset < entry.end]
+            depths = [entry.depth for entry in self.facts.handled.get(offset, ())]
             return self._values(max(depths, default=0), tags, running=True)
         if name == "PRECALL":  # 3.11 may run the whole call here
             name = "CALL"

@@ -153,9 +153,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         tags[unit] = places[before]
         arg = about.arg[offset]
         kept[unit] = _kept(name, arg, len(before))
-        if about.handlers:
-            depths = [entry.depth for entry in about.handlers if entry.start <= offset < entry.end]
-            caught[unit] = max(depths, default=0)
+        caught[unit] = max((entry.depth for entry in about.handled.get(offset, ())), default=0)
         if name in ("CALL", "PRECALL", "CALL_KW"):
             operands[unit] = arg + 2 + (name == "CALL_KW")
     names = about.names

@@ -45,13 +45,18 @@ def written(folder: Path, body: str) -> Path:
     ("body", "told"),
     [
         # Twice forked and in a session of its own: nobody's child, and in nobody's process group.
-        (
+        pytest.param(
             "if os.fork() == 0:\n    os.setsid()\n    os.fork() or time.sleep(600)\n    os._exit(0)\nos.wait()",
             "process: ",
+            id="a process",
         ),
-        ("tempfile.mkdtemp(prefix='forgotten-')", "temporary file: forgotten-"),
+        pytest.param(
+            "tempfile.mkdtemp(prefix='forgotten-')",
+            "temporary file: forgotten-",
+            id="a folder",
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["a process", "a folder"],
 )
 def test_what_is_left_behind_is_named_and_ended(tmp_path: Path, body: str, told: str) -> None:
     """The tests pass, the exit status is 1 all the same, and what was left is gone."""

@@ -46,6 +46,7 @@ HOSTILE = {
     "kills it": ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", Status.DIED),
     "kills its parent": ("import os, signal; os.kill(os.getppid(), signal.SIGKILL)", None),
     "never ends": ("while True: pass", Status.TIMED_OUT),
+    "asks": ("input('?')", Status.ERROR),
     "does not obey": (
         "while True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass",
         Status.TIMED_OUT,
@@ -62,7 +63,6 @@ HOSTILE = {
         Status.DIED,
     ),
     "forks": ("import os\nif os.fork() == 0:\n    while True: pass", Status.OK),
-    "asks": ("input('?')", Status.ERROR),
     "exits": ("import sys; sys.exit(0)", Status.ERROR),
     "leaves": ("exit()", Status.DIED),
     "leaves a thread": ("import threading, time\nthreading.Thread(target=time.sleep, args=(99,)).start()", Status.OK),
@@ -365,7 +365,7 @@ def _plain(source: str) -> tuple[str, dict[str, int]]:
     return printed.getvalue(), names
 
 
-@pytest.mark.parametrize("level", [Confinement.STRICT, Confinement.STANDARD, Confinement.TRUSTED])
+@pytest.mark.parametrize("level", spread([Confinement.STRICT, Confinement.STANDARD, Confinement.TRUSTED], 3))
 def test_every_level(level: Confinement) -> None:
     """Forks, files and limits are there at each."""
     sources = ("open('f', 'w').write('1');", "y = open('f').read()", "y")

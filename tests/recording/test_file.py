@@ -161,7 +161,7 @@ runs = st.tuples(programs, told.rows(most=4), endings, environments, st.none() |
     st.integers(1, 5),
     st.integers(1, 7),
 )
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_what_is_written_is_read(
     written: list[Any], shard_recordings: int, batch_rows: int, group_rows: int
 ) -> None:

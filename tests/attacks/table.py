@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -30,6 +31,7 @@ from tests.circumstances import NOBODY, as_container, as_nobody
 
 BEGIN, END = "<!-- attacks: written by python -m tests.attacks -->", "<!-- end of the attacks -->"
 LEVELS = ("strict", "standard")
+WIDTH = 100
 Rows = dict[str, dict[str, Any]]
 
 
@@ -191,8 +193,13 @@ def through(columns: Sequence[Column], suite: Sequence[Attack], *, wrongly: bool
             and must_stop(attack, column.harness) is wrongly
         ]
         if places:
-            lines.append(f"- `{attack.name}`: {attack.tries} ({'; '.join(places)})")
+            lines.append(_item(f"`{attack.name}`: {attack.tries} ({'; '.join(places)})"))
     return lines
+
+
+def _item(text: str) -> str:
+    """An item of a list, in the lines of a page."""
+    return textwrap.fill(f"- {text}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _stopped(column: Column | None, family: str) -> str:
@@ -206,7 +213,11 @@ def page(columns: Sequence[Column], missing: Sequence[str], suite: Sequence[Atta
     usual = [column for column in columns if column.circumstance in CIRCUMSTANCES]
     runs = sum(len(column.rows) for column in columns)
     text = [
-        f"Run {datetime.date.today()} by `{command}`: {len(suite)} attacks, {runs} runs.",
+        textwrap.fill(
+            f"Run {datetime.date.today()} by `{command}`: {len(suite)} attacks, {runs} runs.",
+            WIDTH,
+            break_on_hyphens=False,
+        ),
         f"Machine: {machine()}; Landlock ABI {_landlock.abi()}.",
         "How many were stopped, of those that were run:",
     ]
@@ -219,10 +230,10 @@ def page(columns: Sequence[Column], missing: Sequence[str], suite: Sequence[Atta
         text.append(table([f"`{level}`", "aimed at", *(each.name for each in heads)], cells, texts=2))
     counted = {column.circumstance.name: column.counted for column in usual}
     for title, lines in (
-        ("Control groups count there:", [f"- {name}: {what}" for name, what in counted.items()]),
+        ("Control groups count there:", [_item(f"{name}: {what}") for name, what in counted.items()]),
         ("Got through, and this page says so:", through(usual, suite, wrongly=False)),
         ("Got through, and must not:", through(usual, suite, wrongly=True)),
-        ("Not run:", [f"- {line}" for line in missing]),
+        ("Not run:", [_item(line) for line in missing]),
     ):
         if lines:
             text += [title, "\n".join(lines)]

@@ -3,7 +3,7 @@
 Seen: the verdict is that it passed, or the harness is disturbed.
 Stopped at: strict, standard.
 Works: against a harness whose messages have no numbers.
-Verdict: killed.
+Verdict: killed, wrong.
 """
 import os
 

@@ -11,6 +11,12 @@ import sys
 _package_root = __file__.rsplit("/", 3)[0]
 sys.path.insert(0, _package_root)
 
+from deskcheck.sandbox import _site
+
+sys.path.remove(_package_root)
+_site.add_paths()
+sys.path.insert(0, _package_root)
+
 import ast
 import functools
 import importlib.machinery
@@ -183,6 +189,11 @@ class _Run:
             sys.__stdout__ = sys.stdout  # type: ignore[misc]
         sys.modules["__main__"] = self.main
         sys.argv = [program.filename]
+
+    def enter(self) -> None:
+        """Let the program find what is its own, and only now: what its environment runs first must not."""
+        program = self.program
+        self.ours |= frozenset(_site.run_code())
         sys.path.insert(0, os.getcwd())
         if program.path is not None:
             # Last: a file named as a library module must not stand in for it when the library imports it.
@@ -385,8 +396,9 @@ def main() -> None:
     fork = _server.serve(int(sys.argv[1]), sys.modules, {"tracer": tracer_class().name})
     job = _read_job(fork.channel)
     if "session" in job:
-        _determinism.fix(job["fixed"])
         _rlimits.apply(job["limits"])
+        _site.run_code()
+        _determinism.fix(job["fixed"])
         session = _session_child.Interpreter(fork.channel, job["session"], _describe)
         session.serve(_session_child.receive, new_sender=_new_sender(job))
         return
@@ -401,6 +413,7 @@ def main() -> None:
         run.prepare()
         _server.leave_at_once(forget)
         _rlimits.apply(job["limits"])
+        run.enter()
         _determinism.fix(job["fixed"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(_describe(error)).encode())

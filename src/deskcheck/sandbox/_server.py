@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from deskcheck.sandbox import _beside, _orphans, _root, _scratch, _seccomp, _steps
+from deskcheck.sandbox import _beside, _orphans, _root, _scratch, _seccomp, _site, _steps
 from deskcheck.sandbox import _kernel as kernel
 from deskcheck.sandbox import _landlock as landlock
 from deskcheck.sandbox._processes import (
@@ -201,6 +201,8 @@ class _Server:
         self.capabilities = 0
         if self.confined:
             self._confine(paths, listed)
+        if setup.foreign:
+            self.ours |= frozenset(_site.run_code())
         for name in setup.foreign:
             __import__(name)
         gc.collect()

@@ -28,10 +28,10 @@ from deskcheck.recording.file import Recordings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Row
+from deskcheck.sandbox.compare import save, saved
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.repeats import save, saved
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer.limits import Level, TraceLimits
 

@@ -17,11 +17,11 @@ from deskcheck.recording.file import Writer
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox.compare import difference
+from deskcheck.sandbox.compare import difference, save, saved
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.repeats import Cause, causes, in_words, save, saved
+from deskcheck.sandbox.repeats import Cause, causes, in_words
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 

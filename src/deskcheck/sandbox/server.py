@@ -130,7 +130,7 @@ class Server:
                 self.process = subprocess.Popen(
                     [
                         *([python, *_LAID_OUT_PLAINLY, python] if profile.fixed_addresses else [python]),
-                        *("-s", "-P", str(child), str(theirs.fileno())),
+                        *("-s", "-S", "-P", str(child), str(theirs.fileno())),  # -S: `_site` does its work
                     ],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,

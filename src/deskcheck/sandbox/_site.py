@@ -5,6 +5,9 @@ and imports `sitecustomize`. All of that is the code of whoever wrote a package.
 ``-S`` and calls `add_paths`, which runs nothing. `run_code` runs where programs run: in the process of each,
 confined and under its limits. A server that imports others' modules runs it once, before these, confined.
 
+All this holds for environments. The interpreter that the caller runs in has run its code already, when it
+started: a server of that one starts as the caller did, and `add_paths` finds nothing to do.
+
 Not here: `usercustomize`, which is the user's and no environment's. No server runs it (``-s``).
 """
 
@@ -33,6 +36,8 @@ def add_paths() -> None:
     """Do what `site` does when an interpreter starts, but run nothing of what lies in its folders."""
     global _customized
 
+    if not sys.flags.no_site:
+        return
     module: Any = site
     read, custom = module.addpackage, module.execsitecustomize
 

@@ -117,6 +117,7 @@ class Server:
         self.profile = profile
         python = profile.python or sys.executable
         python = shutil.which(python) or python  # the child's PATH is another
+        foreign = os.path.abspath(python) != os.path.abspath(sys.executable)  # then `_site` does site's work
         child, path = _CHILD, os.defpath
         if profile.workspace:  # whose commands find the interpreter by its usual names
             child, path = _WORKSPACE_CHILD, f"{os.path.dirname(python)}:/usr/local/bin:{os.defpath}"
@@ -130,7 +131,7 @@ class Server:
                 self.process = subprocess.Popen(
                     [
                         *([python, *_LAID_OUT_PLAINLY, python] if profile.fixed_addresses else [python]),
-                        *("-s", "-S", "-P", str(child), str(theirs.fileno())),  # -S: `_site` does its work
+                        *("-s", "-P", *(["-S"] if foreign else []), str(child), str(theirs.fileno())),
                     ],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,

@@ -45,6 +45,10 @@ def main() -> int:
                 file=sys.stderr,
                 flush=True,
             )
+            if options.act == "make" and not ran.well:
+                sys.exit(
+                    f"{step.name}: not the exit status {step.status}; nothing is frozen of it\n{ran.items}"
+                )
             if options.act == "make":
                 store.make(step.name, ran.items)
             else:

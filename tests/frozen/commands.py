@@ -39,6 +39,8 @@ class Step:
     share: Share = Share.USUAL
     needs: tuple[str, ...] = ()
     """Modules without which the command has nothing to do."""
+    status: int = 0
+    """Its exit status. What ends otherwise is not frozen: it would be an error, for ever the same."""
     terminal: bool = False
     """Whether it prints to a terminal of 80 columns; otherwise to a pipe."""
     same_bytecode: bool = False
@@ -73,6 +75,7 @@ def answers(folder: str) -> tuple[Output, ...]:
 
 STAND_INS = ("-m", "deskcheck/oracle", "-m", "deskcheck/guess")
 KINDS = "output,input,next_line,state,path"
+KINDS_OF_RUNS = "output,next_line,state,path"
 METHODS = "direct,chain_of_thought,scratchpad,compact,dynamic_scratchpad"
 NOTATIONS = "direct,scratchpad,compact,dynamic,cwm,inline,monologue"
 NOTEBOOK_KINDS = "cell_output,next_cell"
@@ -95,7 +98,7 @@ STEPS = (
     # Published sets, and our own programs.
     Step("cruxeval", ("record", "cruxeval:data/cruxeval.jsonl", "--workers", "1", "--out", "crux", "--json"), recordings("crux")),
     Step("mbpp", ("record", "mbpp:data/mbpp.jsonl", "--max-events", "3000", "--out", "mbpp", "--json"), recordings("mbpp")),
-    Step("programs", ("record", "programs/*.py", "--out", "scripts", "--json"), recordings("scripts")),
+    Step("programs", ("record", "programs/*.py", "--no-repeat", "--out", "scripts", "--json"), recordings("scripts")),
     Step("instructions",
          ("record", "cruxeval:data/cruxeval_some.jsonl", "mbpp:data/mbpp_some.jsonl", "programs/c*.py",
           "--level", "instruction", "--max-events", "3000", "--out", "instructions", "--json"),
@@ -108,7 +111,8 @@ STEPS = (
     # Every other source, gaps, and what stands in place of clocks and dice.
     Step("sources",
          ("record", "examples", "generated:20,level=1-9,seed=3", "family:collatz,inputs=2", "family:josephus,inputs=2",
-          "mutations:calls.jsonl", "heapq", "--workers", "1", "--out", "sources", "--json"), recordings("sources")),
+          "mutations:calls.jsonl", "heapq", "--workers", "1", "--cpu-s", "3",
+          "--max-events", "3000", "--out", "sources", "--json"), recordings("sources")),
     Step("inputs", ("record", "inputs:examples/word_count.py", "--out", "inputs", "--json"),
          recordings("inputs"), needs=("hypothesis",)),
     Step("tests", ("record", "pytest:project", "--out", "tests", "--json"), recordings("tests"), needs=("pytest",)),
@@ -117,7 +121,7 @@ STEPS = (
     Step("fixed", ("record", "draws.py", "--clock", "2024-02-29", "--random-seed", "0", "--turns", "--out", "fixed",
                    "--json"), recordings("fixed")),
     Step("not-repeatable", ("record", "draws.py", "--out", "drawn", "--json")),
-    Step("errors", ("record", "nosuch")),
+    Step("errors", ("record", "nosuch"), status=2),
     # Folders of recordings.
     Step("job", ("record", "generated:30,level=1-3,inputs=1,seed=7", "--workers", "1", "--shards", "10", "--out", "job", "--json"),
          recordings("job")),
@@ -147,26 +151,27 @@ STEPS = (
          ("lessons", "instructions", "--notation", "dynamic_instruction", "--steps", "1", "--any-licence", "--no-ids",
           "--out", "lessons_instructions", "--json"), lessons("lessons_instructions"), same_bytecode=True),
     # Models: the stand-ins, and the one that the package brings.
-    Step("ask", ("ask", "crux", "calls", "-q", KINDS, "--method", METHODS, *STAND_INS, "--limit", "4",
-                 "--per-recording", "1", "--out", "asked", "--json"), answers("asked"), needs=ASK),
-    Step("ask-again", ("ask", "crux", "calls", "-q", KINDS, "--method", METHODS, *STAND_INS, "--limit", "4",
-                       "--per-recording", "1", "--out", "asked"), needs=ASK, terminal=True),
+    Step("ask", ("ask", "crux", "calls", "-q", KINDS, "--method", "direct,chain_of_thought", *STAND_INS,
+                 "--limit", "4", "--per-recording", "1", "--out", "asked", "--json"), answers("asked"), needs=ASK),
+    Step("ask-runs", ("ask", "crux", "calls", "-q", KINDS_OF_RUNS, "--method", METHODS, *STAND_INS, "--limit", "3",
+                      "--per-recording", "1", "--out", "asked_runs", "--json"), answers("asked_runs"), needs=ASK),
+    Step("ask-again", ("ask", "crux", "calls", "-q", KINDS, "--method", "direct,chain_of_thought", *STAND_INS,
+                       "--limit", "4", "--per-recording", "1", "--out", "asked"), needs=ASK, terminal=True),
     Step("ask-more", ("ask", "crux", "-q", KINDS, *STAND_INS, "-m", "deskcheck/erring", "--limit", "100",
                       "--out", "asked_more", "--json"), answers("asked_more"), Share.MORE, ASK),
-    Step("report", ("report", "asked", "--terminal"), needs=ASK, terminal=True),
-    Step("report-json", ("report", "asked", "--json"), needs=ASK),
-    Step("report-markdown", ("report", "asked", "--table", "markdown"), needs=ASK),
-    Step("report-page", ("report", "asked", "--out", "report.html"), (Output("report.html"),), needs=ASK),
+    Step("report", ("report", "asked", "asked_runs", "--terminal"), needs=ASK, terminal=True),
+    Step("report-json", ("report", "asked", "asked_runs", "--json"), needs=ASK),
+    Step("report-markdown", ("report", "asked", "asked_runs", "--table", "markdown"), needs=ASK),
+    Step("report-page", ("report", "asked", "asked_runs", "--out", "report.html"), (Output("report.html"),), needs=ASK),
     Step("step", ("step", "job", "--budget", "40", "--out", "stepped.json", "--json"),
          (Output("stepped.json"),), needs=("onnxruntime",)),
     # Notebooks.
     Step("notebooks", ("record", "notebooks/fails.ipynb", "notebooks/long.ipynb", "notebooks/rich.ipynb", "notebooks/state.ipynb", "--out", "books", "--json"),
          (Output("books/*.parquet"),), needs=KERNEL),
     Step("notebooks-view", ("view", "books", "state", "--terminal"), needs=KERNEL, terminal=True),
-    Step("notebooks-check", ("notebooks", "check", "notebooks"), needs=KERNEL, terminal=True),
-    Step("notebooks-check-json",
+    Step("notebooks-check",
          ("notebooks", "check", "notebooks", "--json", "checked.json", "--html", "checked.html"),
-         (Output("checked.json"), Output("checked.html")), needs=KERNEL),
+         (Output("checked.json"), Output("checked.html")), needs=KERNEL, status=1, terminal=True),
     Step("ask-notebooks",
          ("ask", "books", "-q", NOTEBOOK_KINDS, "--state", "none,used,full", *STAND_INS, "--limit", "3",
           "--out", "asked_books", "--json"), answers("asked_books"), needs=(*ASK, *KERNEL)),

@@ -79,7 +79,7 @@ DRAWN = (
     (re.compile(r"'[^']*' and '[^']*' at character \d+"), "<two texts>"),
     (re.compile(r"│ +\d+\.\d$", re.MULTILINE), "│ <amount>"),
 )
-OF_DRAWN = frozenset({"notebooks-check", "notebooks-check-json", "not-repeatable"})
+OF_DRAWN = frozenset({"notebooks-check", "not-repeatable"})
 """Steps of programs and notebooks that show random numbers and times."""
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.frozen.commands import STEPS, Output, Share
 from tests.frozen.items import MASK, Items
 from tests.frozen.run import folder, missing, run
-from tests.frozen.store import EXACT, Store
+from tests.frozen.store import DIGESTS, EXACT, Store
 
 
 @pytest.mark.level("strict")
@@ -24,6 +24,13 @@ def test_outputs_are_what_they_were(capsys: pytest.CaptureFixture[str], tmp_path
         differing = sum(store.compare(step.name, run(step, work).items, 3) for step in steps)
     assert len(steps) >= 7
     assert differing == 0, capsys.readouterr().out
+
+
+def test_every_step_has_digests_and_no_others_are_kept() -> None:
+    """A step that nothing was frozen of would be compared with nothing, and digests of no step would never be."""
+    steps = [step.name for step in STEPS]
+    assert len({*steps}) == len(steps)
+    assert sorted(path.stem for path in DIGESTS.glob("*.txt")) == sorted(steps)
 
 
 def items_of(folder: Path, text: str) -> dict[str, list[str]]:

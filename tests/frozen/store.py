@@ -32,8 +32,8 @@ class Store:
 
     def make(self, step: str, items: dict[str, str]) -> None:
         """Write the digests of a step; on another version than theirs the names of items that differ."""
-        _write(self.kept / f"{step}.json", items)
         if self.exact:
+            _write(self.kept / f"{step}.json", items)
             lines = [f"{digest(text)} {name}" for name, text in items.items()]
             _lines(self.digests / f"{step}.txt", lines)
         else:

@@ -43,6 +43,8 @@ class Step:
     """Its exit status. What ends otherwise is not frozen: it would be an error, for ever the same."""
     terminal: bool = False
     """Whether it prints to a terminal of 80 columns; otherwise to a pipe."""
+    one_hash_seed: bool = False
+    """Whether it needs one hash seed: which mutants are chosen depends on the order of a set of names."""
     same_bytecode: bool = False
     """Whether the outputs are those of one version of CPython alone."""
     module: str = "deskcheck.cli"
@@ -111,8 +113,10 @@ STEPS = (
     # Every other source, gaps, and what stands in place of clocks and dice.
     Step("sources",
          ("record", "examples", "generated:20,level=1-9,seed=3", "family:collatz,inputs=2", "family:josephus,inputs=2",
-          "mutations:calls.jsonl", "heapq", "--workers", "1", "--cpu-s", "3",
-          "--max-events", "3000", "--out", "sources", "--json"), recordings("sources")),
+          "heapq", "--workers", "1", "--max-events", "3000", "--out", "sources", "--json"), recordings("sources")),
+    Step("mutations",
+         ("record", "mutations:calls.jsonl", "--workers", "1", "--cpu-s", "3", "--max-events", "3000",
+          "--out", "mutations", "--json"), recordings("mutations"), one_hash_seed=True),
     Step("inputs", ("record", "inputs:examples/word_count.py", "--out", "inputs", "--json"),
          recordings("inputs"), needs=("hypothesis",)),
     Step("tests", ("record", "pytest:project", "--out", "tests", "--json"), recordings("tests"), needs=("pytest",)),
@@ -133,7 +137,7 @@ STEPS = (
     Step("check", ("check", "crux"), terminal=True),
     Step("check-json", ("check", "crux", "--json")),
     Step("check-against", ("check", "calls", "--against", "reference", "--sample", "0.3", "--json")),
-    Step("dedup", ("dedup", "calls", "sources", "--out", "each_once", "--json"), recordings("each_once")),
+    Step("dedup", ("dedup", "calls", "mutations", "sources", "--out", "each_once", "--json"), recordings("each_once")),
     Step("export", ("export", "hf", "calls", "--any-licence", "--out", "set", "--json"), (Output("set/**/*.md"),)),
     Step("view-json", ("view", "calls", "gcd_1_0", "--json")),
     Step("view-page", ("view", "calls", "gcd_1_0", "--out", "trace.html"), (Output("trace.html"),)),

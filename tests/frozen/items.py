@@ -60,6 +60,8 @@ MASKED_IN = {
     "status*": frozenset({"size_bytes"}),
 }
 """More of them, in the steps that a pattern meets."""
+USAGE = {"name": "usage"}
+"""What the table of a report holds that tells how long models took: of it the name alone is kept."""
 LIMITS = "run_limits"
 """The key under which the names of times are those of limits: nothing is masked there."""
 BYTECODE = frozenset({"offset", "at"})
@@ -67,7 +69,8 @@ BYTECODE = frozenset({"offset", "at"})
 LIKE_JSON = re.compile(r"^\s*[\[{].*[\]}]\s*$", re.DOTALL)
 
 TEXTS = (
-    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d[:-]\d\d[:-]\d\d(\.\d+)?([+-]\d\d[:-]\d\d|Z)?"), "<time>"),
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d(\.\d+)?)?([+-]\d\d[:-]\d\d|Z| UTC)?"), "<time>"),
+    (re.compile(r"([│|]) +\d+\.\d +([│|]) +\d+\.\d{3}(?=( \|)?$)", re.MULTILINE), r"\1 <amount> \2 <amount>"),
     (re.compile(r"\b0x[0-9a-f]{6,}"), "<address>"),
     (re.compile(r"/(tmp|scratch)/[A-Za-z0-9_./-]+"), "<temporary>"),
     (re.compile(r"/[\w./-]*/(lib|lib64)/python3\.\d+/"), "<library>/"),

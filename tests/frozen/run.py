@@ -52,8 +52,10 @@ class Ran:
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """A new folder with all that is recorded, which other users may read; it is removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="frozen-") as made:
+    """A new folder with all that is recorded, which other users may read; it is removed at the end.
+
+    Its path is of one length everywhere, since tables that show it are laid out by that."""
+    with tempfile.TemporaryDirectory(prefix="frozen-", dir="/tmp") as made:
         work = Path(made).resolve()
         work.chmod(0o755)
         shutil.copytree(HERE / "inputs", work, dirs_exist_ok=True)
@@ -113,7 +115,7 @@ def _process(step: Step, work: Path) -> tuple[int, str, str]:
         with subprocess.Popen(
             [sys.executable, "-m", step.module, *_arguments(step, work)],
             cwd=work,
-            env=_environment(work),
+            env=_environment(work) | ({"PYTHONHASHSEED": "0"} if step.one_hash_seed else {}),
             stdin=subprocess.DEVNULL,
             stdout=inside,
             stderr=said,
@@ -155,10 +157,9 @@ def _arguments(step: Step, work: Path) -> Iterator[str]:
 
 def _environment(work: Path) -> dict[str, str]:
     """Nothing of the user's: home, language, time zone and the width of the terminal are the same everywhere."""
-    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
     home = str(work / "home")
     return {
-        **kept,
+        "PATH": os.environ["PATH"],
         "HOME": home,
         "XDG_CACHE_HOME": f"{home}/cache",
         "XDG_DATA_HOME": f"{home}/data",

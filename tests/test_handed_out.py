@@ -13,8 +13,8 @@ from deskcheck.corpus.suite import SuiteSummary
 from deskcheck.notation import RunningTexts
 from deskcheck.notation.following import following
 from deskcheck.notebook import states
-from deskcheck.notebook.replayer import packages
-from deskcheck.notebook.trajectory import Execution, Status
+from deskcheck.notebook.kernel.replayer import packages
+from deskcheck.notebook.trajectory.trajectory import Execution, Status
 from deskcheck.recording import Ending, Environment, Outcome, Program, Row
 from deskcheck.recording.file import Writer
 from deskcheck.sandbox.recorder import Summary

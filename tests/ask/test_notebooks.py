@@ -19,10 +19,18 @@ from deskcheck.ask.marking import METRICS
 from deskcheck.ask.notebooks import normalised, notebook_samples, shown_text, trajectory_files
 from deskcheck.ask.running import by_running
 from deskcheck.cli import app
-from deskcheck.notebook.capture import Capture, StateLimits
-from deskcheck.notebook.file import write_trajectory
-from deskcheck.notebook.trajectory import Cell, Execution, Output, Restart, Status, Step, Trajectory
-from deskcheck.notebook.views import VIEWS, estimate_tokens
+from deskcheck.notebook.state.capture import Capture, StateLimits
+from deskcheck.notebook.state.views import VIEWS, estimate_tokens
+from deskcheck.notebook.trajectory.file import write_trajectory
+from deskcheck.notebook.trajectory.trajectory import (
+    Cell,
+    Execution,
+    Output,
+    Restart,
+    Status,
+    Step,
+    Trajectory,
+)
 from deskcheck.recording import InputError
 from deskcheck.sandbox.confinement import Confinement
 

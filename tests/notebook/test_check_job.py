@@ -17,9 +17,15 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
-from deskcheck.notebook.check import CheckSettings, NotebookReport, NotebookStatus, Report, check_notebooks
-from deskcheck.notebook.job import check_in_shards
-from deskcheck.notebook.normalise import NORMALISERS
+from deskcheck.notebook.check.check import (
+    CheckSettings,
+    NotebookReport,
+    NotebookStatus,
+    Report,
+    check_notebooks,
+)
+from deskcheck.notebook.check.job import check_in_shards
+from deskcheck.notebook.check.normalise import NORMALISERS
 from deskcheck.recording.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.scale import JobSummary, LocalPool, status

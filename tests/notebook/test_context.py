@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.views import estimate_tokens
+from deskcheck.notebook.state.views import estimate_tokens
 from deskcheck.recording.errors import InputError
 
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deskcheck.notebook.changes import changes, matched
-from deskcheck.notebook.file import Writer, read_trajectory, trajectories, write_trajectory
-from deskcheck.notebook.trajectory import (
+from deskcheck.notebook.trajectory.changes import changes, matched
+from deskcheck.notebook.trajectory.file import Writer, read_trajectory, trajectories, write_trajectory
+from deskcheck.notebook.trajectory.trajectory import (
     Cell,
     Ended,
     Execution,

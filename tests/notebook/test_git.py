@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.git import read_history
-from deskcheck.notebook.trajectory import check
+from deskcheck.notebook.trajectory.git import read_history
+from deskcheck.notebook.trajectory.trajectory import check
 from deskcheck.recording.errors import InputError
 
 pytestmark = pytest.mark.skipif(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.june import read_june
-from deskcheck.notebook.replayer import replay
-from deskcheck.notebook.trajectory import Insertion, Restart, Status, check
+from deskcheck.notebook.kernel.replayer import replay
+from deskcheck.notebook.trajectory.june import read_june
+from deskcheck.notebook.trajectory.trajectory import Insertion, Restart, Status, check
 from deskcheck.recording.errors import InputError
 
 COLUMNS = (

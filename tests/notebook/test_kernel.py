@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.notebook.capture import StateLimits
-from deskcheck.notebook.kernel import CellLimits, Kernel
-from deskcheck.notebook.trajectory import Execution, Status
+from deskcheck.notebook.kernel.kernel import CellLimits, Kernel
+from deskcheck.notebook.state.capture import StateLimits
+from deskcheck.notebook.trajectory.trajectory import Execution, Status
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 
@@ -78,7 +78,7 @@ class TestCells:
         assert (ran.status, ran.detail) == (Status.TIMED_OUT, "more than 1 s")
         assert ran.outputs[0].text == "begun\n"
         assert kernel.alive
-        monkeypatch.setattr("deskcheck.notebook.kernel._STOP_S", 1.0)  # of 20
+        monkeypatch.setattr("deskcheck.notebook.kernel.kernel._STOP_S", 1.0)  # of 20
         deaf = (
             "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(0.1)"
         )

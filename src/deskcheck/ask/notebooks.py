@@ -23,10 +23,10 @@ from typing import Any
 from deskcheck.ask.parsing import CLOSE, OPEN
 from deskcheck.ask.prompts import notebook_parts
 from deskcheck.ask.sample import Sample
-from deskcheck.notebook.dependencies import names_bound, parse
-from deskcheck.notebook.state import State, states
-from deskcheck.notebook.trajectory import Execution, Output, Restart, Status, Step, Trajectory
-from deskcheck.notebook.views import VIEWS, estimate_tokens, used_names, view
+from deskcheck.notebook.state.dependencies import names_bound, parse
+from deskcheck.notebook.state.state import State, states
+from deskcheck.notebook.state.views import VIEWS, estimate_tokens, used_names, view
+from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.recording import InputError, Value, render
 
 NOTEBOOK_QUESTIONS: Mapping[str, str] = {
@@ -71,7 +71,7 @@ class NotebookOptions:
 
 def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
     """The files of all trajectories below some folders, by name. Raises InputError where there is none."""
-    from deskcheck.notebook.file import SUFFIX
+    from deskcheck.notebook.trajectory.file import SUFFIX
 
     found = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
     if not found:
@@ -99,7 +99,7 @@ def notebook_samples(
         InputError: two trajectories have one id, so that samples would too.
         RecordingError: a file is damaged.
     """
-    from deskcheck.notebook.file import read_trajectory
+    from deskcheck.notebook.trajectory.file import read_trajectory
 
     lengths: dict[str, list[int]] = {question: [] for question in questions}
     seen: dict[str, Path] = {}

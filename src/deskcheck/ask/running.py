@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from deskcheck.ask.parsing import answer_in
-from deskcheck.notebook.compare import Agreement
+from deskcheck.notebook.trial.compare import Agreement
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.sandbox.confinement import Confinement
 
@@ -68,8 +68,8 @@ def by_running(
 def _of_notebook(
     file: str, steps: Mapping[int, Mapping[tuple[str, str], None]], confinement: Confinement
 ) -> dict[tuple[str, str], Ran]:
-    from deskcheck.notebook.file import read_trajectory
-    from deskcheck.notebook.trial import Trials
+    from deskcheck.notebook.trajectory.file import read_trajectory
+    from deskcheck.notebook.trial.trial import Trials
 
     found: dict[tuple[str, str], Ran] = {}
     trajectory = read_trajectory(file)

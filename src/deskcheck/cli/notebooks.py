@@ -83,10 +83,10 @@ def check_notebooks(
     """Run notebooks again and compare with the outputs stored in them.
 
     Exit status: 0 all reproduce, 1 some do not, 2 a wrong call or an error of ours."""
-    from deskcheck.notebook.check import CellStatus, CheckSettings, NotebookStatus
-    from deskcheck.notebook.check import check_notebooks as run_check
-    from deskcheck.notebook.job import SIZE, check_in_shards
-    from deskcheck.notebook.replayer import ReplayLimits
+    from deskcheck.notebook.check.check import CellStatus, CheckSettings, NotebookStatus
+    from deskcheck.notebook.check.check import check_notebooks as run_check
+    from deskcheck.notebook.check.job import SIZE, check_in_shards
+    from deskcheck.notebook.kernel.replayer import ReplayLimits
     from deskcheck.view import notebooks_page, notebooks_table
 
     known = [*dict.fromkeys([*(s.value for s in NotebookStatus), *(s.value for s in CellStatus)])]
@@ -150,7 +150,7 @@ def check_notebooks(
 
 
 def _normalisers(without: list[str]) -> Any:
-    from deskcheck.notebook.normalise import NORMALISERS
+    from deskcheck.notebook.check.normalise import NORMALISERS
 
     names = [each.name for each in NORMALISERS]
     unknown = [name for name in without if name not in (*names, "all")]

@@ -445,9 +445,9 @@ def _record_notebooks(
     notebook_s: float,
     as_json: bool,
 ) -> None:
-    from deskcheck.notebook.capture import StateLimits
-    from deskcheck.notebook.record import record_notebooks
-    from deskcheck.notebook.replayer import ReplayLimits
+    from deskcheck.notebook.kernel.record import record_notebooks
+    from deskcheck.notebook.kernel.replayer import ReplayLimits
+    from deskcheck.notebook.state.capture import StateLimits
 
     others = [source for source in sources if not _are_notebooks(source)]
     if others:

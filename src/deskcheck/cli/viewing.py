@@ -136,8 +136,8 @@ def _view_notebook(
     as_json: bool,
 ) -> None:
     """The page of a notebook's trajectory, or a list."""
-    from deskcheck.notebook.file import read_trajectory
-    from deskcheck.notebook.ipynb import read_notebook
+    from deskcheck.notebook.trajectory.file import read_trajectory
+    from deskcheck.notebook.trajectory.ipynb import read_notebook
     from deskcheck.view.notebook_page import (
         notebook_facts,
         notebook_page,

@@ -4,7 +4,7 @@ A job is a list of shards. A shard is named after all that decides it, so that o
 made again; `work.run_task` makes one, whoever calls it: a process of the pool on this machine (`pool`) or a
 task on a Ray cluster (`ray`). `job.run_job` gives out the work and decides what is tried again. What is done
 is a `Job`: `record.record_job` records programs; lessons are made by `deskcheck.teach.job`,
-notebooks checked by `deskcheck.notebook.job`.
+notebooks checked by `deskcheck.notebook.check.job`.
 
 Not: programs one by one as they come, which `deskcheck.sandbox.recorder` records.
 """

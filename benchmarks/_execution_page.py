@@ -17,7 +17,7 @@ from deskcheck.notation.dynamic import transitions
 from deskcheck.notation.edits import edit_text, names_of
 from deskcheck.notation.layout import asked_state, program_text, step_prompt
 from deskcheck.recording.file import Recordings
-from deskcheck.teach.batches import read_texts, shards
+from deskcheck.teach.small.batches import read_texts, shards
 
 BEGIN, END = "<!-- figures: written by benchmarks/execution_tuning.py -->", "<!-- end of the figures -->"
 LONG = 500

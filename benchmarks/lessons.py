@@ -26,7 +26,7 @@ from deskcheck.notation.running import RunningTexts
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.file import Recordings
 from deskcheck.sandbox.recorder import record_all
-from deskcheck.teach.lessons import LessonSettings, build
+from deskcheck.teach.lessons.lessons import LessonSettings, build
 from deskcheck.tracer import TraceLimits
 
 COUNTER = """def f(n, width):

@@ -471,8 +471,8 @@ def test_pull_does_not_run_beside_a_job(job: Path, remote: Remote, tmp_path: Pat
 
 
 def make_lessons(job: Path, folder: Path) -> Any:
-    from deskcheck.teach.job import build_in_shards
-    from deskcheck.teach.lessons import LessonSettings
+    from deskcheck.teach.lessons.job import build_in_shards
+    from deskcheck.teach.lessons.lessons import LessonSettings
 
     settings = LessonSettings(notations=("compact",), validation=0.2, test=0.1, budget=1200, any_licence=True)
     return build_in_shards([job], folder, settings, runner=LocalPool(1), size=8)

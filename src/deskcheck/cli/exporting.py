@@ -36,7 +36,7 @@ def export_hf(
     """Write a folder that Hugging Face's `datasets` loads by its name: a card and Parquet files by split."""
     from deskcheck.scale.place import Place
     from deskcheck.scale.status import status
-    from deskcheck.teach.dataset import export_dataset
+    from deskcheck.teach.lessons.dataset import export_dataset
 
     if Place(folder).job.exists() and not (found := status(folder)).whole:
         say(f"note: {folder} is a job that is not whole: {found.totals.programs} programs of it are there")

@@ -25,9 +25,9 @@ import pyarrow.parquet as pq
 
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.recording.file import _disk, _FolderLock
-from deskcheck.teach._shards import refuse_unfinished
+from deskcheck.teach.lessons.shards import refuse_unfinished
+from deskcheck.teach.lessons.tokens import Pretrained
 from deskcheck.teach.run_folder import CHECKPOINTS, METRICS, RUN, begin_run, damaged, lock_run, write_json
-from deskcheck.teach.tokens import Pretrained
 
 AS_IT_IS = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 """Chat template of a trained model: a prompt reaches it as laid out in lessons, whoever serves it."""

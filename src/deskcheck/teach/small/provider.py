@@ -15,8 +15,8 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput,
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from deskcheck.notation.explained import EXPLAINED
-from deskcheck.teach.checkpoints import folder_of, open_checkpoint
-from deskcheck.teach.interpreter import Rows
+from deskcheck.teach.small.checkpoints import folder_of, open_checkpoint
+from deskcheck.teach.small.interpreter import Rows
 
 _KEPT = 64
 """Programs that stay read."""

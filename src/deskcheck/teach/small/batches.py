@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from deskcheck.recording import InputError
-from deskcheck.teach._ids import IGNORED
-from deskcheck.teach._shards import refuse_unfinished
-from deskcheck.teach.tokens import Tokenizer
+from deskcheck.teach.lessons.ids import IGNORED
+from deskcheck.teach.lessons.shards import refuse_unfinished
+from deskcheck.teach.lessons.tokens import Tokenizer
 
 COLUMNS = ["prefix", "prompt", "completion", "split"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskcheck.notation.layout import asked_state
-from deskcheck.teach.tokens import Edits, Tokenizer
+from deskcheck.teach.lessons.tokens import Edits, Tokenizer
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[Any]

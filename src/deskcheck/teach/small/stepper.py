@@ -16,8 +16,8 @@ from deskcheck.notation.divergence import Agreement, Stop, compare_runs
 from deskcheck.notation.dynamic import parse_dynamic
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording import InputError, Program, Recording
-from deskcheck.teach.interpreter import Network, Rows
-from deskcheck.teach.tokens import Tokenizer
+from deskcheck.teach.lessons.tokens import Tokenizer
+from deskcheck.teach.small.interpreter import Network, Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

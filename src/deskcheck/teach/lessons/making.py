@@ -11,9 +11,9 @@ from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import program_text
 from deskcheck.recording import Program, Recording
 from deskcheck.scale.seen import Seen
-from deskcheck.teach._choice import SPLITS, chosen_steps, split_of
-from deskcheck.teach._ids import encoder
-from deskcheck.teach._rows import (
+from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, split_of
+from deskcheck.teach.lessons.ids import encoder
+from deskcheck.teach.lessons.rows import (
     STEPWISE,
     Lesson,
     count_states,
@@ -22,10 +22,10 @@ from deskcheck.teach._rows import (
     step_lessons,
     trace_lesson,
 )
-from deskcheck.teach._runs import Choice
-from deskcheck.teach._settings import LessonSettings, Summary, program_sha256
-from deskcheck.teach._shards import Rows, Shard, Shared, schema
-from deskcheck.teach.tokens import AnyTokenizer
+from deskcheck.teach.lessons.runs import Choice
+from deskcheck.teach.lessons.settings import LessonSettings, Summary, program_sha256
+from deskcheck.teach.lessons.shards import Rows, Shard, Shared, schema
+from deskcheck.teach.lessons.tokens import AnyTokenizer
 
 
 class Maker:

@@ -20,11 +20,11 @@ from deskcheck.corpus import programs
 from deskcheck.corpus.near import HeldOut
 from deskcheck.recording import InputError, Recording, RecordingError
 from deskcheck.recording.file import Recordings, _disk, _FolderLock, _sync
-from deskcheck.teach._making import Maker
-from deskcheck.teach._runs import Choice
-from deskcheck.teach._settings import LessonSettings, Summary, counted, program_sha256
-from deskcheck.teach._shards import STATE_NAME, Shard, shard_files
-from deskcheck.teach.tokens import AnyTokenizer, open_tokenizer
+from deskcheck.teach.lessons.making import Maker
+from deskcheck.teach.lessons.runs import Choice
+from deskcheck.teach.lessons.settings import LessonSettings, Summary, counted, program_sha256
+from deskcheck.teach.lessons.shards import STATE_NAME, Shard, shard_files
+from deskcheck.teach.lessons.tokens import AnyTokenizer, open_tokenizer
 
 __all__ = ["LessonSettings", "Summary", "build", "program_sha256"]
 

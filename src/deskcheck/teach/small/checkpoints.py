@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording import InputError, MissingExtra
-from deskcheck.teach.interpreter import Network
-from deskcheck.teach.runtime import GRAPH, OnnxNetwork
-from deskcheck.teach.tokens import EDITS, EDITS_READ, Bytes, Edits, Tokenizer, Words
+from deskcheck.teach.lessons.tokens import EDITS, EDITS_READ, Bytes, Edits, Tokenizer, Words
+from deskcheck.teach.small.interpreter import Network
+from deskcheck.teach.small.runtime import GRAPH, OnnxNetwork
 
 NANO = "nano"
 """Name of the model that the package brings; its card lies beside it."""
@@ -43,7 +43,7 @@ class Checkpoint:
 
 def folder_of(name: str | Path) -> Path:
     """Where the model of that name is: a folder, or that of the one that the package brings."""
-    return Path(__file__).parent / NANO if str(name) == NANO else Path(name)
+    return Path(__file__).parents[1] / NANO if str(name) == NANO else Path(name)
 
 
 def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:
@@ -64,8 +64,8 @@ def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:
             "`deskcheck teach LESSONS --out FOLDER` makes one; the package brings 'nano'."
         )
     try:
-        from deskcheck.teach.model import Model
-        from deskcheck.teach.networks import TorchNetwork
+        from deskcheck.teach.small.model import Model
+        from deskcheck.teach.small.networks import TorchNetwork
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", f"Running the model in {folder}") from error
     model, about = Model.load(folder)

@@ -23,12 +23,12 @@ from torch import Tensor, nn
 
 from deskcheck.recording import InputError
 from deskcheck.recording.file import _disk
-from deskcheck.teach._ids import IGNORED
-from deskcheck.teach._shards import taught_as
-from deskcheck.teach.batches import Batch, Batches, shards, some_texts
-from deskcheck.teach.model import Model, Shape
+from deskcheck.teach.lessons.ids import IGNORED
+from deskcheck.teach.lessons.shards import taught_as
+from deskcheck.teach.lessons.tokens import EDITS, Edits, Tokenizer, Words
 from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
-from deskcheck.teach.tokens import EDITS, Edits, Tokenizer, Words
+from deskcheck.teach.small.batches import Batch, Batches, shards, some_texts
+from deskcheck.teach.small.model import Model, Shape
 
 RESUME = "resume.pt"
 

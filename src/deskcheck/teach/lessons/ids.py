@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from deskcheck.teach._rows import Lesson
-from deskcheck.teach.tokens import AnyTokenizer, Bytes, Pretrained
+from deskcheck.teach.lessons.rows import Lesson
+from deskcheck.teach.lessons.tokens import AnyTokenizer, Bytes, Pretrained
 
 IGNORED = -100
 """Label of a token that is not trained (PyTorch's cross_entropy, ignore_index)."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deskcheck.recording import InputError, MissingExtra
-from deskcheck.teach.interpreter import Floats, Numbers
+from deskcheck.teach.small.interpreter import Floats, Numbers
 
 GRAPH = "model.onnx"
 ABOUT = "deskcheck"
@@ -21,7 +21,7 @@ ABOUT = "deskcheck"
 
 
 class OnnxNetwork:
-    """A graph as a `deskcheck.teach.interpreter.Network`. about: what was said of it when it was written."""
+    """A graph as an `interpreter.Network`. about: what was said of it when it was written."""
 
     def __init__(self, file: Path, threads: int = 0) -> None:
         try:

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 
 from deskcheck.recording import InputError
 from deskcheck.recording.file import _disk, _sync
-from deskcheck.teach._choice import SPLITS
-from deskcheck.teach._ids import Ids
+from deskcheck.teach.lessons.choice import SPLITS
+from deskcheck.teach.lessons.ids import Ids
 
 _TEXT, _COUNT = pa.string(), pa.int32()
 _SHARED_TEXT = pa.dictionary(pa.int32(), _TEXT)

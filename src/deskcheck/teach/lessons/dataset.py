@@ -24,10 +24,10 @@ import pyarrow.parquet as pq
 from deskcheck import __version__
 from deskcheck.recording import InputError
 from deskcheck.recording.file import EVENTS_SCHEMA, RECORDINGS_SCHEMA, Recordings, _disk, _sync, read_groups
-from deskcheck.teach._choice import SPLITS, split_of
-from deskcheck.teach._runs import if_cleared, origin
-from deskcheck.teach._settings import program_sha256
-from deskcheck.teach._shards import refuse_unfinished
+from deskcheck.teach.lessons.choice import SPLITS, split_of
+from deskcheck.teach.lessons.runs import if_cleared, origin
+from deskcheck.teach.lessons.settings import program_sha256
+from deskcheck.teach.lessons.shards import refuse_unfinished
 
 _FILE_BYTES = 512 << 20
 _GROUP_BYTES = 64 << 20

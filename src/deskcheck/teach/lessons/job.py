@@ -1,8 +1,7 @@
 """Lessons as a job in shards: what decides them, and the work, which makes the lessons of some programs.
 
 Everything about lessons goes by program: splits, duplicates, shares, what is held out. So all runs of a
-program are one item of the job, and the rows are those that `deskcheck.teach.lessons.build` makes, in other
-files. Not: one program's lessons on several machines.
+program are one item of the job, and the rows are those that `lessons.build` makes, in other files. Not: one program's lessons on several machines.
 """
 
 import hashlib
@@ -32,12 +31,8 @@ from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, write_whole
 from deskcheck.scale.plan import SIZE, digest, read_items
 from deskcheck.scale.work import file_facts
-from deskcheck.teach._choice import SPLITS
-from deskcheck.teach._making import Maker
-from deskcheck.teach._runs import Choice, if_cleared, known_by, origin
-from deskcheck.teach._settings import LessonSettings, Summary, program_sha256
-from deskcheck.teach._shards import STATE_NAME, Shard, file_writer
-from deskcheck.teach.lessons import (
+from deskcheck.teach.lessons.choice import SPLITS
+from deskcheck.teach.lessons.lessons import (
     FORMAT,
     held_out_programs,
     note_not_cleared,
@@ -46,7 +41,11 @@ from deskcheck.teach.lessons import (
     state_head,
     write_state,
 )
-from deskcheck.teach.tokens import AnyTokenizer, open_tokenizer
+from deskcheck.teach.lessons.making import Maker
+from deskcheck.teach.lessons.runs import Choice, if_cleared, known_by, origin
+from deskcheck.teach.lessons.settings import LessonSettings, Summary, program_sha256
+from deskcheck.teach.lessons.shards import STATE_NAME, Shard, file_writer
+from deskcheck.teach.lessons.tokens import AnyTokenizer, open_tokenizer
 
 _HELD_OUT = "held_out.jsonl"
 _ENDED = "ended the process that made lessons of it"

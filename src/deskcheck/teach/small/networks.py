@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from deskcheck.teach.interpreter import Floats, Numbers
-from deskcheck.teach.model import Context, Model
+from deskcheck.teach.small.interpreter import Floats, Numbers
+from deskcheck.teach.small.model import Context, Model
 
 
 class TorchNetwork:
-    """A `Model` as a `deskcheck.teach.interpreter.Network`."""
+    """A `Model` as a `deskcheck.teach.small.interpreter.Network`."""
 
     def __init__(self, model: Model, device: str = "cpu") -> None:
         self.device = torch.device(device)

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from deskcheck.recording import InputError
-from deskcheck.teach._gradients import Attended, RootMeanSquare
+from deskcheck.teach.small.gradients import Attended, RootMeanSquare
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from deskcheck.teach.model import Attention, Layer, Model, rotated, turns
-from deskcheck.teach.runtime import ABOUT
+from deskcheck.teach.small.model import Attention, Layer, Model, rotated, turns
+from deskcheck.teach.small.runtime import ABOUT
 
 
 class _Graph(nn.Module):

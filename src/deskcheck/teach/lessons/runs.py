@@ -14,9 +14,9 @@ from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import program_text
 from deskcheck.recording import InputError, Recording
 from deskcheck.scale.seen import Seen
-from deskcheck.teach._choice import shares
-from deskcheck.teach._settings import LessonSettings, counted, program_sha256
-from deskcheck.teach.tokens import AnyTokenizer
+from deskcheck.teach.lessons.choice import shares
+from deskcheck.teach.lessons.settings import LessonSettings, counted, program_sha256
+from deskcheck.teach.lessons.tokens import AnyTokenizer
 
 
 @dataclass(slots=True)

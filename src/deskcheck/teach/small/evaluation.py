@@ -7,8 +7,8 @@ from deskcheck.ask.statistics import Interval, mean_interval
 from deskcheck.ask.steps import Ran, Steps, steps_of
 from deskcheck.notation.divergence import Agreement
 from deskcheck.recording import Recording
-from deskcheck.teach.checkpoints import Checkpoint
-from deskcheck.teach.stepper import Run, Stepper, exact_steps, start_of, true_states
+from deskcheck.teach.small.checkpoints import Checkpoint
+from deskcheck.teach.small.stepper import Run, Stepper, exact_steps, start_of, true_states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

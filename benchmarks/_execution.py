@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.steps import Ran
+from deskcheck.ask.results.steps import Ran
 from deskcheck.teach.lessons.tokens import Edits, Words
 from deskcheck.teach.small.batches import read_lessons, shards, some_texts
 

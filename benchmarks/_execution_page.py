@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from benchmarks._execution import LENGTHS, METHODS, Answered, family_of, nearest_length, tokens_of_lesson
 from benchmarks._page import machine, published, table
-from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
+from deskcheck.ask.results.statistics import Interval, mean_interval, paired_difference
 from deskcheck.notation import Divergence, moments
 from deskcheck.notation.dynamic import transitions
 from deskcheck.notation.edits import edit_text, names_of

@@ -32,8 +32,8 @@ from pathlib import Path
 from benchmarks._commands import run
 from benchmarks._execution import METHODS, Answered, family_of, nearest_length, tokens_of_lesson
 from benchmarks._execution_page import page
-from deskcheck.ask.solvers import read_trace
-from deskcheck.ask.steps import Ran
+from deskcheck.ask.methods.solvers import read_trace
+from deskcheck.ask.results.steps import Ran
 from deskcheck.corpus.families import FAMILIES as FAMILIES_KNOWN
 from deskcheck.corpus.families import LICENCE, entry, families, text_of
 from deskcheck.notation import NOTATIONS, Moment, compare_runs, moments

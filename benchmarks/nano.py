@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks._commands import run
 from benchmarks._page import machine, table
-from deskcheck.ask.statistics import mean_interval
+from deskcheck.ask.results.statistics import mean_interval
 from deskcheck.recording import Recording
 from deskcheck.recording.file import Recordings
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.ask import QUESTIONS, Mark, Sample, _sandbox, mark
-from deskcheck.ask.marking import Reading
-from deskcheck.ask.parsing import answer_in, line_in, lines_in, value_in
+from deskcheck.ask import QUESTIONS, Mark, Sample, mark
+from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
+from deskcheck.ask.scoring import sandbox as _sandbox
+from deskcheck.ask.scoring.marking import Reading
 from deskcheck.recording import Ending, Outcome, Program, Recording
 from tests.ask.conftest import soon
 

@@ -22,8 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from deskcheck.ask import _sandbox
-from deskcheck.ask.lines import (
+from deskcheck.ask.questions.lines import (
     Given,
     Questions,
     answer_in_line,
@@ -32,10 +31,11 @@ from deskcheck.ask.lines import (
     read_line,
     sample_in,
 )
-from deskcheck.ask.marking import METRICS, Reading, Run, mark
-from deskcheck.ask.run import utf8
-from deskcheck.ask.sample import Sample
-from deskcheck.ask.statistics import Interval, interval_of
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.results.statistics import Interval, interval_of
+from deskcheck.ask.results.tables import utf8
+from deskcheck.ask.scoring import sandbox as _sandbox
+from deskcheck.ask.scoring.marking import METRICS, Reading, Run, mark
 from deskcheck.recording import Ending, InputError, Outcome, Program
 from deskcheck.recording.file import _sync
 from deskcheck.sandbox import Confinement
@@ -94,7 +94,7 @@ class Score:
     """The answers of one model to one kind of question; model: None where the lines name none.
 
     n: questions of that kind, answered or not; without those on whose only answer our machinery failed.
-    score: share that is right, with its 95 % interval clustered by program, as in `run.Result`; a question
+    score: share that is right, with its 95 % interval clustered by program, as in `results.Result`; a question
     with several samples counts with their mean. programs: how many different ones. unanswered: questions
     among n without an answer; they count as wrong. answers: those that were marked. cut, empty, refused,
     unreadable: of these, completions without an answer, by what they are (`marking.Reading`); they count as

@@ -152,7 +152,7 @@ def ask(
 
     Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call or an error of ours or of the
     provider, 130 interrupted."""
-    from deskcheck.ask.notebooks import NotebookOptions
+    from deskcheck.ask.questions.notebooks import NotebookOptions
     from deskcheck.ask.run import Interrupted
     from deskcheck.ask.run import ask as ask_models
 
@@ -218,7 +218,7 @@ def _what(result: Any) -> str:
 
 def few_programs(found: Iterable[tuple[str, int]]) -> Iterator[str]:
     """A warning, where there is reason for one. found: what was asked, and of how many programs."""
-    from deskcheck.ask.statistics import FEW_CLUSTERS
+    from deskcheck.ask.results.statistics import FEW_CLUSTERS
 
     few = {what: programs for what, programs in found if programs < FEW_CLUSTERS}
     if few:
@@ -269,7 +269,7 @@ def names(texts: list[str]) -> list[str]:
 
 
 def _print_json(results: list[Any]) -> None:
-    from deskcheck.ask.effects import effects
+    from deskcheck.ask.results.effects import effects
 
     found = {
         "results": [result.to_dict() for result in results],
@@ -330,7 +330,7 @@ def _print_metrics(console: Console, question: str, metrics: list[str], results:
 
 def _print_state_effects(console: Console, question: str, results: list[Any]) -> None:
     """What showing the state does, by model, view and metric; where it does nothing, in one line."""
-    from deskcheck.ask.effects import effects
+    from deskcheck.ask.results.effects import effects
 
     found = effects(results)
     changed = [e for e in found if e.better or e.worse]
@@ -392,7 +392,7 @@ def _named(texts: list[str]) -> dict[str, Any]:
 
 def _print_methods(console: Console, results: list[Any]) -> None:
     """What methods do to a score, and how the runs that were predicted went."""
-    from deskcheck.ask.effects import effects
+    from deskcheck.ask.results.effects import effects
 
     found = effects(results)
     if found:
@@ -455,7 +455,7 @@ def report(
     """What one or several models' answers come to: scores, differences, failures, cost; a page or tables.
 
     Where a person sits at a terminal and a browser can be opened, the page opens in it."""
-    from deskcheck.ask.logs import read_logs
+    from deskcheck.ask.results.logs import read_logs
     from deskcheck.view.report import report_of, report_page
 
     if table not in (None, "markdown", "latex", "csv"):

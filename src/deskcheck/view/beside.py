@@ -20,8 +20,8 @@ from rich.table import Table
 from rich.text import Text
 
 from deskcheck import __version__
-from deskcheck.ask.course import course_of
-from deskcheck.ask.solvers import METHODS, read_trace
+from deskcheck.ask.methods.ground_truth import course_of
+from deskcheck.ask.methods.solvers import METHODS, read_trace
 from deskcheck.notation import (
     NOTATIONS,
     Agreement,
@@ -179,7 +179,7 @@ def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
 
 
 def _from_run_folder(path: Path, recording: Recording, model: str | None, method: str | None) -> Told:
-    from deskcheck.ask.logs import read_logs
+    from deskcheck.ask.results.logs import read_logs
 
     rows = {
         (row.model, row.solver): row

@@ -1,7 +1,8 @@
 """Lessons as a job in shards: what decides them, and the work, which makes the lessons of some programs.
 
 Everything about lessons goes by program: splits, duplicates, shares, what is held out. So all runs of a
-program are one item of the job, and the rows are those that `lessons.build` makes, in other files. Not: one program's lessons on several machines.
+program are one item of the job, and the rows are those that `lessons.build` makes, in other files.
+Not: one program's lessons on several machines.
 """
 
 import hashlib

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deskcheck.ask.statistics import Interval, mean_interval
-from deskcheck.ask.steps import Ran, Steps, steps_of
+from deskcheck.ask.results.statistics import Interval, mean_interval
+from deskcheck.ask.results.steps import Ran, Steps, steps_of
 from deskcheck.notation.divergence import Agreement
 from deskcheck.recording import Recording
 from deskcheck.teach.small.checkpoints import Checkpoint
@@ -22,7 +22,7 @@ class Stepped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """steps: of the chained runs (`deskcheck.ask.steps`). each: share of the steps from true states that are
+    """steps: of the chained runs (`ask.results.steps`). each: share of the steps from true states that are
     exact, clustered by program; None where these were not asked for."""
 
     steps: Steps

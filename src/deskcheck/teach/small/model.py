@@ -113,7 +113,7 @@ def rotated(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
 
 
 def _by_hand(device: torch.device) -> bool:
-    """Whether gradients are those of `_gradients`: where the model is trained on a CPU."""
+    """Whether gradients are those of `gradients`: where the model is trained on a CPU."""
     return device.type == "cpu" and torch.is_grad_enabled()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from deskcheck.ask.course import is_end
+from deskcheck.ask.methods.ground_truth import is_end
 from deskcheck.notation import Moment, moments, state_text
 from deskcheck.notation.divergence import Agreement, Stop, compare_runs
 from deskcheck.notation.dynamic import parse_dynamic

@@ -34,10 +34,10 @@ from benchmarks._execution import METHODS, Answered, family_of, nearest_length, 
 from benchmarks._execution_page import page
 from deskcheck.ask.methods.solvers import read_trace
 from deskcheck.ask.results.steps import Ran
-from deskcheck.corpus.families import FAMILIES as FAMILIES_KNOWN
-from deskcheck.corpus.families import LICENCE, entry, families, text_of
+from deskcheck.corpus.families.families import FAMILIES as FAMILIES_KNOWN
+from deskcheck.corpus.families.families import LICENCE, entry, families, text_of
 from deskcheck.notation import NOTATIONS, Moment, compare_runs, moments
-from deskcheck.notation.direct import ending
+from deskcheck.notation.forms.direct import ending
 from deskcheck.notation.layout import program_text, trace_prompt
 from deskcheck.recording import Recording
 from deskcheck.recording.file import Recordings

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from deskcheck.notation import moments, transitions
-from deskcheck.notation.running import RunningTexts
+from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.file import Recordings
 from deskcheck.sandbox.recorder import record_all

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from deskcheck.corpus.check import Report
-from deskcheck.corpus.suite import SuiteSummary
+from deskcheck.corpus.suite.suite import SuiteSummary
 from deskcheck.notation import RunningTexts
 from deskcheck.notation.following import following
 from deskcheck.notebook import states

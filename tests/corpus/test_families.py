@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deskcheck.corpus import programs
-from deskcheck.corpus.families import FAMILIES, Family, entry, line_events, paper_inputs, text_of
+from deskcheck.corpus.families.families import FAMILIES, Family, entry, line_events, paper_inputs, text_of
 from deskcheck.recording import InputError
 from deskcheck.recording.file import Recordings
 from deskcheck.recording.trace import Kind

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.corpus._kept import SETTINGS, Kept
+from deskcheck.corpus.suite.kept import SETTINGS, Kept
 from deskcheck.recording import Ending, Environment, Outcome, Program
 from deskcheck.recording.file import Recordings, Writer, _FolderLock
 from deskcheck.sandbox.suite import Suite

@@ -10,8 +10,8 @@ import pytest
 
 from deskcheck.corpus import programs
 from deskcheck.corpus.check import check
-from deskcheck.corpus.families import FAMILIES, Family
-from deskcheck.corpus.mutations import KINDS, mutants
+from deskcheck.corpus.families.families import FAMILIES, Family
+from deskcheck.corpus.readers.mutations import KINDS, mutants
 from deskcheck.recording import InputError, Outcome, Program
 from deskcheck.recording.file import Recordings
 from deskcheck.sandbox.limits import Limits

@@ -16,8 +16,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.corpus._kept import Kept
-from deskcheck.corpus.suite import SuiteSummary, _Recorder, find_suite, record_suite
+from deskcheck.corpus.suite.kept import Kept
+from deskcheck.corpus.suite.suite import SuiteSummary, _Recorder, find_suite, record_suite
 from deskcheck.recording import InputError, Kind, Outcome, Recording, RecordingError, SandboxError, render
 from deskcheck.recording.file import Recordings, _FolderLock
 from deskcheck.sandbox.suite import Suite, observe

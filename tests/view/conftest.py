@@ -158,7 +158,7 @@ def instructions(tmp_path_factory: pytest.TempPathFactory) -> Folder:
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     """A call that goes through two files, recorded while a project's tests make it."""
-    from deskcheck.corpus.suite import find_suite, record_suite
+    from deskcheck.corpus.suite.suite import find_suite, record_suite
 
     folder = tmp_path_factory.mktemp("project")
     (folder / "pyproject.toml").write_text("")

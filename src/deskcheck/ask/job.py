@@ -94,8 +94,8 @@ class Score:
     """The answers of one model to one kind of question; model: None where the lines name none.
 
     n: questions of that kind, answered or not; without those on whose only answer our machinery failed.
-    score: share that is right, with its 95 % interval clustered by program, as in `results.Result`; a question
-    with several samples counts with their mean. programs: how many different ones. unanswered: questions
+    score: share that is right, with its 95 % interval clustered by program, as in `Result`; a question with
+    several samples counts with their mean. programs: how many different ones. unanswered: questions
     among n without an answer; they count as wrong. answers: those that were marked. cut, empty, refused,
     unreadable: of these, completions without an answer, by what they are (`marking.Reading`); they count as
     wrong."""

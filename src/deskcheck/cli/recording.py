@@ -496,7 +496,7 @@ def _record_suite(
     python: str | None,
     as_json: bool,
 ) -> None:
-    from deskcheck.corpus.suite import find_suite, record_suite
+    from deskcheck.corpus.suite.suite import find_suite, record_suite
 
     _refuse_environment(options["environment"])
     if len(sources) != 1:
@@ -526,7 +526,7 @@ def _refuse_environment(name: str | None) -> None:
 
 def _suite_options(source: str, given: dict[str, Any], max_events: int | None) -> dict[str, Any]:
     """Those that go with tests, which run as their owner runs them; events are bounded as tests' are."""
-    from deskcheck.corpus.suite import LIMITS
+    from deskcheck.corpus.suite.suite import LIMITS
 
     if given["level"] is not Level.LINE:
         raise InputError(f"{source}: calls in tests are recorded at line level: leave --level out.")

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from deskcheck.corpus import doctests
 from deskcheck.corpus.generated import SOURCE as GENERATED
+from deskcheck.corpus.readers import doctests
 from deskcheck.recording.errors import DamagedRows, RecordingError
 from deskcheck.recording.file import Recordings
 from deskcheck.recording.outcome import Outcome

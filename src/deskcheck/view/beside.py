@@ -32,8 +32,8 @@ from deskcheck.notation import (
     moments,
     state_text,
 )
-from deskcheck.notation.dynamic import parse_dynamic
-from deskcheck.notation.moment import MODULE, VALUED, Frame
+from deskcheck.notation.forms.dynamic import parse_dynamic
+from deskcheck.notation.state import MODULE, VALUED, Frame
 from deskcheck.notation.values import value_text
 from deskcheck.recording import InputError, Program, Recording, render
 from deskcheck.recording.value import Content, Encoded, decode

@@ -20,7 +20,7 @@ from deskcheck.ask.methods.ground_truth import Course
 from deskcheck.ask.methods.solvers import THINK
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.notation import NOTATIONS, Moment, state_text
-from deskcheck.notation.explained import EXPLAINED
+from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.layout import trace_prompt
 from deskcheck.recording import Kind
 

@@ -1,5 +1,7 @@
-"""Models that need no network and no weights, by name: ``deskcheck/oracle`` and the others. `inspect.tasks` makes
-them a provider of Inspect's."""
+"""Models that need no network and no weights, by name: ``deskcheck/oracle`` and the others.
+
+`inspect.tasks` makes them a provider of Inspect's.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

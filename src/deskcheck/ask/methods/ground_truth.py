@@ -15,7 +15,7 @@ from itertools import islice
 from deskcheck.ask.questions.source import asserted_call, doctest_lines, without_answer
 from deskcheck.notation import Frame, Moment, moments
 from deskcheck.notation.layout import program_text
-from deskcheck.notation.moment import MODULE
+from deskcheck.notation.state import MODULE
 from deskcheck.recording import Kind, Mode, Program, Recording
 
 

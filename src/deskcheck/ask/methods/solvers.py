@@ -20,10 +20,10 @@ from deskcheck.ask.questions.questions import Arrival, arrivals
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.source import Statements, statements
 from deskcheck.notation import NOTATIONS, Agreement, Moment, Stop, compare_runs, state_text
-from deskcheck.notation.explained import EXPLAINED
+from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.layout import step_prompt, trace_prompt
 from deskcheck.notation.lines import LineReader
-from deskcheck.notation.moment import BEGINS, ENDS
+from deskcheck.notation.state import BEGINS, ENDS
 from deskcheck.notation.values import Objects, Unread
 from deskcheck.recording import InputError, Kind, render
 from deskcheck.recording.value import decode

@@ -34,7 +34,7 @@ from deskcheck.ask.questions.source import (
     with_lines,
 )
 from deskcheck.ask.questions.tables import draws_random, filled_elsewhere
-from deskcheck.notation.moment import BEGINS, ENDS
+from deskcheck.notation.state import BEGINS, ENDS
 from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Recording, Row, Trace, Value, render
 
 ANSWER_CHARS = 1000
@@ -214,7 +214,7 @@ def _check_arguments(program: Program, *fit: str) -> None:
 
 def _strict(program: Program) -> bool:
     """Whether `repr` decides if a result is right. Calls of a published set are marked as the set marks."""
-    from deskcheck.corpus.published import marked_by_equality
+    from deskcheck.corpus.readers.published import marked_by_equality
 
     return not marked_by_equality(program)
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from deskcheck.notation import NOTATIONS, Moment, moments
+from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.notation.layout import step_question, trace_prompt
-from deskcheck.notation.running import RunningTexts
 from deskcheck.recording import Kind, Recording
 
 STEPWISE = ("dynamic", "dynamic_instruction")

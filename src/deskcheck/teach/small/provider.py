@@ -14,7 +14,7 @@ from anyio.to_thread import run_sync
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, modelapi
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from deskcheck.notation.explained import EXPLAINED
+from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.teach.small.checkpoints import folder_of, open_checkpoint
 from deskcheck.teach.small.interpreter import Rows
 

@@ -13,7 +13,7 @@ from typing import Any
 from deskcheck.ask.methods.ground_truth import is_end
 from deskcheck.notation import Moment, moments, state_text
 from deskcheck.notation.divergence import Agreement, Stop, compare_runs
-from deskcheck.notation.dynamic import parse_dynamic
+from deskcheck.notation.forms.dynamic import parse_dynamic
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording import InputError, Program, Recording
 from deskcheck.teach.lessons.tokens import Tokenizer

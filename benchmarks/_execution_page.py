@@ -16,7 +16,7 @@ from deskcheck.notation import Divergence, moments
 from deskcheck.notation.edits import edit_text, names_of
 from deskcheck.notation.forms.dynamic import transitions
 from deskcheck.notation.layout import asked_state, program_text, step_prompt
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.teach.small.batches import read_texts, shards
 
 BEGIN, END = "<!-- figures: written by benchmarks/execution_tuning.py -->", "<!-- end of the figures -->"

@@ -40,7 +40,7 @@ from deskcheck.notation import NOTATIONS, Moment, compare_runs, moments
 from deskcheck.notation.forms.direct import ending
 from deskcheck.notation.layout import program_text, trace_prompt
 from deskcheck.recording import Recording
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.recording.value import decode
 from deskcheck.teach.small.checkpoints import Checkpoint
 from deskcheck.teach.small.evaluation import run_all

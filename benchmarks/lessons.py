@@ -24,7 +24,7 @@ from pathlib import Path
 from deskcheck.notation import moments, transitions
 from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.recording import Mode, Program
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.recorder import record_all
 from deskcheck.teach.lessons.lessons import LessonSettings, build
 from deskcheck.tracer import TraceLimits

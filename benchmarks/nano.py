@@ -24,7 +24,7 @@ from benchmarks._commands import run
 from benchmarks._page import machine, table
 from deskcheck.ask.results.statistics import mean_interval
 from deskcheck.recording import Recording
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 
 PARTS = ("recordings", "lessons", "training", "graph", "figures")
 LEARNED = ("generated", "families", "families-more", "families-long", "families-all")

@@ -27,7 +27,7 @@ import torch
 
 from benchmarks._page import machine, table
 from deskcheck.notation.layout import program_text, step_prompt
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.teach.lessons.tokens import Words
 from deskcheck.teach.small.batches import Batch, Lessons, make_batch, read_lessons, shards, some_texts
 from deskcheck.teach.small.checkpoints import open_checkpoint

@@ -16,7 +16,7 @@ from deskcheck.notebook import states
 from deskcheck.notebook.kernel.replayer import packages
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 from deskcheck.recording import Ending, Environment, Outcome, Program, Row
-from deskcheck.recording.file import Writer
+from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.recorder import Summary
 
 

@@ -17,12 +17,12 @@ __all__ = ["Recordings", "context", "record"]
 
 if TYPE_CHECKING:
     from deskcheck.notebook.state.context import context
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
     from deskcheck.tracer.call import record
 
 _HOMES = {
     "record": "deskcheck.tracer.call",
-    "Recordings": "deskcheck.recording.file",
+    "Recordings": "deskcheck.recording.reader",
     "context": "deskcheck.notebook.state.context",
 }
 

@@ -16,7 +16,8 @@ from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.source import shown_file
 from deskcheck.ask.run import questions_of
 from deskcheck.recording import Recording
-from deskcheck.recording.file import Recordings, Writer
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.writer import Writer
 from tests.conftest import unmeasured
 from tests.corpus.test_suite import project
 from tests.corpus.test_suite import record as record_tests

@@ -16,8 +16,8 @@ import pytest
 from deskcheck.corpus import PUBLISHED
 from deskcheck.corpus.readers.hub import HubFile, HubFiles, fetch
 from deskcheck.corpus.readers.published import published_set
+from deskcheck.files import cache_folder
 from deskcheck.recording import InputError, MissingExtra
-from deskcheck.recording.cache import cache_folder
 from tests.sample import spread
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"

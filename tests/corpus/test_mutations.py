@@ -13,7 +13,7 @@ from deskcheck.corpus.check import check
 from deskcheck.corpus.families.families import FAMILIES, Family
 from deskcheck.corpus.readers.mutations import KINDS, mutants
 from deskcheck.recording import InputError, Outcome, Program
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.recorder import record_all
 from deskcheck.tracer.limits import TraceLimits

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
+from deskcheck.errors import RecordingError
 from deskcheck.notebook.check.check import CellStatus, NotebookReport, NotebookStatus, Report, check_notebooks
 from deskcheck.notebook.check.diff import diff
 from deskcheck.notebook.kernel.repeats import Text
 from deskcheck.notebook.kernel.replayer import ReplayLimits
-from deskcheck.recording.errors import RecordingError
 from deskcheck.view import notebooks_page
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"

@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
+from deskcheck.errors import InputError
 from deskcheck.notebook.check.check import (
     CheckSettings,
     NotebookReport,
@@ -26,7 +27,6 @@ from deskcheck.notebook.check.check import (
 )
 from deskcheck.notebook.check.job import check_in_shards
 from deskcheck.notebook.check.normalise import NORMALISERS
-from deskcheck.recording.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.scale import JobSummary, LocalPool, status
 from deskcheck.scale.status import changed, failures

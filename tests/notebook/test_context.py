@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from deskcheck.errors import InputError
 from deskcheck.notebook.state.views import estimate_tokens
-from deskcheck.recording.errors import InputError
 
 
 def test_among_very_many() -> None:

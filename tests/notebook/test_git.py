@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.git import read_history
 from deskcheck.notebook.trajectory.trajectory import check
-from deskcheck.recording.errors import InputError
 
 pytestmark = pytest.mark.skipif(
     shutil.which("git") is None, reason="no git: would have proved that histories are read"

@@ -195,7 +195,7 @@ found
 
 def test_a_kernel_that_does_not_start_says_why(tmp_path: object) -> None:
     """With too little memory to import anything, the error is ours and names it."""
-    from deskcheck.recording.errors import SandboxError
+    from deskcheck.errors import SandboxError
 
     small = Limits(cpu_s=60, wall_s=60, memory_bytes=64 << 20)
     with pytest.raises(SandboxError), Kernel(confinement=Confinement.TRUSTED, limits=small):

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from deskcheck.errors import InputError, MissingExtra
 from deskcheck.notebook.kernel.replayer import replay
 from deskcheck.notebook.trajectory.trajectory import Restart, Status, _shown
 from deskcheck.notebook.trial.compare import Agreement, _message, _stream, agreement
 from deskcheck.notebook.trial.trial import Place, TrialLimits, Trials
-from deskcheck.recording.errors import InputError, MissingExtra
 from deskcheck.sandbox.confinement import Confinement
 from tests.notebook.trying import notebook, tried
 from tests.sample import examples, spread

@@ -10,7 +10,8 @@ import pytest
 
 from deskcheck.cli import recording as command
 from deskcheck.recording import Program, Row
-from deskcheck.recording.file import Recordings, Writer
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.against import against_reference
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.recorder import record_all

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.recording.file import Recordings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox import Cause, Determinism, Limits, Sandbox, repeat
 from deskcheck.sandbox.recorder import record_all
 from deskcheck.sandbox.repeats import causes

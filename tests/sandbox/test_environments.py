@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskcheck.recording import InputError, Mode, Outcome, Program
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.environments import (
     BuiltEnvironment,
     EnvironmentSpec,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.recording.errors import RecordingError
+from deskcheck.errors import RecordingError
 from deskcheck.sandbox._journal import Journal
 
 

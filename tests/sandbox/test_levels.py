@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Limits, Sandbox, _probe
@@ -27,7 +27,7 @@ print(os.getuid(), any(sets.raw))
 RUN = f"""
 import json, sys
 sys.path.insert(0, {str(ROOT / "src")!r})
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Sandbox
 try:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deskcheck.recording import Outcome, Program
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
 from deskcheck.sandbox._channel import PART_BYTES, Forged, Receiver, TooLong, sender
 from deskcheck.sandbox.recorder import record_all

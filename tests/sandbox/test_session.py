@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox import After, Confinement, Limits, Sandbox, Session, SessionEnded
 from tests.sample import examples

@@ -22,8 +22,8 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli.app import app
-from deskcheck.recording.errors import InputError, RecordingError
-from deskcheck.recording.file import Recordings
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.recording.reader import Recordings
 from deskcheck.scale import LocalPool, record_job, status
 from deskcheck.scale.compact import compact
 from deskcheck.scale.remote import Mirrored, pull, push

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deskcheck.recording import InputError, RecordingError
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.teach.lessons import dataset as dataset_module
 from deskcheck.teach.lessons.choice import SPLITS, split_of
 from deskcheck.teach.lessons.dataset import export_dataset

@@ -17,7 +17,7 @@ from deskcheck.corpus.near import HeldOut
 from deskcheck.notation import NOTATIONS, moments, transitions
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import InputError, Program, RecordingError
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.scale.seen import Seen
 from deskcheck.teach.lessons import lessons as lessons_module
 from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, shares, split_of

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import InputError, Program, RecordingError
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.scale import LocalPool, status
 from deskcheck.scale.job import TRIES
 from deskcheck.scale.status import changed, failures

@@ -10,7 +10,7 @@ import pytest
 
 from deskcheck.corpus import programs
 from deskcheck.recording import Mode, Program
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from tests.teach.conftest import Recorded
 
 pytest.importorskip(

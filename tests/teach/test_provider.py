@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deskcheck.recording import InputError
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from tests.teach.conftest import Recorded, call
 
 WHY = "would have proved that a checkpoint can be asked questions"

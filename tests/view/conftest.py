@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import Mode, Program, Recording
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.recorder import record_all
 from deskcheck.tracer import Level

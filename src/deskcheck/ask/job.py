@@ -36,8 +36,8 @@ from deskcheck.ask.results.statistics import Interval, interval_of
 from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.marking import METRICS, Reading, Run, mark
+from deskcheck.files import sync
 from deskcheck.recording import Ending, InputError, Outcome, Program
-from deskcheck.recording.file import _sync
 from deskcheck.sandbox import Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
@@ -261,11 +261,11 @@ def _make(task: dict[str, Any]) -> Line | None:
         with _Marker(task) as marker:
             _write(made, (marker.row(*item) for item in items), place)
         with place.doing("put a shard in its place"):
-            _sync(made)
+            sync(made)
             if not task["whole"]:
                 return None
             os.replace(made, place.file(TABLE, task["shard"]))
-            _sync(place.folder)
+            sync(place.folder)
     finally:
         unwatch()
         lock.release()
@@ -409,9 +409,9 @@ def _join(task: dict[str, Any]) -> Line:
                 with pq.ParquetFile(_made(place.scratch(task["shard"], first, stop))) as part:
                     for group in range(part.num_row_groups):
                         writer.write_table(part.read_row_group(group, use_threads=False))
-        _sync(joined)
+        sync(joined)
         os.replace(joined, place.file(TABLE, task["shard"]))
-        _sync(place.folder)
+        sync(place.folder)
     return _describe(task)
 
 

@@ -23,7 +23,7 @@ from deskcheck.cli.recording import check, record
 from deskcheck.cli.remote import pull, push
 from deskcheck.cli.teaching import lessons, step, teach
 from deskcheck.cli.viewing import show, view
-from deskcheck.recording.errors import DeskcheckError
+from deskcheck.errors import DeskcheckError
 
 app = typer.Typer(
     name="deskcheck",

@@ -19,7 +19,7 @@ from deskcheck.cli.jobs import duration
 from deskcheck.cli.output import Console, Json, console_out, messages, say
 from deskcheck.cli.pages import has_browser, kept_page, write_text
 from deskcheck.cli.steps import of_methods, print_steps, with_interval
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
 
 Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of recordings.")]
 Kinds = Annotated[

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from deskcheck.cli.output import Json, console_out
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.tracer import tracer_class
 

@@ -10,8 +10,8 @@ import typer
 
 from deskcheck.cli.jobs import On, RayAddress, ReplaceShards, asked_shards, job_progress, print_job
 from deskcheck.cli.output import console_out, progress_bar, says_when_interrupted
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.whole_file import write_file
+from deskcheck.errors import InputError
+from deskcheck.files import write_file
 from deskcheck.sandbox.confinement import Confinement
 
 notebooks = typer.Typer(no_args_is_help=True, help="Notebooks and the outputs that are stored in them.")

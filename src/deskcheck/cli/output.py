@@ -18,7 +18,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 
-from deskcheck.recording.errors import DeskcheckError, InputError
+from deskcheck.errors import DeskcheckError, InputError
 
 TOLD_EVERY_S = 30.0
 _COMMANDS = re.compile(

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from deskcheck.cli.output import say
-from deskcheck.recording.whole_file import write_file
+from deskcheck.files import write_file
 
 
 def has_browser() -> bool:

@@ -37,7 +37,7 @@ from deskcheck.cli.output import (
     says_when_interrupted,
     show_trace,
 )
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import Level, TraceLimits
@@ -396,7 +396,7 @@ def _record_in_shards(
 
 
 def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any], *, as_json: bool) -> None:
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
     from deskcheck.sandbox.recorder import record_all
 
     program = _only_program(asked)
@@ -612,7 +612,7 @@ def check(
     Exit status: 0 all is well, 1 something was found, or with --against nothing could be compared."""
     from deskcheck.corpus.check import check as check_recordings
     from deskcheck.corpus.check import summary
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
 
     if against is not None:
         share = 0.02 if sample is None else sample
@@ -632,7 +632,7 @@ def check(
 def _check_against(
     folder: Path, share: float, seed: int, workers: int, sandbox: Confinement | None, *, as_json: bool
 ) -> None:
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
     from deskcheck.sandbox.against import against_reference
 
     with progress_bar(as_json) as advance:
@@ -654,7 +654,7 @@ _MANY, _SOME = 1000, 20
 def _compare_some(new: int, out: Path, workers: int, as_json: bool) -> Any:
     """What `against_reference` finds of some recordings, where many were made. None where they were not, or
     by the reference itself."""
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
     from deskcheck.sandbox.against import REFERENCE, against_reference
 
     if new <= _MANY or tracer_class().name == REFERENCE:

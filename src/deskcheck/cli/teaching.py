@@ -29,9 +29,9 @@ from deskcheck.cli.output import (
     says_when_interrupted,
 )
 from deskcheck.cli.steps import print_steps
+from deskcheck.errors import InputError, MissingExtra
+from deskcheck.files import write_file
 from deskcheck.notation import NOTATIONS
-from deskcheck.recording.errors import InputError, MissingExtra
-from deskcheck.recording.whole_file import write_file
 
 _BUDGET = 8_000
 
@@ -380,7 +380,7 @@ def step(
     as_json: Json = False,
 ) -> None:
     """Run recorded programs in a model, state by state, and show where it first goes wrong."""
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
 
     if out is not None:
         if out.suffix != ".json":

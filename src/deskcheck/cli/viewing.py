@@ -9,8 +9,8 @@ from rich.table import Table
 
 from deskcheck.cli.output import Json, console_out, say, show_trace
 from deskcheck.cli.pages import has_browser, kept_page, open_in_browser, write_text
+from deskcheck.errors import InputError
 from deskcheck.notation import NOTATIONS
-from deskcheck.recording.errors import InputError
 
 
 def view(
@@ -62,7 +62,7 @@ def view(
     Where a person sits at a terminal and a browser can be opened, the trace page opens in it. Elsewhere,
     and with --terminal, --max-events or --json, it is the trace table, on standard output.
     """
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
 
     notebooks = _trajectories(folder)
     # A folder may hold both: then what is named decides, and the list is of programs.
@@ -245,7 +245,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Write the trace of one recording as text, in a notation that models are taught and asked in."""
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
 
     if notation not in NOTATIONS:
         raise InputError(f"there is no notation {notation!r}. Known are {', '.join(NOTATIONS)}.")

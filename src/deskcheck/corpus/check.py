@@ -10,10 +10,10 @@ from typing import Any
 
 from deskcheck.corpus.generated import SOURCE as GENERATED
 from deskcheck.corpus.readers import doctests
-from deskcheck.recording.errors import DamagedRows, RecordingError
-from deskcheck.recording.file import Recordings
+from deskcheck.errors import DamagedRows, RecordingError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode
+from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.rules import Checker
 from deskcheck.recording.trace import Kind, State, Trace, fingerprint

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from deskcheck.recording.file import _disk
+from deskcheck.files import disk_errors
 
 _HEAD_BYTES = 8
 
@@ -24,7 +24,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with _disk(path, "keep what the tests tell"):
+        with disk_errors(path, "keep what the tests tell"):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self.size = 0
@@ -53,7 +53,7 @@ class Journal:
         left = memoryview(head + message)
         # Behind the last whole one: over what an interrupt or a full disk left of another.
         end = self.size
-        with _disk(self.path, "keep what the tests tell"):
+        with disk_errors(self.path, "keep what the tests tell"):
             while left:
                 written = os.pwrite(self._file, left, end)
                 left, end = left[written:], end + written

@@ -21,11 +21,11 @@ from dataclasses import asdict, dataclass, field, fields
 from itertools import chain, islice
 from typing import IO, Any, TypeVar
 
+from deskcheck.errors import InputError
 from deskcheck.recording.agreement import Difference, first_difference
 from deskcheck.recording.block import rows
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.file import Recordings
 from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Row
 from deskcheck.sandbox.confinement import Confinement

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.sandbox import _cgroup, _kernel, _landlock, _seccomp, server
 from deskcheck.sandbox._probe import fault
 from deskcheck.sandbox.confinement import Confinement

@@ -18,7 +18,7 @@ from dataclasses import asdict, fields
 from importlib import metadata
 from typing import Any
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending

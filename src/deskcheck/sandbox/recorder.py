@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.file import Writer
+from deskcheck.errors import InputError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending
+from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.compare import difference
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox import _processes
 from deskcheck.sandbox._decoder import WORD_BYTES, Forged, end_of_command

@@ -11,7 +11,7 @@ Folder = str | os.PathLike[str]
 
 def load(folder: Folder) -> Iterator[Recording]:
     """The recordings of a folder. Raises RecordingError if it holds none."""
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
 
     yield from Recordings(folder)
 

@@ -191,11 +191,11 @@ def _new(home: Path, stack: ExitStack) -> Path:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    from deskcheck.recording.file import _FolderLock
+    from deskcheck.files import FolderLock
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = _FolderLock(folder)
+        lock = FolderLock(folder)
     except RecordingError as error:
         raise InputError(str(error)) from error
     except OSError as error:

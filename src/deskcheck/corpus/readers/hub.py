@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from deskcheck.files import cache_folder
 from deskcheck.recording import InputError, MissingExtra
-from deskcheck.recording.cache import cache_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck import __version__
-from deskcheck.recording.file import _delete, _disk
+from deskcheck.files import disk_errors
+from deskcheck.recording.writer import delete
 from deskcheck.sandbox.suite import Suite
 
 NAME = ".suite"
@@ -39,7 +40,7 @@ class Kept:
     def begin(self) -> None:
         """Make the folder ready for the command: for who has the lock of the recordings' folder,
         before it looks at them. What other commands have left of this project goes."""
-        with _disk(self.folder, "keep what the tests tell"):
+        with disk_errors(self.folder, "keep what the tests tell"):
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.recordings / NAME).chmod(0o700)  # with --no-mask nothing is masked
             self._drop_unchecked()
@@ -58,7 +59,7 @@ class Kept:
         """These recordings, which are in no shard with others, are to be checked. Whichever command
         is the next of this project deletes them first."""
         path = self.project / _UNCHECKED
-        with _disk(path, "keep what is not checked yet"):
+        with disk_errors(path, "keep what is not checked yet"):
             _write(path, sorted(ids))
 
     def remove(self) -> None:
@@ -72,7 +73,7 @@ class Kept:
     def _drop_unchecked(self) -> None:
         path = self.project / _UNCHECKED
         if path.exists():
-            _delete(self.recordings, {*json.loads(path.read_bytes())})
+            delete(self.recordings, {*json.loads(path.read_bytes())})
             path.unlink()
 
     def _drop_if_changed(self) -> None:

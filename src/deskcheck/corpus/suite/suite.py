@@ -34,10 +34,11 @@ from deskcheck.corpus.readers.files import short_id
 from deskcheck.corpus.suite.kept import SETTINGS, Kept
 from deskcheck.corpus.suite.reads import VARIES, reads_of, without
 from deskcheck.corpus.text.python import modified
+from deskcheck.files import disk_errors
 from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Outcome, Program
 from deskcheck.recording.block import rows
-from deskcheck.recording.file import Writer, _disk
 from deskcheck.recording.secrets import EnvironmentMask
+from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.compare import Global, difference
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
@@ -265,7 +266,7 @@ def record_suite(
                 raise nothing
             summary = _summary(first, chosen, otherwise)
             output = Path(folder, OUTPUT)
-            with _disk(output, "keep what the tests wrote"):
+            with disk_errors(output, "keep what the tests wrote"):
                 shutil.copyfile(first.output, output)
             summary.output = str(output)
             todo = [(recorder.program(first, call), call) for call in chosen]

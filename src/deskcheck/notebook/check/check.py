@@ -22,6 +22,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from deskcheck.errors import InputError, RecordingError
 from deskcheck.notebook.check.diff import DiffRow, diff
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.kernel.record import notebook_files
@@ -30,7 +31,6 @@ from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
 from deskcheck.notebook.trajectory.file import SUFFIX, storable
 from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.trajectory import Cell, Ended, Execution, Output, Status, Trajectory
-from deskcheck.recording.errors import InputError, RecordingError
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
 

@@ -19,6 +19,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from deskcheck.errors import InputError
+from deskcheck.files import sync
 from deskcheck.notebook.check.check import (
     CheckSettings,
     NotebookReport,
@@ -31,8 +33,6 @@ from deskcheck.notebook.check.check import (
 from deskcheck.notebook.check.normalise import NORMALISERS
 from deskcheck.notebook.kernel.replayer import ReplayLimits, packages
 from deskcheck.notebook.trajectory.file import storable
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.file import _sync
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
@@ -192,11 +192,11 @@ def _make(task: dict[str, Any]) -> Line | None:
         with place.doing("put a shard in its place"):
             made = _made(scratch)
             pq.write_table(pa.Table.from_pylist(rows, schema=_SCHEMA), made, compression="zstd")
-            _sync(made)
+            sync(made)
             if not task["whole"]:
                 return None
             os.replace(made, place.file(TABLE, task["shard"]))
-            _sync(place.folder)
+            sync(place.folder)
     finally:
         lock.release()
     shutil.rmtree(scratch, ignore_errors=True)
@@ -258,9 +258,9 @@ def _join(task: dict[str, Any]) -> Line:
         joined = place.work / f"{task['shard']}.{TABLE}"
         tables = [pq.read_table(part, schema=_SCHEMA, use_threads=False) for part in parts]
         pq.write_table(pa.concat_tables(tables), joined, compression="zstd")
-        _sync(joined)
+        sync(joined)
         os.replace(joined, place.file(TABLE, task["shard"]))
-        _sync(place.folder)
+        sync(place.folder)
     return _describe(task)
 
 

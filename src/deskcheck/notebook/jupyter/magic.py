@@ -21,9 +21,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from deskcheck.errors import DeskcheckError, InputError, RecordingError
 from deskcheck.notebook.kernel.late import Children
 from deskcheck.notebook.state.capture import Capture, StateLimits
-from deskcheck.recording.errors import DeskcheckError, InputError, RecordingError
 
 _USAGE = """\
 %deskcheck record FILE_OR_FOLDER [--mask] [--mask-name REGEX] [--mask-text REGEX]

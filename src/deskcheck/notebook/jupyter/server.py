@@ -34,11 +34,11 @@ from jupyter_server.services.kernels.connection.base import (
 )
 from traitlets import Bool, List, Unicode
 
+from deskcheck.errors import DeskcheckError
 from deskcheck.notebook.jupyter.magic import _deleted
 from deskcheck.notebook.kernel.kernel import CellLimits, _Collected
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import Cell, Status, Trajectory
-from deskcheck.recording.errors import DeskcheckError
 from deskcheck.sandbox._decoder import shown
 
 _KERNEL_EVENTS = "https://events.jupyter.org/jupyter_server/kernel_actions/v1"

@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from deskcheck.errors import MissingExtra, SandboxError
 from deskcheck.notebook.kernel import process
 from deskcheck.notebook.kernel.wire import Connection
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.trajectory import Output, Status
-from deskcheck.recording.errors import MissingExtra, SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending

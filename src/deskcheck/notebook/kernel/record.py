@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from deskcheck.errors import InputError
 from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.file import SUFFIX, read_trajectory
@@ -16,7 +17,6 @@ from deskcheck.notebook.trajectory.git import read_history
 from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.june import read_june
 from deskcheck.notebook.trajectory.trajectory import Ended, Trajectory
-from deskcheck.recording.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 
 _PREFIXES = ("notebooks:", "june:", "history:")

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from deskcheck.errors import InputError
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.dependencies import depends_on
 from deskcheck.notebook.state.state import State, states
 from deskcheck.notebook.state.views import view
 from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
-from deskcheck.recording.errors import InputError
 
 _NEWEST = 500
 """Names that are looked at beyond one for each token of the budget, as some are IPython's own."""

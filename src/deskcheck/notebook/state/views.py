@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from deskcheck.errors import InputError
 from deskcheck.notebook.state.dependencies import depends_on
 from deskcheck.notebook.state.state import State, Variable
-from deskcheck.recording.errors import InputError
 from deskcheck.recording.value import Value, render
 
 VIEWS = ("none", "names", "used", "changed", "full")

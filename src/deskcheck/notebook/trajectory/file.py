@@ -17,6 +17,8 @@ from typing import Any, Self, overload
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.files import disk_errors, sync
 from deskcheck.notebook.trajectory.trajectory import (
     Ended,
     Step,
@@ -25,8 +27,6 @@ from deskcheck.notebook.trajectory.trajectory import (
     from_dict,
     to_dict,
 )
-from deskcheck.recording.errors import InputError, RecordingError
-from deskcheck.recording.file import _disk, _sync
 from deskcheck.recording.program import Environment
 
 FORMAT = 1
@@ -85,7 +85,7 @@ class Writer:
         self.part = self.path.with_name(self.path.name + _PART)
         self._head = _head_row(head)
         self.resumed = 0
-        with _disk(self.path, "record a trajectory here"):
+        with disk_errors(self.path, "record a trajectory here"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(self.part, "a+b", buffering=0)  # noqa: SIM115  # closed by close()
         try:
@@ -105,7 +105,7 @@ class Writer:
             ) from error
 
     def _take_over(self) -> None:
-        with _disk(self.part, "read what was recorded"):
+        with disk_errors(self.part, "read what was recorded"):
             self._file.seek(0)
             whole = 0
             with open(self.part, "rb") as lines:
@@ -125,7 +125,7 @@ class Writer:
 
     def _line(self, row: dict[str, Any]) -> None:
         text = json.dumps(row, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
-        with _disk(self.part, "write a step"):
+        with disk_errors(self.part, "write a step"):
             before = os.fstat(self._file.fileno()).st_size
             written = self._file.write(text)
             if written != len(text):  # a full disk takes the beginning of a line
@@ -151,14 +151,14 @@ class Writer:
         if environment is not None:
             head["environment"] = environment.to_dict()
         made = self.path.with_name(self.path.name + ".tmp")
-        with _disk(self.path, "save the trajectory"):
+        with disk_errors(self.path, "save the trajectory"):
             schema = _SCHEMA.with_metadata({_KEY: json.dumps(head)})
             with pq.ParquetWriter(
                 str(made), schema, compression="zstd", use_dictionary=["kind", "cell", "order", "status"]
             ) as file:
                 for batch in _batches(self.steps()):
                     file.write_batch(pa.RecordBatch.from_pylist(batch, schema=schema))
-            _sync(made)
+            sync(made)
             os.replace(made, self.path)
             self.part.unlink()
         self.close()
@@ -239,7 +239,7 @@ def begun(path: str | os.PathLike[str]) -> Trajectory | None:
     part = Path(path).with_name(Path(path).name + _PART)
     if not part.exists():
         return None
-    with _disk(part, "read what was recorded"), open(part, "rb") as lines:
+    with disk_errors(part, "read what was recorded"), open(part, "rb") as lines:
         line = lines.readline()
     try:
         return _trajectory(json.loads(line), (), part) if line.endswith(b"\n") else None

@@ -8,10 +8,10 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.changes import changes, matched
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Restart, Step, Trajectory
-from deskcheck.recording.errors import InputError
 
 _GIT_S = 120.0
 

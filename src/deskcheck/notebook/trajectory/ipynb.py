@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from deskcheck.errors import InputError, MissingExtra
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Output, Status, Trajectory
-from deskcheck.recording.errors import InputError, MissingExtra
 
 ORDERS = ("top", "count")
 

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.trajectory import (
     Cell,
     Deletion,
@@ -28,7 +29,6 @@ from deskcheck.notebook.trajectory.trajectory import (
     advance,
     moved,
 )
-from deskcheck.recording.errors import InputError
 
 _NEEDED = ("time", "kernel_id", "event", "cell_index", "cell_num", "cell_source")
 _KNOWN = {"execute", "finished_execute", "error", "create", "delete", "rendered", "save_notebook"}

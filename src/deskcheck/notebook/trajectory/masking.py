@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from deskcheck.errors import InputError
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Step, from_dict, to_dict
-from deskcheck.recording.errors import InputError
 from deskcheck.recording.secrets import MASKED, MIN_KNOWN, NAMES
 
 TEXTS = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
 from deskcheck.recording.program import Environment
 
 

@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from deskcheck.errors import InputError, MissingExtra, SandboxError
 from deskcheck.notebook.kernel.process import HOME
 from deskcheck.notebook.kernel.replayer import _inside, _refusal
 from deskcheck.notebook.state.capture import StateLimits
@@ -30,7 +31,6 @@ from deskcheck.notebook.state.reads import Later, read_later
 from deskcheck.notebook.state.settings import Setting
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.notebook.trial.compare import Agreement, Difference, Trial, agreement, steady
-from deskcheck.recording.errors import InputError, MissingExtra, SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits

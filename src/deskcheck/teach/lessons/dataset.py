@@ -22,8 +22,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deskcheck import __version__
+from deskcheck.files import disk_errors, sync
 from deskcheck.recording import InputError
-from deskcheck.recording.file import EVENTS_SCHEMA, RECORDINGS_SCHEMA, Recordings, _disk, _sync, read_groups
+from deskcheck.recording.reader import Recordings, read_groups
+from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
 from deskcheck.teach.lessons.choice import SPLITS, split_of
 from deskcheck.teach.lessons.runs import if_cleared, origin
 from deskcheck.teach.lessons.settings import program_sha256
@@ -103,7 +105,7 @@ def export_dataset(
         refuse_unfinished(source)
     exported = Exported(what="lessons" if lessons else "recordings")
     part = into.with_name(f"{into.name}.part")
-    with _disk(into, "write the data set"):
+    with disk_errors(into, "write the data set"):
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         try:
@@ -116,9 +118,9 @@ def export_dataset(
                 raise InputError(f"{source}: nothing is left. {if_cleared(exported.left_out)}")
             card = part / _CARD
             card.write_text(_card(name or into.name, exported), encoding="utf-8")
-            _sync(card)
+            sync(card)
             os.replace(part, into)
-            _sync(into.parent)
+            sync(into.parent)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
@@ -159,7 +161,7 @@ class _Files:
 
     def _end(self, split: str) -> None:
         self._files.pop(split).close()
-        _sync(self._paths[split])
+        sync(self._paths[split])
 
     def close(self) -> None:
         for split in [*self._waiting]:

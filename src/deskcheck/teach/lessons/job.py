@@ -25,8 +25,9 @@ import pyarrow.parquet as pq
 
 from deskcheck import __version__
 from deskcheck.corpus.near import HeldOut
+from deskcheck.files import sync
 from deskcheck.recording import InputError, Recording, RecordingError
-from deskcheck.recording.file import Recordings, _sync
+from deskcheck.recording.reader import Recordings
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, write_whole
@@ -326,9 +327,9 @@ def _put(place: Place, name: str, parts: list[Path]) -> Line:
         paths[split] = place.file(split, name)
         if len(parts) > 1:  # they stay, should this be stopped and begun again
             sources = [_joined(sources, place.work / f"{name}.{split}")]
-        _sync(sources[0])
+        sync(sources[0])
         os.replace(sources[0], paths[split])
-    _sync(place.folder)
+    sync(place.folder)
     told = [json.loads((part / "told.json").read_bytes()) for part in parts]
     summary = Summary()
     for one in told:

@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 
 from deskcheck.corpus import programs
 from deskcheck.corpus.near import HeldOut
+from deskcheck.files import FolderLock, disk_errors, sync
 from deskcheck.recording import InputError, Recording, RecordingError
-from deskcheck.recording.file import Recordings, _disk, _FolderLock, _sync
+from deskcheck.recording.reader import Recordings
 from deskcheck.teach.lessons.making import Maker
 from deskcheck.teach.lessons.runs import Choice
 from deskcheck.teach.lessons.settings import LessonSettings, Summary, counted, program_sha256
@@ -61,9 +62,9 @@ def build(
     choice.refuse_what_leaves_nothing()
     note_not_cleared(choice.not_cleared, note)
     folder = Path(out)
-    with _disk(folder, "write lessons here"):
+    with disk_errors(folder, "write lessons here"):
         folder.mkdir(parents=True, exist_ok=True)
-        lock = _FolderLock(folder)
+        lock = FolderLock(folder)
     try:
         return _Builder(folder, settings, tokenizer, choice).build(progress)
     finally:
@@ -138,11 +139,11 @@ def write_state(
     state = head | {"complete": complete, "position": position, "summary": summary.to_dict()}
     path = folder / STATE_NAME
     part = path.with_name(f"{STATE_NAME}.part")
-    with _disk(path, "save how far the lessons are"):
+    with disk_errors(path, "save how far the lessons are"):
         part.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
-        _sync(part)
+        sync(part)
         os.replace(part, path)
-        _sync(folder)
+        sync(folder)
 
 
 def state_head(settings: LessonSettings, recordings_sha256: str, held_out_sha256: str) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from deskcheck.files import disk_errors, sync
 from deskcheck.recording import InputError
-from deskcheck.recording.file import _disk, _sync
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.ids import Ids
 
@@ -190,7 +190,7 @@ class Shard:
         return self.folder / f"{split}-{self.name}.parquet.part"
 
     def write(self, split: str, rows: Rows) -> None:
-        with _disk(self._part(split), "write lessons"):
+        with disk_errors(self._part(split), "write lessons"):
             if split not in self._files:
                 self._files[split] = file_writer(self._part(split), self.schema)
             self._files[split].write_table(rows.table(self.schema))
@@ -202,9 +202,9 @@ class Shard:
         files = {}
         for split, file in self._files.items():
             part = self._part(split)
-            with _disk(part, "write lessons"):
+            with disk_errors(part, "write lessons"):
                 file.close()
-                _sync(part)
+                sync(part)
                 os.replace(part, part.with_suffix(""))
             files[split] = part.with_suffix("")
         self._files = {}

@@ -21,8 +21,8 @@ from typing import Any, TextIO
 import torch
 from torch import Tensor, nn
 
+from deskcheck.files import disk_errors
 from deskcheck.recording import InputError
-from deskcheck.recording.file import _disk
 from deskcheck.teach.lessons.ids import IGNORED
 from deskcheck.teach.lessons.shards import taught_as
 from deskcheck.teach.lessons.tokens import EDITS, Edits, Tokenizer, Words
@@ -240,7 +240,7 @@ def _taught(
                 losses = []
                 if checking:
                     row |= check(model, held_out, training.precision)
-                with _disk(out / METRICS, "write the curve"):
+                with disk_errors(out / METRICS, "write the curve"):
                     _write(metrics, row)
                 note(row)
             if checking:
@@ -340,7 +340,7 @@ def _save(
         "tokens": tokens,
         "seconds": seconds,
     }
-    with _disk(out, "save the model"):
+    with disk_errors(out, "save the model"):
         model.save(out, {**about, "step": step})
         part = out / (RESUME + ".part")
         with part.open("wb") as file:

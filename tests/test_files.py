@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.whole_file import write_file
+from deskcheck.errors import InputError
+from deskcheck.files import write_file
 
 
 def test_a_file_is_written_and_measured(tmp_path: Path) -> None:
@@ -35,8 +35,8 @@ def test_another_takes_its_place(tmp_path: Path) -> None:
 WRITE = """
 import resource, sys
 from pathlib import Path
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.whole_file import write_file
+from deskcheck.errors import InputError
+from deskcheck.files import write_file
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     write_file(Path(sys.argv[1]), ["a" * 1000] * 1000)

@@ -25,7 +25,7 @@ from deskcheck.notation import moments, transitions
 from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.teach.lessons.lessons import LessonSettings, build
 from deskcheck.tracer import TraceLimits
 

@@ -19,7 +19,7 @@ import deskcheck as deskcheck_package
 from deskcheck.cli.jobs import job_progress
 from deskcheck.recording import Kind
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox._processes import children
+from deskcheck.sandbox.linux.processes import children
 from tests.command import PROCESS, deskcheck
 
 ENDLESS = (

@@ -17,7 +17,7 @@ from deskcheck.notebook.kernel.replayer import packages
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 from deskcheck.recording import Ending, Environment, Outcome, Program, Row
 from deskcheck.recording.writer import Writer
-from deskcheck.sandbox.recorder import Summary
+from deskcheck.sandbox.record.recorder import Summary
 
 
 def test_done_of_a_writer_is_for_reading(tmp_path: Path) -> None:

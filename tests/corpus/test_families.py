@@ -12,7 +12,7 @@ from deskcheck.corpus.families.families import FAMILIES, Family, entry, line_eve
 from deskcheck.recording import InputError
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import Kind
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 
 
 def result(code: str, arguments: str) -> Any:

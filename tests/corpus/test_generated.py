@@ -18,7 +18,7 @@ from deskcheck.corpus.generated import HIGHEST, LANGUAGE, LEVELS, Made, program_
 from deskcheck.notation import moments, state_text
 from deskcheck.recording import InputError, Program
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 
 DIGEST = "e78c8f8a565c4826"
 

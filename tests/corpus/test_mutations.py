@@ -15,7 +15,7 @@ from deskcheck.corpus.readers.mutations import KINDS, mutants
 from deskcheck.recording import InputError, Outcome, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer.limits import TraceLimits
 
 CODE = '''def f(a, b):

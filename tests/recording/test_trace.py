@@ -24,7 +24,7 @@ from deskcheck.recording import Event, Kind, Mode, Program, Recording, Row, Stat
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import CHECKPOINT_EVENTS, fingerprint
 from deskcheck.recording.writer import Writer
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from tests.sample import examples
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.sandbox import Limits, Sandbox, _cgroup
+from deskcheck.sandbox import Limits, Sandbox
 from deskcheck.sandbox.layers import layers
+from deskcheck.sandbox.linux import cgroup as _cgroup
 from deskcheck.sandbox.server import NOT_COUNTED
 
 FILL = """

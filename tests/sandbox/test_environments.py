@@ -26,7 +26,7 @@ from deskcheck.sandbox.environments import (
     find,
     remove,
 )
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.sandbox.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskcheck.sandbox import _kernel, _seccomp
-from deskcheck.sandbox._call_numbers import NUMBERS
+from deskcheck.sandbox.linux import kernel as _kernel
+from deskcheck.sandbox.linux import seccomp as _seccomp
+from deskcheck.sandbox.linux.call_numbers import NUMBERS
 from tests.sample import examples
 
 X86, ARM, I386 = 0xC000003E, 0xC00000B7, 0x40000003

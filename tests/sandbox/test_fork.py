@@ -102,7 +102,7 @@ print(json.dumps([
 
 def in_way(way: str, code: str) -> "subprocess.CompletedProcess[str]":
     if way == "_steps.compiled.fork":
-        from deskcheck.sandbox import _steps
+        from deskcheck.sandbox.linux import steps as _steps
 
         if _steps.compiled is None:
             pytest.skip("not compiled here: would have proved that C confines a process as ctypes does")

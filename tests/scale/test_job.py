@@ -22,7 +22,7 @@ from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import RecordSettings, record_all
+from deskcheck.sandbox.record.recorder import RecordSettings, record_all
 from deskcheck.scale import JobSummary, LocalPool, record_job, status
 from deskcheck.scale.status import changed, failures
 from tests.scale.jobs import HOSTILE, OPEN, hostile, killer, sums

@@ -11,7 +11,7 @@ import pytest
 from deskcheck.recording import Mode, Program, Recording
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer import Level
 from tests.conftest import unmeasured
 

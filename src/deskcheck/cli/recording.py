@@ -323,7 +323,7 @@ def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
 
 
 def _record_in_folder(programs: Iterator[Any], out: Path, options: dict[str, Any], *, as_json: bool) -> None:
-    from deskcheck.sandbox.recorder import record_all
+    from deskcheck.sandbox.record.recorder import record_all
 
     stopped = f"interrupted: what was finished is in {out}; the same command goes on from there"
     with progress_bar(as_json) as advance, says_when_interrupted(stopped):
@@ -361,7 +361,7 @@ def _print_programs(summary: Any, out: Path) -> None:
 def _record_in_shards(
     programs: Iterator[Any], out: Path | None, options: dict[str, Any], asked: AskedShards, *, as_json: bool
 ) -> None:
-    from deskcheck.sandbox.recorder import SLOW, RecordSettings
+    from deskcheck.sandbox.record.recorder import SLOW, RecordSettings
     from deskcheck.scale import record_job
 
     if out is None:
@@ -397,7 +397,7 @@ def _record_in_shards(
 
 def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any], *, as_json: bool) -> None:
     from deskcheck.recording.reader import Recordings
-    from deskcheck.sandbox.recorder import record_all
+    from deskcheck.sandbox.record.recorder import record_all
 
     program = _only_program(asked)
     stopped = "interrupted: nothing was kept; with --out FOLDER, what is finished is"
@@ -633,7 +633,7 @@ def _check_against(
     folder: Path, share: float, seed: int, workers: int, sandbox: Confinement | None, *, as_json: bool
 ) -> None:
     from deskcheck.recording.reader import Recordings
-    from deskcheck.sandbox.against import against_reference
+    from deskcheck.sandbox.record.against import against_reference
 
     with progress_bar(as_json) as advance:
         found = against_reference(
@@ -655,7 +655,7 @@ def _compare_some(new: int, out: Path, workers: int, as_json: bool) -> Any:
     """What `against_reference` finds of some recordings, where many were made. None where they were not, or
     by the reference itself."""
     from deskcheck.recording.reader import Recordings
-    from deskcheck.sandbox.against import REFERENCE, against_reference
+    from deskcheck.sandbox.record.against import REFERENCE, against_reference
 
     if new <= _MANY or tracer_class().name == REFERENCE:
         return None

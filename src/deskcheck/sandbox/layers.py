@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deskcheck.errors import SandboxError
-from deskcheck.sandbox import _cgroup, _kernel, _landlock, _seccomp, server
-from deskcheck.sandbox._probe import fault
+from deskcheck.sandbox import server
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.linux import cgroup
+from deskcheck.sandbox.linux import kernel as _kernel
+from deskcheck.sandbox.linux import landlock as _landlock
+from deskcheck.sandbox.linux import seccomp as _seccomp
+from deskcheck.sandbox.probe import fault
 from deskcheck.sandbox.server import NOT_COUNTED
 
 
@@ -94,14 +98,14 @@ def _landlock_found(abi: int) -> str:
 
 def _control_groups() -> Layer:
     try:
-        counted = _cgroup.places()
-    except _cgroup.Unavailable as error:
+        counted = cgroup.places()
+    except cgroup.Unavailable as error:
         there, found = False, str(error)
         counted = {}
     else:
-        there = len(counted) == len(_cgroup.COUNTED)
+        there = len(counted) == len(cgroup.COUNTED)
         found = ", ".join(f"{what} (version {place.version})" for what, place in counted.items())
-        found += "".join(f"; no {what}" for what in _cgroup.COUNTED if what not in counted)
+        found += "".join(f"; no {what}" for what in cgroup.COUNTED if what not in counted)
     missing = "; ".join(text for what, text in NOT_COUNTED.items() if what not in counted)
     return Layer("control groups", there, found, missing, _ALL)
 

@@ -29,13 +29,13 @@ from typing import IO, Any
 from deskcheck.errors import InputError, RecordingError, SandboxError
 from deskcheck.files import disk_errors
 from deskcheck.recording.secrets import EnvironmentMask
-from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
-from deskcheck.sandbox._decoder import blocks, suite_message, suite_receiver
-from deskcheck.sandbox._guard import Guarded
-from deskcheck.sandbox._journal import Journal
+from deskcheck.sandbox.decoder import blocks, suite_message, suite_receiver
+from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged, Receiver
+from deskcheck.sandbox.journal import Journal
+from deskcheck.sandbox.linux.guard import Guarded
 from deskcheck.tracer.limits import TraceLimits
 
-_CHILD = Path(__file__).with_name("_suite_child.py")
+_CHILD = Path(__file__).with_name("inside") / "suite_child.py"
 _CHUNK_BYTES = 1 << 20
 _OUTPUT_BYTES = 64 << 20
 _STATUS = {0: "passed", 1: "failed", 2: "interrupted", 3: "internal error", 4: "usage error", 5: "no tests"}

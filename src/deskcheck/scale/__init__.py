@@ -6,7 +6,7 @@ task on a Ray cluster (`ray`). `job.run_job` gives out the work and decides what
 is a `Job`: `record.record_job` records programs; lessons are made by `deskcheck.teach.lessons.job`,
 notebooks checked by `deskcheck.notebook.check.job`.
 
-Not: programs one by one as they come, which `deskcheck.sandbox.recorder` records.
+Not: programs one by one as they come, which `deskcheck.sandbox.record.recorder` records.
 """
 
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job

@@ -21,7 +21,7 @@ from deskcheck.recording.recording import Ending
 from deskcheck.recording.schema import EVENTS_SCHEMA, FORMAT, RECORDINGS_SCHEMA
 from deskcheck.recording.writer import Writer, _ShardFile
 from deskcheck.sandbox.environments import find
-from deskcheck.sandbox.recorder import Recorder, RecordSettings
+from deskcheck.sandbox.record.recorder import Recorder, RecordSettings
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch

@@ -16,7 +16,7 @@ from deskcheck.corpus.text.arguments import argument_list
 from deskcheck.corpus.text.python import absolute, check_entry, defined, modified, parse, read_python
 from deskcheck.recording import InputError, Mode, Program
 from deskcheck.recording.program import FILES_BESIDE
-from deskcheck.sandbox._beside import is_private
+from deskcheck.sandbox.inside.beside import is_private
 
 _LONGEST_ID = 120
 

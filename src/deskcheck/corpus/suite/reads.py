@@ -14,9 +14,9 @@ from itertools import chain
 from typing import Any
 
 from deskcheck.recording.block import rows
+from deskcheck.recording.compare import Global, reached
 from deskcheck.recording.trace import Row
 from deskcheck.recording.value import loads
-from deskcheck.sandbox.compare import Global, reached
 
 VARIES = "varies"
 """Why such a value is left out (`Value.cut`)."""

@@ -37,12 +37,12 @@ from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
 from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Outcome, Program
 from deskcheck.recording.block import rows
+from deskcheck.recording.compare import Global, difference
 from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.writer import Writer
-from deskcheck.sandbox.compare import Global, difference
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import HASH_SEEDS, Summary
+from deskcheck.sandbox.record.recorder import HASH_SEEDS, Summary
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.sandbox.suite import Call, Observed, Pace, Suite, observe
 from deskcheck.scale.job import terminable

@@ -163,7 +163,7 @@ class Recorder:
             return self.live.begins(cell_id, code, _deleted(meta))
 
     def _show(self, running: Any, asked: str, message: dict[str, Any]) -> None:
-        from deskcheck.sandbox._decoder import shown
+        from deskcheck.sandbox.decoder import shown
 
         running.take(shown(message["header"]["msg_type"], asked, message["content"]))
 

@@ -39,7 +39,7 @@ from deskcheck.notebook.jupyter.magic import _deleted
 from deskcheck.notebook.kernel.kernel import CellLimits, _Collected
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import Cell, Status, Trajectory
-from deskcheck.sandbox._decoder import shown
+from deskcheck.sandbox.decoder import shown
 
 _KERNEL_EVENTS = "https://events.jupyter.org/jupyter_server/kernel_actions/v1"
 _CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"

@@ -21,10 +21,10 @@ from deskcheck.notebook.trajectory.trajectory import Output, Status
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox._decoder import BEYOND, GOES_ON, Forged, Message
-from deskcheck.sandbox._processes import children
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.decoder import BEYOND, GOES_ON, Forged, Message
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.linux.processes import children
 from deskcheck.sandbox.process import Cancelled, Run, follow
 from deskcheck.sandbox.server import Profile, Server
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.notebook.kernel.late import Children
-from deskcheck.sandbox import _server
+from deskcheck.sandbox.inside import server
 
 SOCKETS = ".kernel"
 """Folder of the sockets, in the program's folder."""
@@ -202,7 +202,7 @@ class _Door:
         if self.open:
             self.open = False
             if self.confined:
-                _server.stop_listening()
+                server.stop_listening()
             os.makedirs(self.folder, exist_ok=True)
             os.chdir(self.folder)
         wall, cpu = time.perf_counter(), time.process_time()

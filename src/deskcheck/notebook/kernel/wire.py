@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from deskcheck.sandbox._decoder import WIRE_BYTES, Forged, Message, kernel_message
+from deskcheck.sandbox.decoder import WIRE_BYTES, Forged, Message, kernel_message
 
 _GREETING = b"\xff" + bytes(8) + b"\x7f" + b"\3\0" + b"NULL".ljust(20, b"\0") + bytes(32)
 _MORE, _LONG, _COMMAND = 1, 2, 4

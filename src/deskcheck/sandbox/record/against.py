@@ -31,7 +31,7 @@ from deskcheck.recording.trace import Row
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.repeats import save, saved
+from deskcheck.sandbox.record.repeats import save, saved
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer.limits import Level, TraceLimits
 

@@ -8,7 +8,7 @@ and finalisation are the program's own.
 
 import sys
 
-_package_root = __file__.rsplit("/", 3)[0]
+_package_root = __file__.rsplit("/", 4)[0]
 sys.path.insert(0, _package_root)
 
 import ast
@@ -28,8 +28,10 @@ from typing import Any
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox import _beside, _calling, _determinism, _rlimits, _server, _session_child
-from deskcheck.sandbox._channel import BLOCK_BYTES, END_BYTES, sender
+from deskcheck.sandbox.inside import beside, calling, determinism, session_child
+from deskcheck.sandbox.inside import server as _server
+from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, sender
+from deskcheck.sandbox.linux import rlimits
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer._whole_call import whole_call
 from deskcheck.tracer.result import exception_text, snapshot
@@ -41,7 +43,7 @@ tracer_class()  # imported before the first fork
 
 def _read_job(channel: int) -> dict[str, Any]:
     """The job: its length in four bytes, and what `marshal` wrote: faster than JSON."""
-    data = _calling.receive(channel)
+    data = calling.receive(channel)
     if data is None:
         raise EOFError("the caller closed the channel before the job was whole")
     job: dict[str, Any] = marshal.loads(data)
@@ -52,7 +54,7 @@ def _new_sender(job: dict[str, Any]) -> Callable[[int, bytes], Callable[[bytes],
     """`sender`; where threads take turns only when they wait, one that gives none its turn."""
     if not job["fixed"]["turns"]:
         return sender
-    ways: dict[str, Any] = {"write": _determinism.write_in_turn, "blake2b": _determinism.hash_in_turn}
+    ways: dict[str, Any] = {"write": determinism.write_in_turn, "blake2b": determinism.hash_in_turn}
     return functools.partial(sender, **ways)
 
 
@@ -73,7 +75,7 @@ def _stand_beside(folder: str) -> None:
     for entry in found:
         package = any(os.path.exists(f"{entry.path}/__init__{suffix}") for suffix in modules)
         module = package or entry.name.endswith(modules)
-        if not (module or _beside.is_private(entry.name) or os.path.lexists(entry.name)):
+        if not (module or beside.is_private(entry.name) or os.path.lexists(entry.name)):
             os.symlink(entry.path, entry.name)
 
 
@@ -248,7 +250,7 @@ class _Run:
         code = compile(program.code, program.filename, "exec", dont_inherit=True)
         if program.mode == Mode.MODULE:
             word = b"ask" if self.job["calls"] else b"answer"
-            peer = _calling.Peer(
+            peer = calling.Peer(
                 self.main.__dict__ if self.job["answers"] else {}, self.channel, self.send, word
             )
             for name in self.job["calls"]:
@@ -261,7 +263,7 @@ class _Run:
             if self.job["answers"]:
                 peer.serve()
             elif peer.not_compared is not None:  # and the check has not let itself be stopped
-                raise _calling.NotCompared(peer.not_compared)
+                raise calling.NotCompared(peer.not_compared)
             return None
         exec(code, self.main.__dict__)
         arguments = compile(
@@ -385,10 +387,10 @@ def main() -> None:
     fork = _server.serve(int(sys.argv[1]), sys.modules, {"tracer": tracer_class().name})
     job = _read_job(fork.channel)
     if "session" in job:
-        _determinism.fix(job["fixed"])
-        _rlimits.apply(job["limits"])
-        session = _session_child.Interpreter(fork.channel, job["session"], _describe)
-        session.serve(_session_child.receive, new_sender=_new_sender(job))
+        determinism.fix(job["fixed"])
+        rlimits.apply(job["limits"])
+        session = session_child.Interpreter(fork.channel, job["session"], _describe)
+        session.serve(session_child.receive, new_sender=_new_sender(job))
         return
     run = _Run(job, fork)
 
@@ -400,8 +402,8 @@ def main() -> None:
     try:
         run.prepare()
         _server.leave_at_once(forget)
-        _rlimits.apply(job["limits"])
-        _determinism.fix(job["fixed"])
+        rlimits.apply(job["limits"])
+        determinism.fix(job["fixed"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(_describe(error)).encode())
         raise

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from deskcheck.sandbox import _kernel as kernel
-from deskcheck.sandbox._processes import descendants
+from deskcheck.sandbox.linux import kernel
+from deskcheck.sandbox.linux.processes import descendants
 
 _START = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-from deskcheck.sandbox._guard import main
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+from deskcheck.sandbox.linux.guard import main
 main()
 """
 

@@ -7,7 +7,7 @@ pytest's own. The interpreter may be another than ours: standard library only, b
 
 import sys
 
-_package_root = __file__.rsplit("/", 3)[0]
+_package_root = __file__.rsplit("/", 4)[0]
 _started = __name__ == "__main__"
 if _started:
     if sys.flags.safe_path:
@@ -27,8 +27,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from deskcheck.recording.secrets import EnvironmentMask
-from deskcheck.sandbox._calls import Observer, Project
-from deskcheck.sandbox._channel import sender
+from deskcheck.sandbox.inside.calls import Observer, Project
+from deskcheck.sandbox.inside.channel import sender
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import TraceLimits
 

@@ -7,7 +7,7 @@ channel, which the command does not get; the rest is told by its status.
 
 import sys
 
-_package_root = __file__.rsplit("/", 3)[0]
+_package_root = __file__.rsplit("/", 4)[0]
 sys.path.insert(0, _package_root)
 
 import errno
@@ -18,7 +18,9 @@ import signal
 import stat
 from typing import Any
 
-from deskcheck.sandbox import _calling, _rlimits, _server
+from deskcheck.sandbox.inside import calling
+from deskcheck.sandbox.inside import server as _server
+from deskcheck.sandbox.linux import rlimits
 
 sys.path.remove(_package_root)
 
@@ -79,12 +81,12 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 def main() -> None:
     fork = _server.serve(int(sys.argv[1]), sys.modules, {})
-    data = _calling.receive(fork.channel)
+    data = calling.receive(fork.channel)
     if data is None:
         os._exit(1)  # the caller has gone
     job: dict[str, Any] = marshal.loads(data)
     try:
-        _rlimits.apply(job["limits"])
+        rlimits.apply(job["limits"])
         if job["kind"] == "run":
             _run(job, fork.mirror)
         _refuse_folder(job["path"])

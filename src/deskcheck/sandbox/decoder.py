@@ -18,8 +18,8 @@ from deskcheck.recording.block import MAGIC, mirrored
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.rules import Checker, check_value
 from deskcheck.recording.value import Value, decode
-from deskcheck.sandbox._channel import BLOCK_BYTES, CALL_BYTES, END_BYTES, END_PARTS, Receiver
-from deskcheck.sandbox._channel import Forged as Forged
+from deskcheck.sandbox.inside.channel import BLOCK_BYTES, CALL_BYTES, END_BYTES, END_PARTS, Receiver
+from deskcheck.sandbox.inside.channel import Forged as Forged
 
 TRACE_BYTES = 1 << 30
 """Of all blocks of events of one run; the trace is cut there."""

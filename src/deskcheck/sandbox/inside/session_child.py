@@ -29,8 +29,8 @@ from typing import Any
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.value import decode, render
-from deskcheck.sandbox import _kernel as kernel
-from deskcheck.sandbox._channel import BLOCK_BYTES, END_BYTES, END_PARTS, sender
+from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, END_PARTS, sender
+from deskcheck.sandbox.linux import kernel
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 from deskcheck.tracer.result import snapshot
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import IO
 
+from deskcheck.recording.compare import difference
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox.compare import difference
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits

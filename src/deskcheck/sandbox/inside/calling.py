@@ -13,8 +13,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from deskcheck.sandbox._plain import CannotCross, Decoder, Encoder, OwnWord, Raised
-from deskcheck.sandbox._steps import compiled
+from deskcheck.sandbox.inside.plain import CannotCross, Decoder, Encoder, OwnWord, Raised
+from deskcheck.sandbox.linux.steps import compiled
 
 Send = Callable[[bytes], None]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from deskcheck.sandbox import _scratch
+from deskcheck.sandbox.inside import scratch
 
 _MOST_ENTRIES = 10_000
 _SAID = 500
@@ -176,7 +176,7 @@ def put_back(folder: str, entries: Copy, uid: int | None) -> None:
 
     uid: the owner, where we are root.
     """
-    _scratch.empty(folder)
+    scratch.empty(folder)
     mask = os.umask(0)
     try:
         for entry in entries:

@@ -9,7 +9,7 @@ import ctypes
 import os
 import struct
 
-from deskcheck.sandbox._call_numbers import NUMBERS
+from deskcheck.sandbox.linux.call_numbers import NUMBERS
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _syscall = _libc.syscall

@@ -9,7 +9,7 @@ import stat
 import struct
 from collections.abc import Iterable
 
-from deskcheck.sandbox._kernel import syscall
+from deskcheck.sandbox.linux.kernel import syscall
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15

@@ -14,8 +14,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from deskcheck.sandbox import _copies
-from deskcheck.sandbox._processes import (
+from deskcheck.sandbox.inside import copies as _copies
+from deskcheck.sandbox.linux.processes import (
     ASKED,
     CPU_TIME,
     LOOK_S,

@@ -11,13 +11,12 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from deskcheck.sandbox import _kernel as kernel
-from deskcheck.sandbox import _seccomp
+from deskcheck.sandbox.linux import kernel, seccomp
 
 compiled: Any
 """What is written in C, or None."""
 try:
-    from deskcheck.sandbox import _syscalls as compiled
+    from deskcheck.sandbox.linux import _syscalls as compiled
 except ImportError:
     compiled = None
 
@@ -61,8 +60,8 @@ class Steps:
                 self.call("prctl", kernel.PR_CAP_AMBIENT, kernel.PR_CAP_AMBIENT_RAISE, number)
 
     def only_own_signals(self) -> None:
-        """Attach that filter of `_seccomp`, whose text has the number of the process in it."""
-        some, others = _seccomp.only_own_signals(1), _seccomp.only_own_signals(2)
+        """Attach that filter of `seccomp`, whose text has the number of the process in it."""
+        some, others = seccomp.only_own_signals(1), seccomp.only_own_signals(2)
         at = self._address(some)
         for start in range(4, len(some), 8):  # the operand of each instruction
             if some[start : start + 4] != others[start : start + 4]:

@@ -25,10 +25,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from deskcheck.sandbox import _beside, _orphans, _root, _scratch, _seccomp, _steps
-from deskcheck.sandbox import _kernel as kernel
-from deskcheck.sandbox import _landlock as landlock
-from deskcheck.sandbox._processes import (
+from deskcheck.sandbox.inside import beside as _beside
+from deskcheck.sandbox.inside import scratch as _scratch
+from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
+from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
+from deskcheck.sandbox.linux import root as _root
+from deskcheck.sandbox.linux import steps as _steps
+from deskcheck.sandbox.linux.processes import (
     ASKED,
     CPU_TIME,
     LOOK_S,
@@ -41,7 +44,6 @@ from deskcheck.sandbox._processes import (
     filled,
     waited_s,
 )
-from deskcheck.sandbox._session_server import CallerGone, Keeper, Wishes
 
 REPORT = struct.Struct("!BidQ")
 """What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first."""
@@ -89,7 +91,7 @@ class Setup:
 
     uid: what programs run as, where that is not the caller's own. profile: the library's modules to import;
     foreign: others, imported once the server is confined as programs are. counted: what a control group
-    counts (`_cgroup`). mark: what all its processes carry (`_orphans`). workspace: whether commands run
+    counts (`_cgroup`). mark: what all its processes carry (`orphans`). workspace: whether commands run
     there: files stay from one to the next, and may be run. listening: whether programs begin with UNIX
     sockets that the caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock
     than this version has; None: all.
@@ -211,10 +213,10 @@ class _Server:
     def _take_mark(self) -> bool:
         """Whether this process and what it starts carry its mark."""
         try:
-            _orphans.carry(self.setup.mark)
+            orphans.carry(self.setup.mark)
         except (OSError, ValueError):
             pass  # it is part of a sandbox itself, and carries the mark of that
-        return _orphans.mark_of("self") == self.setup.mark
+        return orphans.mark_of("self") == self.setup.mark
 
     def _confine(self, interpreter: list[str], listed: list[str]) -> None:
         """Prepare how programs are confined, and put this process under what it can bear itself."""
@@ -246,7 +248,7 @@ class _Server:
         if setup.foreign:
             self._become_as_a_program([*readable, "/proc"], writable, abi)
         reaps = not setup.workspace and "cpu" not in setup.counted
-        _seccomp.attach(_seccomp.program(owner_changes=owner_changes, listening=setup.listening, reaps=reaps))
+        seccomp.attach(seccomp.program(owner_changes=owner_changes, listening=setup.listening, reaps=reaps))
 
     def _become_as_a_program(self, readable: list[str], writable: list[str], abi: int) -> None:
         """Give up what programs do not have, for good, but for looking at processes in /proc."""
@@ -277,7 +279,7 @@ class _Server:
 
     def _interpreter(self) -> list[str]:
         """What a program must be able to read to be run at all."""
-        package = __file__.rsplit("/", 3)[0]
+        package = __file__.rsplit("/", 4)[0]
         places = (*_prefixes(), package, *(path for path in sys.path if _is_installed(path)))
         found = [path for path in places if os.path.isabs(path) and os.path.lexists(path)]
         real = [os.path.realpath(path) for path in found]
@@ -602,7 +604,7 @@ def stop_listening() -> None:
     anything foreign runs there. Sockets that are connected stay so. Raises OSError.
     """
     # Owners' changes are refused, where they are, by the first filter: of two, the stricter answer counts.
-    _seccomp.attach(_seccomp.program(owner_changes=True), all_threads=True)
+    seccomp.attach(seccomp.program(owner_changes=True), all_threads=True)
 
 
 def leave_at_once(forget: Any) -> None:

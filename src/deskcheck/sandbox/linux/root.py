@@ -7,7 +7,7 @@ its own process namespace, and a small file system in memory to write to. Standa
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from deskcheck.sandbox import _kernel as kernel
+from deskcheck.sandbox.linux import kernel
 
 SCRATCH = "/scratch"
 """Where the writable file system is."""

@@ -20,9 +20,9 @@ import errno
 import signal
 import struct
 
-from deskcheck.sandbox._call_numbers import NUMBERS
-from deskcheck.sandbox._kernel import MACHINE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl, syscall
-from deskcheck.sandbox._orphans import RLIMIT_LOCKS
+from deskcheck.sandbox.linux.call_numbers import NUMBERS
+from deskcheck.sandbox.linux.kernel import MACHINE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl, syscall
+from deskcheck.sandbox.linux.orphans import RLIMIT_LOCKS
 
 _Instruction = tuple[int, int, int, int]
 _LOAD, _JUMP, _EQUAL, _ABOVE, _AT_LEAST = 0x20, 0x05, 0x15, 0x25, 0x35

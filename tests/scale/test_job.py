@@ -1,5 +1,6 @@
 """A job on this machine: whole, resumed, disturbed, refused. What comes out is always the same."""
 
+import contextlib
 import json
 import os
 import random
@@ -194,8 +195,9 @@ def test_workers_are_killed(tmp_path: Path, undisturbed: Path) -> None:
     def kill() -> None:
         while len(killed) < 6 and not over.wait(choose.uniform(0.2, 0.8)):
             for pid in pool.pids[:1]:
-                os.kill(pid, signal.SIGKILL)
-                killed.append(pid)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
 
     thread = threading.Thread(target=kill)
     thread.start()

@@ -1,5 +1,6 @@
 """Lessons made in shards: the rows of `build`, resumed, disturbed, refused."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -157,8 +158,9 @@ def test_driver_and_workers_are_killed(record: Recorded, tmp_path: Path) -> None
     def kill() -> None:
         while len(killed) < TRIES - 1 and not over.wait(0.3):  # once more, and a program alone is accused
             for pid in pool.pids[:1]:
-                os.kill(pid, signal.SIGKILL)
-                killed.append(pid)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
 
     thread = threading.Thread(target=kill)
     thread.start()

@@ -139,7 +139,7 @@ def test_groups_that_nobody_holds_are_swept(proves: None) -> None:
     """A group whose caller was killed is ended and removed by the next; one in use stays."""
     held = _cgroup.Group()
     code = (
-        "import os, sys, time; from deskcheck.sandbox import _cgroup; group = _cgroup.Group(); "
+        "import os, sys, time; from deskcheck.sandbox.linux import cgroup as _cgroup; group = _cgroup.Group(); "
         "print(*group.folders.values(), flush=True); os.kill(os.getpid(), 9)"
     )
     paths = os.pathsep.join(path for path in sys.path if path)

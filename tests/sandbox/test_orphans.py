@@ -23,7 +23,8 @@ _GONE_S = 60.0
 CALLER = """
 import sys
 from deskcheck.recording.program import Program
-from deskcheck.sandbox import Limits, Sandbox, _cgroup
+from deskcheck.sandbox import Limits, Sandbox
+from deskcheck.sandbox.linux import cgroup as _cgroup
 
 def none():
     raise _cgroup.Unavailable("none, for this test")
@@ -153,7 +154,7 @@ def test_a_mark_is_read_as_it_was_made() -> None:
     """A mark names its server; a limit of another kind is none."""
     mark = orphans.new_mark(4_194_303)
     code = (
-        "import resource, sys; from deskcheck.sandbox import orphans; print(orphans.mark_of('self')); "
+        "import resource, sys; from deskcheck.sandbox.linux import orphans; print(orphans.mark_of('self')); "
         "resource.setrlimit(10, (5000, 5000)) if sys.argv[1] == '0' else orphans.carry(int(sys.argv[1])); "
         "print(orphans.mark_of('self'))"
     )

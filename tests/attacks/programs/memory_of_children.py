@@ -1,7 +1,7 @@
 """Takes 200 MiB in each of five children: each is within the limit on one process, together they are not.
 
 Seen: an answer: all of them got it.
-Stopped at: strict.
+Stopped at: strict, standard.
 Verdict: wrong, raised, out_of_memory, killed.
 """
 import os

@@ -442,7 +442,8 @@ class _Server:
             os.chmod(self.program_folder, 0o700)
             _scratch.empty(self.program_folder)
             return
-        if os.path.isdir(self.program_folder):
+        # Where programs run as our user, one may have put a link in the place of its own, or closed this one.
+        if os.path.isdir(self.program_folder) and not os.path.islink(self.program_folder):
             source = os.listdir(self.program_folder)
             if len(source) == 1:  # as a rule, the program's own text
                 try:
@@ -456,6 +457,8 @@ class _Server:
         else:
             if os.listdir(self.folder):
                 _scratch.empty(self.folder)
+        if self.alone and self.uid is None:
+            os.chmod(self.folder, _root.SCRATCH_MODE)
 
     def _steps(self) -> _steps.Steps:
         """How a program's process gives up everything that is the server's."""

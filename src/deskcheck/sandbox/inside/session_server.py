@@ -191,6 +191,8 @@ class Keeper:
 
     def _hold(self, number: int, cpu_s: float) -> None:
         try:
+            if not self._folder_is_there():
+                raise _copies.CannotCopy("the folder that the session ran in is gone")
             shared = self._check_alone()
             left = self.wishes.copied_bytes - sum(each.size_bytes for each in self.held.values())
             entries = _copies.copy(self.folder, left)

@@ -12,7 +12,6 @@ NOTHING, CPU_TIME, WALL_TIME, MEMORY, ASKED = range(5)
 LOOK_S = 0.1
 """Between looks at what a program's processes use together. Most programs end before the first."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _PIPE_BYTES = 64 << 10
 _FEW_BYTES = 16 << 20
 """In the buffers of one process. It is not worth a look at the rest of its memory."""
@@ -150,13 +149,17 @@ def _filled(pid: int) -> int:
     try:
         with open(f"/proc/{pid}/smaps_rollup") as stream:  # what they share counts once
             return next((1024 * int(line.split()[1]) for line in stream if line.startswith("Pss:")), 0)
-    except OSError:  # ended, or not ours to see: then what it shares with its parent counts in each
-        try:
-            with open(f"/proc/{pid}/statm") as stream:
-                _, resident, of_files, *_ = map(int, stream.read().split())
-        except OSError:
-            return 0  # it has ended
-        return _PAGE_BYTES * (resident - of_files)
+    except OSError:  # ended, or not ours to see: then what it shares with others counts in each
+        return sum(_in_status(pid, ("RssAnon:", "RssShmem:")))
+
+
+def _in_status(pid: int, names: tuple[str, ...]) -> list[int]:
+    """Bytes, from those lines of proc_pid_status(5); none where the process has ended."""
+    try:
+        with open(f"/proc/{pid}/status") as stream:
+            return [1024 * int(line.split()[1]) for line in stream if line.startswith(names)]
+    except OSError:
+        return []
 
 
 def waited_s(pid: int) -> float:

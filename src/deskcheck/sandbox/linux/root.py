@@ -11,6 +11,7 @@ from deskcheck.sandbox.linux import kernel
 
 SCRATCH = "/scratch"
 """Where the writable file system is."""
+SCRATCH_MODE = 0o711
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
 _LINKS |= {"/dev/stderr": "/proc/self/fd/2"}
@@ -69,7 +70,7 @@ def build(
                 stream.write(text)
     os.mkdir(at + SCRATCH)
     most_files = max(256, min(size_bytes // 4096, 1 << 14))
-    options = f"size={size_bytes},nr_inodes={most_files},mode=711"
+    options = f"size={size_bytes},nr_inodes={most_files},mode={SCRATCH_MODE:o}"
     kernel.mount("tmpfs", at + SCRATCH, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
     if not os.path.lexists(at + "/tmp"):
         os.symlink(SCRATCH.lstrip("/") + "/program", at + "/tmp")

@@ -116,14 +116,15 @@ DUPFD_CLOEXEC, GETPIPE_SZ, GET_SEALS. Not F_SETOWN and F_SETSIG; not F_SETLEASE 
 reader of a file holds up or watches others."""
 _F_SETFL, _O_ASYNC, _F_SETPIPE_SZ, _USUAL_PIPE_BYTES = 4, 0x2000, 1031, 1 << 16
 _PRCTLS = (
-    *(2, 3, 4, 7, 8, 15, 16, 21, 22, 23, 29, 30, 37, 38, 39, 40, 41, 42, 47, 52, 55, 56),
+    *(2, 3, 7, 8, 15, 16, 21, 22, 23, 29, 30, 37, 38, 39, 40, 41, 42, 47, 52, 55, 56),
     0x53564D41,
 )
-"""GET_PDEATHSIG, GET_DUMPABLE, SET_DUMPABLE, GET_KEEPCAPS, SET_KEEPCAPS, SET_NAME, GET_NAME, GET_SECCOMP,
+"""GET_PDEATHSIG, GET_DUMPABLE, GET_KEEPCAPS, SET_KEEPCAPS, SET_NAME, GET_NAME, GET_SECCOMP,
 SET_SECCOMP, CAPBSET_READ, SET_TIMERSLACK, GET_TIMERSLACK, GET_CHILD_SUBREAPER, SET_NO_NEW_PRIVS,
 GET_NO_NEW_PRIVS, GET_TID_ADDRESS, SET_THP_DISABLE, GET_THP_DISABLE, CAP_AMBIENT, GET_SPECULATION_CTRL,
 SET_TAGGED_ADDR_CTRL, GET_TAGGED_ADDR_CTRL, SET_VMA (names for memory)."""
-_PR_SET_PDEATHSIG, _SIGKILL = 1, 9
+_PRCTLS_WITH = {1: 9, 4: 1}
+"""SET_PDEATHSIG to SIGKILL; SET_DUMPABLE to yes: what is not, hides from the server what it fills and has open."""
 _ARCH_PRCTLS = (*range(0x1001, 0x1005), *range(0x1021, 0x1025), 0x3001, *range(0x5001, 0x5006))
 """Base registers of threads, registers for matrices, shadow stacks: not ARCH_SET_CPUID."""
 _KINDS_OF_FILE, _REGULAR, _PIPE = 0o170000, 0o100000, 0o010000
@@ -206,9 +207,11 @@ def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: b
         case "ioprio_set":
             return _if_is(0, 1, _only(1, 0))
         case "prctl":
-            dies = [_argument(1), *_among(_SIGKILL), _fail()]
-            known = [*_among(*_PRCTLS), _fail(errno.EINVAL)]
-            return [_argument(0), (_EQUAL, 0, len(dies), _PR_SET_PDEATHSIG), *dies, *known]
+            code = [_argument(0)]
+            for option, value in _PRCTLS_WITH.items():
+                only = _only(1, value)
+                code += [(_EQUAL, 0, len(only), option), *only]
+            return [*code, *_among(*_PRCTLS), _fail(errno.EINVAL)]
         case "arch_prctl":
             return _only(0, *_ARCH_PRCTLS, otherwise=errno.EINVAL)
         case "ioctl":  # as of a file that does not know it

@@ -1,0 +1,5 @@
+"""`python -m tests.attacks`: see `table`."""
+
+from tests.attacks.table import main
+
+main()

@@ -272,15 +272,15 @@ def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
         ),
         (json.dumps({"id": sample.id}).encode(), "no_completion", "line 12: has no completion"),
         (b'{"id": "' + b"x" * LINE_BYTES + b'"}', "damaged", "line 13: is longer than"),
-        (b" ", None, ""),
+        (b" ", "empty", "line 14: is empty"),
+        (b"", "empty", "line 15: is empty"),
         (right + b"\r", "marked", ""),
         (right, "marked", ""),
     ]
     path = tmp_path / "answers.jsonl"
     path.write_bytes(b"\n".join(line for line, _, _ in lines))
     rows, marks, done = marked(questions, [path], tmp_path / "out", size=4, samples=True)
-    expected = [(said_status, why) for _, said_status, why in lines if said_status is not None]
-    for row, (said_status, why) in zip(rows, expected, strict=True):
+    for row, (_, said_status, why) in zip(rows, lines, strict=True):
         assert row["status"] == said_status
         assert row["score"] == (1.0 if said_status == "marked" else None)
         start = f"{path} {why}" if why else ""
@@ -288,8 +288,11 @@ def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
     assert [row["attempt"] for row in rows if row["attempt"]] == [1, 2, 3, 4, 5]
     counted = {s.question: (s.n, s.unanswered, s.answers, s.score) for s in marks.scores}
     assert counted["output"] == (5, 4, 3, 1 / 5)
-    assert len(marks.not_used) == 12
-    assert done.totals.by_outcome == {"right": 3, "damaged": 8, "unknown_question": 2, "no_completion": 2}
+    assert len(marks.not_used) == 14
+    assert done.totals.by_outcome == {
+        "right": 3, "damaged": 8, "unknown_question": 2, "no_completion": 2, "empty": 2,
+    }  # fmt: skip
+    assert done.totals.programs == len(lines)
     command = [
         "mark",
         str(questions),
@@ -302,7 +305,7 @@ def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
     ]
     ran = CliRunner().invoke(app, command)
     assert ran.exit_code == 1, ran.output
-    assert "not marked: 8 damaged, 2 no completion, 2 unknown question" in ran.stdout
+    assert "not marked: 8 damaged, 2 empty, 2 no completion, 2 unknown question" in ran.stdout
     assert "and more" in ran.stdout
 
 

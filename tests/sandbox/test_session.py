@@ -396,7 +396,7 @@ def test_the_channel_cannot_be_used(sandbox: Sandbox, attack: str, outcomes: set
 LINKED = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "src")!r})
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.sandbox import Sandbox
 with Sandbox(sys.argv[1], workers=1) as sandbox, sandbox.session() as session:
     session.run("import os\\nown = os.getcwd()\\nos.rename(own, own + '-aside')")

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -95,6 +96,41 @@ def test_the_manifest_tells_what_is_there(undisturbed: Path) -> None:
         assert changed(undisturbed) == [path.name]
     finally:
         path.write_bytes(whole)
+
+
+def test_what_was_changed_is_made_again(tmp_path: Path, undisturbed: Path) -> None:
+    """A byte that is another, a file that is cut, one that is gone, one of each table: the same job makes these
+    shards again, and no others, and says which; then every file is as the manifest says."""
+    folder = tmp_path / "runs"
+    shutil.copytree(undisturbed, folder)
+    events, recordings = sorted(folder.glob("events-*")), sorted(folder.glob("recordings-*"))
+    whole = events[0].read_bytes()
+    events[0].write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+    recordings[1].write_bytes(recordings[1].read_bytes()[:-9])
+    events[2].unlink()
+    wrong = sorted(path.name for path in (events[0], recordings[1], events[2]))
+    assert changed(folder) == wrong
+    others = {path.name: path.stat().st_mtime_ns for path in (*events[3:], *recordings[3:])}
+    again = job(sums(60), folder)
+    assert again.changed == wrong
+    assert again.recorded + again.skipped == 60
+    assert again.recorded == sum(len(shard) for shard in order(undisturbed)[:3])
+    assert changed(folder) == []
+    assert {name: (folder / name).stat().st_mtime_ns for name in others} == others
+    assert digests(folder) == digests(undisturbed)
+    assert job(sums(60), folder).recorded == 0
+
+
+def test_what_was_changed_and_is_of_no_plan_is_not_deleted(tmp_path: Path, undisturbed: Path) -> None:
+    """Another job on the folder is refused, as where nothing was changed."""
+    folder = tmp_path / "runs"
+    shutil.copytree(undisturbed, folder)
+    for path in folder.glob("recordings-*"):
+        path.write_bytes(b"changed")
+    before = {path.name for path in folder.iterdir()}
+    with pytest.raises(InputError, match="shards that this plan does not have"):
+        job(sums(12, 100), folder)
+    assert {path.name for path in folder.iterdir()} == before
 
 
 @pytest.mark.slow

@@ -82,6 +82,8 @@ class Status(StrEnum):
     """What became of a line of answers. Only what was marked has a score."""
 
     MARKED = "marked"
+    EMPTY = "empty"
+    """Nothing but white space: an answer that was lost, and so its question has none."""
     NO_COMPLETION = "no_completion"
     UNKNOWN_QUESTION = "unknown_question"
     DAMAGED = "damaged"
@@ -201,8 +203,8 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
     answered = Seen()
     none = True
     for file, path in enumerate(files):
-        for line in lines_of(path):
-            none = False
+        for line in lines_of(path, empty=True):
+            none = none and line.raw.isspace()
             given = digest_of(line.raw).hex()
             try:
                 answer = answer_in_line(line.raw)
@@ -328,6 +330,8 @@ class _Marker:
         its question's line."""
         name, path = self._answers[file]
         raw = self._line(path, offset, known)
+        if raw.isspace():
+            return _row(status=Status.EMPTY, reason=f"{name} line {number}: is empty")
         try:
             given = answer_in_line(raw)
         except ValueError as error:

@@ -111,6 +111,8 @@ def print_job(summary: Any) -> None:
     """What a job did beside what it was asked for."""
     if summary.skipped:
         print(f"{summary.skipped} were there already")
+    if summary.changed:
+        print(f"not as the manifest says, and made again: {', '.join(summary.changed)}")
     for how, count in summary.tried_again.items():
         print(f"tried again: {count}, after a process {how}")
     print_list("our own failures", summary.totals.problems)
@@ -168,7 +170,8 @@ def status(
 ) -> None:
     """How far `record` is: read from its folder, whether it runs or not.
 
-    Exit status: 0 all is well, 1 --verify found files that were changed."""
+    Exit status: 0 all is well, 1 --verify found files that were changed: the job's own command makes their
+    shards again."""
     from deskcheck.scale.status import changed, failures, plain_status
     from deskcheck.scale.status import status as read_status
 

@@ -7,12 +7,15 @@ the program *did* with the order of a set shows as a difference of its own at a 
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 
 from deskcheck.recording.block import rows
 from deskcheck.recording.recording import Ending
 from deskcheck.recording.trace import Event, Row, State
 from deskcheck.recording.value import Value, decode, loads
+
+_HERE_BYTES = 150_000
+"""Of both runs. Their states fill, while they are compared, some 220 bytes for each byte of forged rows."""
 
 Global = tuple[str, str]
 """A global variable: the file as events name it, and the variable's name."""
@@ -22,16 +25,16 @@ def difference(
     first: tuple[Ending, Callable[[], Iterable[bytes]]],
     second: tuple[Ending, Callable[[], Iterable[bytes]]],
     *,
-    reads: Callable[[Global], bool] = lambda name: True,
+    reads: Callable[[Global], bool] | None = None,
     unread: set[Global] | None = None,
 ) -> str | None:
     """Where two runs first differ, in words; None if they are the same.
 
     Each run is its ending and a function that gives its blocks of events again, from the start, as
     the tracer wrote them. reads: whether the run may read a global variable; those that it cannot may
-    differ, and are added to `unread` where they do.
+    differ, and are added to `unread` where they do. Without it, the states of long runs are compared in a
+    process of their own: they fill none of this one's memory.
     """
-    unread = set() if unread is None else unread
     one, other = first[0], second[0]
     if one.outcome != other.outcome:
         return f"outcome: {one.outcome} and {other.outcome}"
@@ -42,8 +45,38 @@ def difference(
     pair = zip if cut else itertools.zip_longest
     if all(a == b for a, b in pair(first[1](), second[1]())):
         return _endings(one, other)
-    where = _States(reads, unread).difference(pair(_events(first[1]()), _events(second[1]())))
+    if reads is None and sum(len(block) for run in (first, second) for block in run[1]()) > _HERE_BYTES:
+        from deskcheck.recording.comparing import compared_apart  # which imports this
+
+        where = compared_apart(first[1], second[1], cut=cut)
+    else:
+        where = compared(first[1](), second[1](), cut=cut, reads=reads, unread=unread)
     return where or _endings(one, other, loosely=True)
+
+
+def compared(
+    first: Iterable[bytes],
+    second: Iterable[bytes],
+    *,
+    cut: bool,
+    reads: Callable[[Global], bool] | None = None,
+    unread: set[Global] | None = None,
+) -> str | None:
+    """Where the states of two runs first differ. cut: both were, so what both have counts."""
+    pair = zip if cut else itertools.zip_longest
+    states = _States(reads or (lambda name: True), set() if unread is None else unread)
+    return states.difference(pair(_events(first), _events(second)))
+
+
+def save(block: bytes, stream: IO[bytes]) -> None:
+    """Keep a block of events in a file; `saved` gives them again, from the start."""
+    stream.write(len(block).to_bytes(4, "big") + block)
+
+
+def saved(stream: IO[bytes]) -> Iterator[bytes]:
+    stream.seek(0)
+    while size := stream.read(4):
+        yield stream.read(int.from_bytes(size, "big"))
 
 
 def _endings(one: Ending, other: Ending, *, loosely: bool = False) -> str | None:

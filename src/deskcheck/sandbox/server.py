@@ -120,6 +120,8 @@ class Server:
         self.profile = profile
         python = profile.python or sys.executable
         python = shutil.which(python) or python  # the child's PATH is another
+        # Of another interpreter `startup` does the work of `site`.
+        foreign = os.path.abspath(python) != os.path.abspath(sys.executable)
         child, path = _CHILD, os.defpath
         if profile.workspace:  # whose commands find the interpreter by its usual names
             child, path = _WORKSPACE_CHILD, f"{os.path.dirname(python)}:/usr/local/bin:{os.defpath}"
@@ -133,7 +135,7 @@ class Server:
                 self.process = subprocess.Popen(
                     [
                         *([python, *_LAID_OUT_PLAINLY, python] if profile.fixed_addresses else [python]),
-                        *("-s", "-P", str(child), str(theirs.fileno())),
+                        *("-s", "-P", *(["-S"] if foreign else []), str(child), str(theirs.fileno())),
                     ],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,

@@ -73,12 +73,14 @@ class Progress(NamedTuple):
 @dataclass(slots=True)
 class JobSummary:
     """What a job did. recorded: programs of shards that it made. skipped: of shards that were there.
-    totals: all that the folder holds. tried_again: how often work was given out again, by how it had
+    totals: all that the folder holds. changed: files that were not what the manifest said, whose shards were
+    made again. tried_again: how often work was given out again, by how it had
     ended."""
 
     recorded: int = 0
     skipped: int = 0
     totals: Totals = field(default_factory=Totals)
+    changed: list[str] = field(default_factory=list)
     tried_again: Counter[str] = field(default_factory=Counter)
     wall_s: float = 0.0
 
@@ -86,6 +88,7 @@ class JobSummary:
         return {
             "recorded": self.recorded,
             "skipped": self.skipped,
+            "changed": self.changed,
             "tried_again": dict(self.tried_again),
             "wall_s": round(self.wall_s, 3),
             **self.totals.to_dict(),
@@ -185,7 +188,9 @@ class _Driver:
         self.runner = runner
         self.common = {"work": job.work, "folder": str(place.folder.resolve())}
         self.lines: dict[str, Line] = {}
-        self.summary = JobSummary()
+        self.summary = JobSummary(
+            changed=sorted(name for names in planning.changed.values() for name in names)
+        )
         self.todo: deque[_Work] = deque()
         """To be given out before any shard of which nothing was."""
         self.parts: dict[str, list[tuple[int, int]]] = {}

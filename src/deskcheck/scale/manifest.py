@@ -4,9 +4,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from deskcheck.scale.place import Place, is_file, write_whole
+from deskcheck.scale.work import sha256
 
 Line = dict[str, Any]
 """``shard``, ``programs``, ``events``, ``outcomes``, ``not_repeatable``, ``problems``, ``bytes``, ``sha256``,
@@ -69,6 +71,29 @@ def _there(place: Place, line: Line) -> bool:
         )
     except FileNotFoundError:
         return False
+
+
+def changed_files(place: Place) -> dict[str, list[str]]:
+    """Shards of which files are not what the manifest says, or are gone: the names of these. Reads every byte
+    that the manifest speaks of."""
+    found: dict[str, list[str]] = {}
+    for name, line in claims(place).items():
+        with place.doing("compare with the manifest"):
+            wrong = [
+                path.name for path, told in _told(place, line) if not path.exists() or sha256(path) != told
+            ]
+        if wrong:
+            found[name] = wrong
+    return found
+
+
+def claims(place: Place) -> dict[str, Line]:
+    """The lines by shard, whether their files are there or not."""
+    return outermost({line["shard"]: line for line in parse_lines(manifest_text(place))})
+
+
+def _told(place: Place, line: Line) -> list[tuple[Path, str]]:
+    return [(place.file(table, line["shard"]), told) for table, told in line["sha256"].items()]
 
 
 def write_manifest(place: Place, lines: Iterable[Line]) -> None:

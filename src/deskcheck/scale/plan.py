@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 from deskcheck import __version__
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.recording.schema import COMPACTING_NAME
-from deskcheck.scale.manifest import Line, parts_of, read_manifest
+from deskcheck.scale.manifest import Line, changed_files, claims, parts_of, read_manifest
 from deskcheck.scale.place import Place, write_whole
 from deskcheck.scale.seen import Seen, key_of
 
@@ -148,6 +148,9 @@ def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:
 class Planning:
     """The plan of a job in the making: `go_on` reads items, `take` gives shards that may be given out.
 
+    A shard of which a file is not what the manifest says is none that the folder holds: it is made again. So
+    every byte that is there is read first.
+
     They may at once where the folder holds none yet, and as long as the plan that it holds says the same,
     shard by shard; what an earlier start had not planned any more comes after that. From the first shard that
     differs on all are held back until the plan is whole: then what the folder has too much is refused, or
@@ -175,9 +178,11 @@ class Planning:
         self._file: IO[str] | None = None
         self._groups = in_shards(job.items, size)
         _put_back(place)
-        self.lines = read_manifest(place)
+        self.changed = changed_files(place)
+        """Files of shards that are not what the manifest says, by shard."""
+        self.lines = {name: line for name, line in read_manifest(place).items() if name not in self.changed}
         self.parts = parts_of(self.lines)
-        self.there = job.there(place, self.lines)
+        self.there = job.there(place, self.lines) - self.changed.keys()
         """Shards that were whole at the start."""
         self._before = self._earlier()
         self._same = True
@@ -282,7 +287,7 @@ class Planning:
         if not self.shards:
             raise InputError(f"{self.place.folder}: there is no program to record.")
         wanted = {shard.name for shard in self.shards}
-        foreign = self.there - wanted
+        foreign = (self.there | self._changed_too_much(wanted)) - wanted
         if foreign & self.parts.keys():
             raise InputError(
                 f"{self.place.folder}: its shards were put together (`deskcheck compact`), and "
@@ -299,6 +304,12 @@ class Planning:
                     path.unlink()
         self._ready.extend(self._held)
         self._held = []
+
+    def _changed_too_much(self, wanted: set[str]) -> set[str]:
+        """Shards that are there, changed, not of this plan nor made of its shards: not ours to delete."""
+        of = {name: {part for part, _ in line.get("of", ())} for name, line in claims(self.place).items()}
+        there = set().union(*self.place.files().values())
+        return {name for name in self.changed if name in there and not (of[name] and of[name] <= wanted)}
 
     @property
     def plan(self) -> Plan:

@@ -15,10 +15,9 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.schema import SPOOL_NAME
 from deskcheck.scale.job import finished_inside
-from deskcheck.scale.manifest import Line, Totals, read_manifest
+from deskcheck.scale.manifest import Line, Totals, changed_files, read_manifest
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import read_plan
-from deskcheck.scale.work import sha256
 
 FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_limit")
 """Outcomes that a reader may want to know the programs of."""
@@ -169,12 +168,4 @@ def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:
 
 def changed(folder: str | Path) -> list[str]:
     """Files that are not what the manifest says, or are gone, by name. Reads every byte."""
-    place = Place(folder)
-    claimed = read_manifest(place, believed=True)
-    wrong = []
-    for name, line in claimed.items():
-        for table, expected in line["sha256"].items():
-            path = place.file(table, name)
-            if not path.exists() or sha256(path) != expected:
-                wrong.append(path.name)
-    return sorted(wrong)
+    return sorted(name for names in changed_files(Place(folder)).values() for name in names)

@@ -148,8 +148,9 @@ class Line(NamedTuple):
     raw: bytes
 
 
-def lines_of(path: Path) -> Iterator[Line]:
-    """The lines of a file, but for empty ones. Raises InputError where it cannot be read."""
+def lines_of(path: Path, *, empty: bool = False) -> Iterator[Line]:
+    """The lines of a file. empty: those with nothing but white space, too. Raises InputError where it cannot
+    be read."""
     if not path.is_file():
         raise InputError(f"{path}: there is no such file." if not path.exists() else f"{path}: is no file.")
     try:
@@ -159,7 +160,7 @@ def lines_of(path: Path) -> Iterator[Line]:
                 raw = read_line(file, offset)
                 if not raw:
                     return
-                if not raw.isspace():
+                if empty or not raw.isspace():
                     yield Line(number, offset, raw)
                 rest = raw
                 while len(raw) > LINE_BYTES and rest and not rest.endswith(b"\n"):

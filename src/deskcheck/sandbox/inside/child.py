@@ -11,6 +11,12 @@ import sys
 _package_root = __file__.rsplit("/", 4)[0]
 sys.path.insert(0, _package_root)
 
+from deskcheck.sandbox.inside import startup
+
+sys.path.remove(_package_root)
+startup.add_paths()
+sys.path.insert(0, _package_root)
+
 import ast
 import functools
 import importlib.machinery
@@ -185,6 +191,11 @@ class _Run:
             sys.__stdout__ = sys.stdout  # type: ignore[misc]
         sys.modules["__main__"] = self.main
         sys.argv = [program.filename]
+
+    def enter(self) -> None:
+        """Let the program find what is its own, and only now: what its environment runs first must not."""
+        program = self.program
+        self.ours |= frozenset(startup.run_code())
         sys.path.insert(0, os.getcwd())
         if program.path is not None:
             # Last: a file named as a library module must not stand in for it when the library imports it.
@@ -387,8 +398,9 @@ def main() -> None:
     fork = _server.serve(int(sys.argv[1]), sys.modules, {"tracer": tracer_class().name})
     job = _read_job(fork.channel)
     if "session" in job:
-        determinism.fix(job["fixed"])
         rlimits.apply(job["limits"])
+        startup.run_code()
+        determinism.fix(job["fixed"])
         session = session_child.Interpreter(fork.channel, job["session"], _describe)
         session.serve(session_child.receive, new_sender=_new_sender(job))
         return
@@ -403,6 +415,7 @@ def main() -> None:
         run.prepare()
         _server.leave_at_once(forget)
         rlimits.apply(job["limits"])
+        run.enter()
         determinism.fix(job["fixed"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(_describe(error)).encode())

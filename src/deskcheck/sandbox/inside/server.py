@@ -27,6 +27,7 @@ from typing import Any, NoReturn
 
 from deskcheck.sandbox.inside import beside as _beside
 from deskcheck.sandbox.inside import scratch as _scratch
+from deskcheck.sandbox.inside import startup
 from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
 from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
 from deskcheck.sandbox.linux import root as _root
@@ -203,6 +204,8 @@ class _Server:
         self.capabilities = 0
         if self.confined:
             self._confine(paths, listed)
+        if setup.foreign:
+            self.ours |= frozenset(startup.run_code())
         for name in setup.foreign:
             __import__(name)
         gc.collect()

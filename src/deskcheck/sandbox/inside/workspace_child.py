@@ -10,6 +10,12 @@ import sys
 _package_root = __file__.rsplit("/", 4)[0]
 sys.path.insert(0, _package_root)
 
+from deskcheck.sandbox.inside import startup
+
+sys.path.remove(_package_root)
+startup.add_paths()  # and no code: an interpreter that a command starts runs that itself
+sys.path.insert(0, _package_root)
+
 import errno
 import json
 import marshal

@@ -24,6 +24,7 @@ from typing import IO, Any, TypeVar
 from deskcheck.errors import InputError
 from deskcheck.recording.agreement import Difference, first_difference
 from deskcheck.recording.block import rows
+from deskcheck.recording.compare import save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Ending, Recording
@@ -31,7 +32,6 @@ from deskcheck.recording.trace import Row
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.repeats import save, saved
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer.limits import Level, TraceLimits
 

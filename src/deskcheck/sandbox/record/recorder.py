@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 from deskcheck.errors import InputError
-from deskcheck.recording.compare import difference
+from deskcheck.recording.compare import difference, save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending
@@ -21,7 +21,7 @@ from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.repeats import Cause, causes, in_words, save, saved
+from deskcheck.sandbox.record.repeats import Cause, causes, in_words
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer import Level, TraceLimits, tracer_class
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import IO
 
-from deskcheck.recording.compare import difference
+from deskcheck.recording.compare import difference, save, saved
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox.confinement import Confinement
@@ -233,17 +233,6 @@ def causes(
     with ExitStack() as stack:
         about = limits, trace_limits, level, confinement, cancelled
         return _Experiments(stack, program, fixed or Determinism(), *about).causes()
-
-
-def save(block: bytes, stream: IO[bytes]) -> None:
-    """Keep a block of events in a file; `saved` gives them again, from the start."""
-    stream.write(len(block).to_bytes(4, "big") + block)
-
-
-def saved(stream: IO[bytes]) -> Iterator[bytes]:
-    stream.seek(0)
-    while size := stream.read(4):
-        yield stream.read(int.from_bytes(size, "big"))
 
 
 def in_words(where: str, why: dict[Cause, str]) -> str:

@@ -1,0 +1,97 @@
+"""What an interpreter does at its start with its packages' folders, in two halves: first paths, then code.
+
+`site` extends the import path by files that end in ``.pth``, runs lines of them that begin with ``import``,
+and imports `sitecustomize`. All of that is the code of whoever wrote a package. So a fork server starts with
+``-S`` and calls `add_paths`, which runs nothing. `run_code` runs where programs run: in the process of each,
+confined and under its limits. A server that imports others' modules runs it once, before these, confined.
+
+All this holds for environments. The interpreter that the caller runs in has run its code already, when it
+started: a server of that one starts as the caller did, and `add_paths` finds nothing to do.
+
+Not here: `usercustomize`, which is the user's and no environment's. No server runs it (``-s``).
+"""
+
+import ctypes
+import importlib.util
+import site
+import sys
+import traceback
+from typing import Any, NamedTuple
+
+
+class _File(NamedTuple):
+    """Lines of code in a file, and its folder. `site` may look at one twice: then there are two."""
+
+    folder: str
+    name: str
+    lines: list[str]
+
+
+_files: list[_File] = []
+_customized = False
+"""Whether there is a `sitecustomize` to import."""
+
+
+def add_paths() -> None:
+    """Do what `site` does when an interpreter starts, but run nothing of what lies in its folders."""
+    global _customized
+
+    if not sys.flags.no_site:
+        return
+    module: Any = site
+    read, custom = module.addpackage, module.execsitecustomize
+
+    def addpackage(sitedir: str, name: str, known_paths: set[str] | None) -> Any:
+        _files.append(_File(sitedir, name, []))
+        return read(sitedir, name, known_paths)
+
+    module.addpackage, module.execsitecustomize = addpackage, _nothing
+    module.exec = lambda line: _files[-1].lines.append(line)  # which `read` finds before the builtin
+    try:
+        module.main()
+    finally:
+        del module.exec
+        module.addpackage, module.execsitecustomize = read, custom
+    _files[:] = [file for file in _files if file.lines]
+    _customized = importlib.util.find_spec("sitecustomize") is not None
+    _say_that_there_is_site()
+
+
+def run_code() -> list[str]:
+    """Run what `add_paths` has left; return the names of modules that this brought. A second call does none.
+
+    As in `site`, what goes wrong in a line is told on standard error, and the rest of its file is left out.
+    """
+    global _customized
+    if not (_files or _customized):
+        return []
+    modules, paths = len(sys.modules), len(sys.path)
+    for file in _files:
+        _run(*file)
+    _files.clear()
+    if _customized or len(sys.path) != paths:
+        site.execsitecustomize()
+    _customized = False
+    return list(sys.modules)[modules:]
+
+
+def _run(sitedir: str, name: str, lines: list[str]) -> None:
+    """Run lines of a file. Those that setuptools wrote look for `sitedir` in the frame that calls them."""
+    try:
+        for line in lines:
+            exec(line)
+    except Exception:  # noqa: BLE001 (as `site` does: the interpreter starts nevertheless)
+        print(f"Error in {sitedir}/{name}, the rest of which is left out:", file=sys.stderr)
+        traceback.print_exc()
+
+
+def _nothing() -> None:
+    pass
+
+
+def _say_that_there_is_site() -> None:
+    """Have `sys.flags` say what is so again. `multiprocessing` and `subprocess` hand on what it says."""
+    place = type(sys.flags).__match_args__.index("no_site")
+    no = ctypes.py_object(0)
+    ctypes.pythonapi.Py_IncRef(no)  # the next call takes a reference
+    ctypes.pythonapi.PyStructSequence_SetItem(ctypes.py_object(sys.flags), ctypes.c_ssize_t(place), no)

@@ -1,0 +1,96 @@
+"""The comparison of two long runs fills none of the caller's memory, and says what it says of short ones."""
+
+import functools
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from deskcheck.recording import compare
+from deskcheck.recording import comparing as _comparing
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Program
+from deskcheck.recording.recording import Ending
+from deskcheck.sandbox import Sandbox
+
+FORGED = """
+import functools, json, sys, tempfile
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.recording import Ending
+from deskcheck.recording.compare import difference, save, saved
+
+def filled(name):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) >> 10 for line in file if line.startswith(name))
+
+def forged(last):
+    stream = tempfile.TemporaryFile()
+    text = '{"1":{"kind":"list","type":"list","items":[' + "0," * 500_000 + f"{last}" + "]}}"
+    row = [0, 0, "call", 0, "f", "p.py", 1, 0, '{"x":{"ref":1}}', None, None, text, None, None, None, None, None]
+    save(json.dumps(row).encode(), stream)
+    return stream
+
+one, other = forged(1), forged(2)
+ending = Ending(outcome=Outcome.RETURNED)
+before = filled("VmRSS")
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
+where = difference((ending, functools.partial(saved, one)), (ending, functools.partial(saved, other)))
+print(json.dumps([where[:60], filled("VmHWM") - before]))
+"""
+PROGRAM = """
+def f(n):
+    kept = []
+    for i in range(n):
+        kept.append({str(i), str(i + 1), str(i + 2)})
+    return [each for some in kept for each in some] if %r else len(kept)
+f(%d)
+"""
+
+
+def test_forged_rows_do_not_grow_the_caller() -> None:
+    """Rows of a megabyte that stand for some hundred megabytes of values: no more than 40 MB here."""
+    ran = subprocess.run(
+        [sys.executable, "-c", FORGED], capture_output=True, text=True, check=False, cwd=tempfile.gettempdir()
+    )
+    assert ran.returncode == 0, ran.stderr
+    where, grown = json.loads(ran.stdout)
+    assert where.startswith("event 0 (p.py line 1): x is [0, 0, 0")
+    assert grown <= 40
+
+
+Run = tuple[Ending, Callable[[], Iterable[bytes]]]
+
+
+def runs(ordered: bool, count: int = 60) -> tuple[Run, Run]:
+    """Two runs of a program whose sets lie in another order; whether that can be seen."""
+    found = []
+    for seed in (0, 1):
+        blocks: list[bytes] = []
+        with Sandbox("trusted", workers=1, hash_seed=seed) as sandbox:
+            ending = sandbox.run_one(Program(id="p", code=PROGRAM % (ordered, count)), sink=blocks.append)
+        assert ending.outcome is Outcome.RETURNED, ending
+        found.append((ending, functools.partial(iter, blocks)))
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_another_process_says_the_same(ordered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of runs that are alike but for the order in sets, and of runs that are not."""
+    first, second = runs(ordered)
+    monkeypatch.setattr(compare, "_HERE_BYTES", 1 << 40)
+    here = compare.difference(first, second)
+    monkeypatch.setattr(compare, "_HERE_BYTES", 0)
+    assert compare.difference(first, second) == here
+    assert (here is None) is not ordered
+
+
+def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the other process has not the memory, the runs are not taken for the same."""
+    first, second = runs(False, 400)
+    monkeypatch.setattr(compare, "_HERE_BYTES", 0)
+    monkeypatch.setattr(_comparing, "_MEMORY_BYTES", 1 << 24)
+    assert compare.difference(first, second) == _comparing._TOO_LARGE

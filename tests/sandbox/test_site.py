@@ -1,0 +1,126 @@
+"""What an environment's .pth files and `sitecustomize` do, they do confined; and it is what they do anywhere."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Program
+from deskcheck.sandbox import Limits, Sandbox
+
+HOSTILE = """
+import os, socket
+found = {"pid": os.getpid(), "uid": os.getuid()}
+for name, what in {
+    "writes": lambda: open(%(canary)r, "w"),
+    "reads": lambda: open(%(secret)r),
+    "connects": lambda: socket.socket(),
+    "signals": lambda: os.kill(%(victim)d, 0),
+}.items():
+    try:
+        what()
+        found[name] = True
+    except OSError:
+        found[name] = False
+"""
+SEEN = """
+import json, os, sys
+import found_by_path
+places = {name: getattr(sys, name) for name in ("prefix", "exec_prefix", "base_prefix")}
+flags = {name: getattr(sys.flags, name) for name in type(sys.flags).__match_args__}
+path = [each for each in sys.path if each != os.getcwd()]
+print(json.dumps([places, flags, path, sys.told, "usercustomize" in sys.modules, exit is not None]))
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with files of each kind."""
+    folder = tmp_path_factory.mktemp("site")
+    for each in (folder, *folder.parents[:3]):
+        each.chmod(0o755)
+    python = folder / "python"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", python], check=True)
+    (packages,) = python.glob("lib/python*/site-packages")
+    (packages / "beside").mkdir()
+    (packages / "beside" / "found_by_path.py").touch()
+    (packages / "a.pth").write_text(
+        "import sys; sys.told = []\n"
+        "beside\n"
+        "import sys; sys.told.append(sys._getframe(1).f_locals['sitedir'])\n"
+        "import does_not_exist\n"
+        "import sys; sys.told.append('after an error')\n"
+    )
+    (packages / "b.pth").write_text("import hostile, sys; sys.told.append('b')\n")
+    (packages / "hostile.py").write_text("found = None\n")
+    (packages / "sitecustomize.py").write_text("import sys; sys.told.append('sitecustomize')\n")
+    return folder
+
+
+def python_of(place: Path) -> str:
+    return str(place / "python" / "bin" / "python")
+
+
+@pytest.mark.parametrize("level", ["strict", pytest.param("standard", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("modules", [(), ("json",)])
+def test_it_runs_confined_before_each_program(
+    level: str, modules: tuple[str, ...], place: Path, tmp_path: Path
+) -> None:
+    """It has no more rights than the program, where nothing else is imported before either."""
+    canary, secret = tmp_path / "canary", tmp_path / "secret"
+    canary.touch()
+    canary.chmod(0o666)
+    secret.touch(0o600)
+    for folder in (tmp_path, *tmp_path.parents[:3]):
+        folder.chmod(0o755)
+    (hostile,) = place.glob("python/lib/python*/site-packages/hostile.py")
+    hostile.write_text(HOSTILE % {"canary": str(canary), "secret": str(secret), "victim": os.getpid()})
+    code = "import hostile, json, os\nprint(json.dumps([hostile.found, os.getuid(), os.getpid()]))\n"
+    with Sandbox(level, workers=1, python=python_of(place), modules=modules) as sandbox:
+        endings = [sandbox.run_one(Program(id=str(n), code=code)) for n in range(2)]
+    for ending in endings:
+        assert ending.outcome is Outcome.RETURNED, ending
+        found, uid, pid = json.loads(ending.stdout)
+        assert found.pop("uid") == uid
+        assert uid != 0 or os.geteuid() != 0
+        assert (found.pop("pid") == pid) is not bool(modules)
+        assert set(found.values()) == {False}, found
+
+
+@pytest.mark.parametrize("level", ["trusted", "strict"])
+def test_a_program_sees_what_it_sees_anywhere(level: str, place: Path) -> None:
+    """Paths, prefixes and flags, what was run and in which order, are those of the interpreter by itself; what lies
+    beside the program is not taken for what the environment imports."""
+    plain = subprocess.run(
+        [python_of(place), "-s", "-P", "-c", SEEN],
+        env={"PATH": os.defpath, "PYTHONHASHSEED": "0", "LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    expected = json.loads(plain.stdout)
+    assert [Path(told).name for told in expected[3]] == ["site-packages", "b", "sitecustomize"]
+    with Sandbox(level, workers=1, python=python_of(place)) as sandbox:
+        ending = sandbox.run_one(Program(id="p", code=SEEN))
+    assert ending.outcome is Outcome.RETURNED, ending
+    assert json.loads(ending.stdout) == expected
+
+
+def test_it_is_under_the_programs_limits(place: Path) -> None:
+    """An endless `sitecustomize` ends with the program's time, and the next program is no worse for it."""
+    (custom,) = place.glob("python/lib/python*/site-packages/sitecustomize.py")
+    kept = custom.read_text()
+    custom.write_text("while True: pass\n")
+    try:
+        with Sandbox("trusted", workers=1, python=python_of(place)) as sandbox:
+            ending = sandbox.run_one(Program(id="p", code=""), limits=Limits(cpu_s=0.5))
+            custom.write_text(kept)
+            after = sandbox.run_one(Program(id="q", code="print(1)"))
+    finally:
+        custom.write_text(kept)
+    assert ending.outcome is Outcome.TIMED_OUT, ending
+    assert (after.outcome, after.stdout) == (Outcome.RETURNED, "1\n"), after

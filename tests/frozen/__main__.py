@@ -1,0 +1,73 @@
+"""Outputs of every command, frozen, so that a change that means to leave them alone can show that it does.
+
+    python -m tests.frozen make       run every command; write the digests, and whole outputs into .frozen/
+    python -m tests.frozen compare    run every command; name each item that has another digest, with a diff
+
+        --more          also the large sets
+        --only STEP     these steps alone, and those before them whose outputs they read: names, with commas
+        --diffs N       diffs shown of each step (3)
+
+The digests are those of CPython 3.11. On another version `make` writes instead the list of items that differ there,
+and `compare` accepts these. The exit status of `compare` is 1 if anything differs, an item is new or missing.
+"""
+
+import argparse
+import sys
+from fnmatch import fnmatchcase
+
+from tests.frozen.commands import STEPS, Share, Step
+from tests.frozen.items import RENAMED, Renamed
+from tests.frozen.run import folder, missing, run
+from tests.frozen.store import EXACT, Store
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.frozen", description=__doc__.splitlines()[0])
+    parser.add_argument("act", choices=("make", "compare"))
+    parser.add_argument("--more", action="store_true")
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--diffs", type=int, default=3)
+    options = parser.parse_args()
+    chosen = [step for step in STEPS if _chosen(step, options.only, options.more)]
+    store, different, used, cpu_s = Store(), 0, set[Renamed](), 0.0
+    with folder() as work:
+        for step in chosen:
+            if why := missing(step, work):
+                print(f"{step.name}: left out, {why}", file=sys.stderr)
+                continue
+            if step.same_bytecode and not EXACT:
+                continue
+            ran = run(step, work)
+            used |= ran.used
+            cpu_s += ran.cpu_s
+            print(
+                f"{step.name}: {len(ran.items)} items, {ran.cpu_s:.1f} s of CPU time",
+                file=sys.stderr,
+                flush=True,
+            )
+            if options.act == "make" and not ran.well:
+                sys.exit(
+                    f"{step.name}: not the exit status {step.status}; nothing is frozen of it\n{ran.items}"
+                )
+            if options.act == "make":
+                store.make(step.name, ran.items)
+            else:
+                different += store.compare(step.name, ran.items, options.diffs)
+    print(f"{cpu_s:.0f} s of CPU time", file=sys.stderr)
+    for renamed in set(RENAMED) - used if options.only == "*" else ():
+        print(
+            f"no output has the key {renamed.new!r} in {renamed.where}: take it from RENAMED", file=sys.stderr
+        )
+    if options.act == "compare":
+        print(f"{different} items differ" if different else "nothing differs")
+    return int(different > 0)
+
+
+def _chosen(step: Step, only: str, more: bool) -> bool:
+    return any(fnmatchcase(step.name, one) for one in only.split(",")) and (
+        more or step.share is not Share.MORE
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

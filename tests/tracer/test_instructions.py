@@ -26,8 +26,8 @@ from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Trace, Valu
 from deskcheck.sandbox import run
 from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer import Level
-from deskcheck.tracer._frames import _LEAVES, CodeFacts, _after
 from deskcheck.tracer._instructions import constant_text
+from deskcheck.tracer.frames import _LEAVES, CodeFacts, _after
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.py"))
 

@@ -492,7 +492,7 @@ def _prices(texts: list[str]) -> dict[str, tuple[float, float]]:
 
 
 def _print_sheets(found: Any) -> None:
-    from deskcheck.view._page import visible
+    from deskcheck.view.page import visible
 
     console = console_out()
     for sheet in found.sheets:

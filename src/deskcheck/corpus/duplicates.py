@@ -24,7 +24,7 @@ from deskcheck.errors import InputError
 from deskcheck.files import disk_errors, sync
 from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
-from deskcheck.recording.writer import _ShardFile
+from deskcheck.recording.writer import ShardFile
 from deskcheck.scale.seen import Seen
 
 LIST_NAME = "duplicates.parquet"
@@ -190,15 +190,15 @@ class _Shards:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.number = 0
-        self._open: tuple[_ShardFile, _ShardFile] | None = None
+        self._open: tuple[ShardFile, ShardFile] | None = None
         self._recordings = self._events = 0
 
     def add(self, paths: dict[str, Path], choice: _Choice) -> None:
         """What stays of a shard."""
         if self._open is None:
             self._open = (
-                _ShardFile(self._path("events"), "events", EVENTS_SCHEMA),
-                _ShardFile(self._path("recordings"), "recordings", RECORDINGS_SCHEMA),
+                ShardFile(self._path("events"), "events", EVENTS_SCHEMA),
+                ShardFile(self._path("recordings"), "recordings", RECORDINGS_SCHEMA),
             )
         events, recordings = self._open
         ids = []

@@ -266,8 +266,8 @@ class Writer:
         try:
             first_row = 0
             with (
-                _ShardFile(parts["events"], "events", EVENTS_SCHEMA) as events,
-                _ShardFile(parts["recordings"], "recordings", RECORDINGS_SCHEMA) as recordings,
+                ShardFile(parts["events"], "events", EVENTS_SCHEMA) as events,
+                ShardFile(parts["recordings"], "recordings", RECORDINGS_SCHEMA) as recordings,
             ):
                 for finished in taken:
                     count = 0
@@ -319,7 +319,7 @@ def delete(folder: Path, ids: AbstractSet[str]) -> None:
             events.unlink(missing_ok=True)
 
 
-class _ShardFile:
+class ShardFile:
     """A Parquet file in the making: batches go in, row groups of even size come out."""
 
     def __init__(self, path: Path, table: str, schema: Any) -> None:

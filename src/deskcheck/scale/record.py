@@ -19,7 +19,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.recording.schema import EVENTS_SCHEMA, FORMAT, RECORDINGS_SCHEMA
-from deskcheck.recording.writer import Writer, _ShardFile
+from deskcheck.recording.writer import ShardFile, Writer
 from deskcheck.sandbox.environments import find
 from deskcheck.sandbox.record.recorder import Recorder, RecordSettings
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
@@ -199,8 +199,8 @@ def join(sources: list[dict[str, Path]], into: dict[str, Path], told: dict[str, 
     first_row = 0
     schema = RECORDINGS_SCHEMA.with_metadata({**RECORDINGS_SCHEMA.metadata, **(told or {})})
     with (
-        _ShardFile(into["events"], "events", EVENTS_SCHEMA) as events,
-        _ShardFile(into["recordings"], "recordings", schema) as recordings,
+        ShardFile(into["events"], "events", EVENTS_SCHEMA) as events,
+        ShardFile(into["recordings"], "recordings", schema) as recordings,
     ):
         for source in sources:
             with pq.ParquetFile(source["recordings"], pre_buffer=False) as file:

@@ -37,7 +37,7 @@ from deskcheck.notation.state import MODULE, VALUED, Frame
 from deskcheck.notation.values import value_text
 from deskcheck.recording import InputError, Program, Recording, render
 from deskcheck.recording.value import Content, Encoded, decode
-from deskcheck.view._page import page_of, visible
+from deskcheck.view.page import page_of, visible
 
 SHOWN_CHARS = 1000
 """Of a value."""

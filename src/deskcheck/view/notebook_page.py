@@ -18,8 +18,8 @@ from deskcheck.notebook.check.check import CellReport, NotebookReport, compare_w
 from deskcheck.notebook.state.state import State, states
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Step, Trajectory, advance
 from deskcheck.recording import render
-from deskcheck.view._page import page_of, visible
 from deskcheck.view.notebooks import word
+from deskcheck.view.page import page_of, visible
 
 VALUE_CHARS = 400
 OUTPUT_CHARS = 20_000

@@ -19,8 +19,8 @@ from deskcheck.notebook.check.check import (
     Report,
 )
 from deskcheck.notebook.check.diff import DiffRow
-from deskcheck.view._page import digest, visible
 from deskcheck.view.notebooks import below, common_folder, reason, word
+from deskcheck.view.page import digest, visible
 
 _COLOURS = {
     "same": "#17794f",

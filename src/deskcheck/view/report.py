@@ -21,7 +21,7 @@ from deskcheck.ask.results.logs import Logs
 from deskcheck.ask.results.results import Marked, Result, reading
 from deskcheck.ask.results.statistics import FEW_CLUSTERS, mean_interval, paired_difference, sign_flip
 from deskcheck.ask.scoring.marking import Reading
-from deskcheck.view._page import page_of
+from deskcheck.view.page import page_of
 from deskcheck.view.sheets import Column, Sheet
 
 LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)

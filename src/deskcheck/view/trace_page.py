@@ -14,7 +14,7 @@ from pathlib import Path
 from deskcheck.errors import InputError
 from deskcheck.files import write_file
 from deskcheck.recording.recording import Recording
-from deskcheck.view._page import head, part, tail
+from deskcheck.view.page import head, part, tail
 from deskcheck.view.trace_data import TraceData, page_facts
 
 LARGE_EVENTS = 200_000

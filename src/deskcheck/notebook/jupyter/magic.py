@@ -156,10 +156,10 @@ class Recorder:
             signal.signal(signal.SIGINT, before)
 
     def _begins(self, message: str, code: str, cell_id: str | None, meta: dict[str, Any]) -> str:
-        from deskcheck.notebook.kernel.kernel import CellLimits, _Collected
+        from deskcheck.notebook.kernel.kernel import CellLimits, Collected
 
         with self._lock:
-            self._running[message] = _Collected(CellLimits(), time.monotonic())
+            self._running[message] = Collected(CellLimits(), time.monotonic())
             return self.live.begins(cell_id, code, _deleted(meta))
 
     def _show(self, running: Any, asked: str, message: dict[str, Any]) -> None:
@@ -262,9 +262,9 @@ def _deleted(meta: dict[str, Any]) -> list[str]:
 
 def _memory() -> int | None:
     """Bytes resident in this process."""
-    from deskcheck.notebook.kernel.kernel import _memory
+    from deskcheck.notebook.kernel.kernel import memory_of
 
-    return _memory(os.getpid())[0]
+    return memory_of(os.getpid())[0]
 
 
 class _Arguments(argparse.ArgumentParser):

@@ -36,7 +36,7 @@ from traitlets import Bool, List, Unicode
 
 from deskcheck.errors import DeskcheckError
 from deskcheck.notebook.jupyter.magic import _deleted
-from deskcheck.notebook.kernel.kernel import CellLimits, _Collected
+from deskcheck.notebook.kernel.kernel import CellLimits, Collected
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import Cell, Status, Trajectory
 from deskcheck.sandbox.decoder import shown
@@ -125,7 +125,7 @@ class _Run:
 
     def __init__(self, message: str, cell: str, source: str, at: float, count: int | None) -> None:
         self.message, self.cell, self.source, self.at, self.count = message, cell, source, at, count
-        self.shown = _Collected(CellLimits(), time.monotonic())
+        self.shown = Collected(CellLimits(), time.monotonic())
         self.end: float | None = None
         self.status: Status | None = None
         self.detail: str | None = None

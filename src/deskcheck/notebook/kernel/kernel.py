@@ -278,7 +278,7 @@ class Kernel:
             | {"allow_stdin": False, "stop_on_error": False},
             metadata={} if cell_id is None else {"cellId": cell_id},
         )
-        collected = _Collected(limits, clock)
+        collected = Collected(limits, clock)
         stop: tuple[Status, str] | None = None
         deadline, again = clock + allowed, 0.0
         reply: dict[str, Any] | None = None
@@ -326,7 +326,7 @@ class Kernel:
             stop, reply = (Status.DIED, f"it wrote to the kernel's sockets: {error}"), None
             self.stop()
         ended = time.time()
-        memory = _memory(self._pid) if reply is not None else (None, None)
+        memory = memory_of(self._pid) if reply is not None else (None, None)
         facts = (reply or {}).get("deskcheck", {})
         status, detail = self._status(reply, stop, oom_kills)
         if reply is not None and not collected.idle:
@@ -391,7 +391,7 @@ class Kernel:
         return Status.DIED, f"{ending.outcome}: {ending.detail}"
 
 
-class _Collected:
+class Collected:
     """The output messages of one cell, in the order of their arrival, bounded."""
 
     def __init__(self, limits: CellLimits, clock: float) -> None:
@@ -525,10 +525,10 @@ def _reset_peak(pid: int | None) -> int | None:
             stream.write("5")
     except OSError:
         return None
-    return _memory(pid)[0]
+    return memory_of(pid)[0]
 
 
-def _memory(pid: int | None) -> tuple[int | None, int | None]:
+def memory_of(pid: int | None) -> tuple[int | None, int | None]:
     """Bytes resident in a process, now and at most since its peak was reset."""
     if pid is None:
         return None, None

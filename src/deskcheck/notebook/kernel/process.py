@@ -35,7 +35,7 @@ def main(settings: dict[str, Any]) -> None:
     readme.parent.mkdir(parents=True)
     readme.touch()
     here = os.getcwd()
-    copied = _copy(settings["folder"], HOME, settings["copy_bytes"])
+    copied = copy_folder(settings["folder"], HOME, settings["copy_bytes"])
     connection = f"{here}/{SOCKETS}/connection.json"
     facts = {
         "transport": "ipc",
@@ -150,7 +150,7 @@ def _pieces(kind: str, content: Any) -> list[Any]:
     return [content]
 
 
-def _copy(folder: str | None, to: str, most_bytes: int) -> list[str]:
+def copy_folder(folder: str | None, to: str, most_bytes: int) -> list[str]:
     """Copy what lies in a folder, as far as it is small; the rest is linked to. Returns what is linked."""
     os.makedirs(to, exist_ok=True)
     if folder is None:

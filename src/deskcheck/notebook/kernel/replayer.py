@@ -121,7 +121,7 @@ def _replay(
         environment=None,
     )
     with Writer(path, head) as writer:
-        refusal = _refusal(trajectory)
+        refusal = refusal_of(trajectory)
         if refusal is not None:
             return writer.finish(Ended.NO_KERNEL, refusal)
         with Kernel(
@@ -133,7 +133,7 @@ def _replay(
                 output_bytes=8 << 20,
             ),
             folder=None if folder is None else Path(folder),
-            inside=_inside(trajectory, folder),
+            inside=inside_of(trajectory, folder),
             state=state,
             hash_seed=hash_seed,
         ) as kernel:
@@ -248,7 +248,7 @@ def _execution(step: Execution, ran: Ran) -> Execution:
     )
 
 
-def _refusal(trajectory: Trajectory) -> str | None:
+def refusal_of(trajectory: Trajectory) -> str | None:
     language = trajectory.language
     if language is None or language.lower() in ("python", "ipython"):
         return None
@@ -257,7 +257,7 @@ def _refusal(trajectory: Trajectory) -> str | None:
     )
 
 
-def _inside(trajectory: Trajectory, folder: str | os.PathLike[str] | None) -> str:
+def inside_of(trajectory: Trajectory, folder: str | os.PathLike[str] | None) -> str:
     """Where in the folder the notebook lies."""
     if folder is None or trajectory.path is None:
         return "."

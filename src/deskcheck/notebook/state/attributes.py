@@ -9,7 +9,7 @@ import types
 from _random import Random
 from typing import Any
 
-from deskcheck.tracer import _arrays
+from deskcheck.tracer import arrays as _arrays
 
 _DEEPEST = 4
 _MOST = 2000

@@ -1,7 +1,7 @@
 """What the user's variables hold after a cell, seen from inside the kernel: bounded in time and size.
 
 No code of the user's runs for it, no `repr`, `==`, `len` or property: values are taken as the tracer takes
-them (`tracer._snapshot`). Every variable is looked at in turn until the time for a cell is used up: first
+them (`tracer.snapshot`). Every variable is looked at in turn until the time for a cell is used up: first
 those that the cell's source names, then those that are new, then the rest, going on where the last cell's
 look ended. So a change that was made through another name, among very many variables, may be seen cells
 later; `State.unseen` says how many were not looked at. Standard library only."""
@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deskcheck.tracer import _arrays
-from deskcheck.tracer._snapshot import Snapshotter, _mro, _namespace, know_enum
+from deskcheck.tracer import arrays as _arrays
 from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.snapshot import Snapshotter, bases_of, know_enum, names_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,8 +220,8 @@ class Capture:
                 part, apart = limit // 20, len(obj) // _SAMPLED_PARTS
                 items = [*obj[:part], *obj[::apart], *obj[-part:]]
             return _add_atoms(digest, items) and not many
-        is_array = _arrays.is_array(_mro(kind))
-        arrays = _arrays.memory(obj) if is_array or _arrays.pandas_name(_mro(kind)) else []
+        is_array = _arrays.is_array(bases_of(kind))
+        arrays = _arrays.memory(obj) if is_array or _arrays.pandas_name(bases_of(kind)) else []
         whole = bool(arrays)
         for array in arrays:
             try:
@@ -319,13 +319,13 @@ def _add_atoms(digest: Any, items: Sequence[Any]) -> bool:
 def _size(obj: Any) -> tuple[int, str] | None:
     """Bytes, and how they were counted: ``nbytes`` (the items of arrays; of object columns the pointers) or
     ``shallow`` (the object alone, as its builtin base counts it)."""
-    bases = _mro(type(obj))
+    bases = bases_of(type(obj))
     if _arrays.is_array(bases) or _arrays.pandas_name(bases):
         arrays = _arrays.memory(obj)
         if arrays:
             return sum(map(_arrays.size_bytes, arrays)), "nbytes"
     for base in bases:
-        measure = _namespace(base).get("__sizeof__")
+        measure = names_of(base).get("__sizeof__")
         if measure is not None and type(measure) is _METHOD:
             return measure(obj), "shallow"
     return None
@@ -337,7 +337,7 @@ _SIZED = (str, bytes, list, tuple, dict, set, frozenset, bytearray, range)
 
 def _length(obj: Any) -> int | None:
     """Items or characters, as the builtin base counts them; rows of a table, the first axis of an array."""
-    bases = _mro(type(obj))
+    bases = bases_of(type(obj))
     for base in _SIZED:
         if any(each is base for each in bases):
             return base.__len__(obj)

@@ -117,7 +117,7 @@ class Execution(Step):
     def shown(self) -> tuple[Output, ...]:
         """The outputs as a reader of the notebook sees them in the end: streams joined with their neighbour,
         ``clear_output`` done, displays updated where they stand."""
-        return tuple(_shown(self.outputs))
+        return tuple(shown_outputs(self.outputs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,7 +271,7 @@ def moved(order: tuple[str, ...], step: Step) -> tuple[str, ...]:
     return tuple(left)
 
 
-def _shown(outputs: Iterable[Output]) -> list[Output]:
+def shown_outputs(outputs: Iterable[Output]) -> list[Output]:
     found: list[Output] = []
     clear = False
     for output in outputs:

@@ -11,7 +11,7 @@ from typing import Any
 
 from deskcheck.notebook.state.reads import Later, reads
 from deskcheck.notebook.state.settings import Setting
-from deskcheck.notebook.trajectory.trajectory import Output, Status, _shown
+from deskcheck.notebook.trajectory.trajectory import Output, Status, shown_outputs
 
 COMPARED = (Status.OK, Status.ERROR)
 """Ways to end after which there is something to compare."""
@@ -95,7 +95,7 @@ def agreement(true: Trial, candidate: Trial, later: Later) -> Agreement:
 
 
 def _outputs(true: Trial, candidate: Trial) -> Iterator[Difference]:
-    one, other = _shown(true.outputs), _shown(candidate.outputs)
+    one, other = shown_outputs(true.outputs), shown_outputs(candidate.outputs)
     if true.error is not None and candidate.error is not None:
         errors = [(each.name, _message(each.value or "")) for each in (true.error, candidate.error)]
         if errors[0] != errors[1]:

@@ -25,7 +25,7 @@ from typing import Any
 
 from deskcheck.errors import InputError, MissingExtra, SandboxError
 from deskcheck.notebook.kernel.process import HOME
-from deskcheck.notebook.kernel.replayer import _inside, _refusal
+from deskcheck.notebook.kernel.replayer import inside_of, refusal_of
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.state.reads import Later, read_later
 from deskcheck.notebook.state.settings import Setting
@@ -91,7 +91,7 @@ class Trials:
     ) -> None:
         if find_spec("IPython") is None:
             raise MissingExtra("IPython", "notebook", "trying cells out")
-        refusal = _refusal(trajectory)
+        refusal = refusal_of(trajectory)
         if refusal is not None:
             raise InputError(f"{trajectory.id}: {refusal}.")
         if folder is not None and not Path(folder).is_dir():
@@ -101,7 +101,7 @@ class Trials:
         self._cancelled = cancelled
         self._settings = {
             "folder": None if folder is None else str(Path(folder).resolve()),
-            "inside": _inside(trajectory, folder),
+            "inside": inside_of(trajectory, folder),
             "copy_bytes": self.limits.copy_bytes,
             "state": asdict(self.limits.state),
             "modules": list(modules),

@@ -28,10 +28,10 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.trace import Kind
 from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import tracer_class
-from deskcheck.tracer._frames import FrameView
-from deskcheck.tracer._snapshot import Snapshotter, know_enum
+from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.result import exception_text, snapshot
+from deskcheck.tracer.snapshot import Snapshotter, know_enum
 
 ARGUMENT_CHARS = 2000
 """A call whose arguments need more text than this is not recorded."""

@@ -39,8 +39,8 @@ from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, sender
 from deskcheck.sandbox.linux import rlimits
 from deskcheck.tracer import Level, TraceLimits, tracer_class
-from deskcheck.tracer._whole_call import whole_call
 from deskcheck.tracer.result import exception_text, snapshot
+from deskcheck.tracer.whole_call import whole_call
 
 sys.path.remove(_package_root)
 

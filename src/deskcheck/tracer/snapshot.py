@@ -25,8 +25,8 @@ from json.encoder import encode_basestring as quote  # C-accelerated, keeps non-
 from json.encoder import encode_basestring_ascii as quote_ascii
 from typing import Any
 
-from deskcheck.tracer import _arrays
-from deskcheck.tracer._frames import FrameView, objects_at, pointer_at
+from deskcheck.tracer import arrays as _arrays
+from deskcheck.tracer.frames import FrameView, objects_at, pointer_at
 from deskcheck.tracer.limits import TraceLimits
 
 _native: Any
@@ -38,8 +38,8 @@ except ImportError:  # not built: a list freed and another made at its address w
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
 
-_mro = type.__dict__["__mro__"].__get__
-_namespace = type.__dict__["__dict__"].__get__
+bases_of = type.__dict__["__mro__"].__get__
+names_of = type.__dict__["__dict__"].__get__
 _module_dict = vars(types.ModuleType)["__dict__"].__get__
 _qualname = type.__dict__["__qualname__"].__get__
 _flags = type.__dict__["__flags__"].__get__
@@ -437,15 +437,15 @@ class Snapshotter:
                 return self._text(kind, kind.__repr__(obj))
         if kind is types.FunctionType and not self._own_function(obj):
             return self._text(kind, f"<function {obj.__qualname__}>")
-        bases = _mro(kind)
+        bases = bases_of(kind)
         if _inherits(bases, type):
             return self._class(obj)
         if (
             _inherits(bases, tuple)
-            and type(_namespace(kind).get("_fields")) is tuple
-            and "__slots__" in _namespace(kind)
+            and type(names_of(kind).get("_fields")) is tuple
+            and "__slots__" in names_of(kind)
         ):
-            names = [n for n in _namespace(kind)["_fields"] if type(n) is str]
+            names = [n for n in names_of(kind)["_fields"] if type(n) is str]
             listed = ",".join(text_of(name) for name in names)
             return self._tuple(obj, f',"type":{text_of(self.type_name(kind))},"names":[{listed}]')
         if _ENUM is not None and type(kind) is _ENUM:
@@ -487,7 +487,7 @@ class Snapshotter:
         read = _CONTENTS.get(id(kind))
         if read is not None:
             return read(self, obj)
-        bases = _mro(kind)
+        bases = bases_of(kind)
         if _inherits(bases, type):
             return self._class_content(obj)
         if _inherits(bases, BaseException):
@@ -642,10 +642,10 @@ class Snapshotter:
                 fields = {"maxlen": self.value(maxlen), **fields}
             return self._items_content("object", kind, _all(collections.deque, obj), fields, extra)
         if base is dict:
-            if _inherits(_mro(kind), collections.defaultdict):
+            if _inherits(bases_of(kind), collections.defaultdict):
                 factory = collections.defaultdict.__dict__["default_factory"].__get__(obj)
                 fields = {"default_factory": self.value(factory), **fields}
-            if _inherits(_mro(kind), collections.OrderedDict):
+            if _inherits(bases_of(kind), collections.OrderedDict):
                 pairs = _in_its_order(obj, list(dict.items(obj)))
             else:
                 pairs = list(itertools.islice(dict.items(obj), self.limits.items))
@@ -665,7 +665,7 @@ class Snapshotter:
         hidden = ("__", "_abc_", "_") if type(cls) is _ENUM else ("__", "_abc_")
         data = {
             name: value
-            for name, value in list(_namespace(cls).items())
+            for name, value in list(names_of(cls).items())
             if type(name) is str and not name.startswith(hidden) and _is_data(value)
         }
         text = f',"text":{text_of("class " + self.type_name(cls))}'
@@ -748,11 +748,11 @@ class Snapshotter:
 
 def has_method(kind: type, name: str) -> bool:
     """Whether a class that is not written in C, the program's or the library's, defines that method."""
-    return any(name in _namespace(base) for base in _mro(kind) if _flags(base) & HEAP)
+    return any(name in names_of(base) for base in bases_of(kind) if _flags(base) & HEAP)
 
 
 def _module_of(kind: type) -> str | None:
-    module = _namespace(kind).get("__module__")
+    module = names_of(kind).get("__module__")
     if type(module) is str:
         return module
     if not _flags(kind) & HEAP:  # a static type: its module is part of tp_name
@@ -765,7 +765,7 @@ def _fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     names = None
     for base in bases:
-        for name, descriptor in list(_namespace(base).items()):
+        for name, descriptor in list(names_of(base).items()):
             if type(descriptor) is types.MemberDescriptorType and _flags(base) & HEAP:
                 try:
                     fields.setdefault(name, descriptor.__get__(obj, base))
@@ -789,9 +789,9 @@ _DICT_DESCRIPTORS = _ids(types.GetSetDescriptorType, types.MemberDescriptorType)
 def _is_data(value: Any) -> bool:
     """Whether something in a class's namespace is state and not behaviour."""
     kind = type(value)
-    if id(kind) in _BEHAVIOUR or _inherits(_mro(kind), type):
+    if id(kind) in _BEHAVIOUR or _inherits(bases_of(kind), type):
         return False
-    return id(kind) in _STATE_TYPES or not any("__get__" in _namespace(base) for base in _mro(kind))
+    return id(kind) in _STATE_TYPES or not any("__get__" in names_of(base) for base in bases_of(kind))
 
 
 def _defaults(function: types.FunctionType) -> dict[str, Any]:

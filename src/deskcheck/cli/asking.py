@@ -16,8 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from deskcheck.cli.jobs import duration
-from deskcheck.cli.output import Console, Json, console_out, messages, say
-from deskcheck.cli.pages import has_browser, kept_page, write_text
+from deskcheck.cli.output import Console, Json, console_out, has_browser, kept_page, messages, say, write_text
 from deskcheck.cli.steps import of_methods, print_steps, with_interval
 from deskcheck.errors import InputError
 

@@ -7,8 +7,16 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from deskcheck.cli.output import Json, console_out, say, show_trace
-from deskcheck.cli.pages import has_browser, kept_page, open_in_browser, write_text
+from deskcheck.cli.output import (
+    Json,
+    console_out,
+    has_browser,
+    kept_page,
+    open_in_browser,
+    say,
+    show_trace,
+    write_text,
+)
 from deskcheck.errors import InputError
 from deskcheck.notation import NOTATIONS
 

@@ -78,7 +78,7 @@ TEXTS = (
     (re.compile(r"\b(CPython|Python) 3\.\d+(\.\d+)?\b"), r"\1 <version>"),
 )
 DRAWN = (
-    (re.compile(r"\d*\.?\d{7,}"), "<drawn>"),
+    (re.compile(r"\d*\.?\d{7,}(\.\d+)?"), "<drawn>"),
     (re.compile(r"'[^']*' and '[^']*' at character \d+"), "<two texts>"),
     (re.compile(r"│ +\d+\.\d$", re.MULTILINE), "│ <amount>"),
 )
@@ -160,9 +160,9 @@ class Items:
                 raise ValueError(
                     f"{self.step}/{name}: two keys of {sorted(value)} have one old name (RENAMED)"
                 )
-            told = {
-                key: MASK if key in self.masked else self._masked(name, inner) for key, inner in old.items()
-            }
+            if USAGE.items() <= old.items():
+                return USAGE
+            told = {key: self._of_key(name, key, inner) for key, inner in old.items()}
             counts = BYTECODE & told.keys() - self.masked
             self.bytecode.setdefault(name, []).extend(told[key] for key in sorted(counts))
             return {key: inner for key, inner in told.items() if key not in counts}
@@ -176,6 +176,11 @@ class Items:
                     pass  # it is a text that looks like JSON
             return self._text(value)
         return value
+
+    def _of_key(self, name: str, key: str, value: Any) -> Any:
+        if key == LIMITS:
+            return value
+        return MASK if key in self.masked else self._masked(name, value)
 
     def _old(self, name: str, key: str) -> str:
         for renamed in RENAMED:

@@ -4,6 +4,7 @@ import difflib
 import hashlib
 import json
 import sys
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +58,8 @@ class Store:
         for number, name in enumerate(differing):
             what = "new" if name not in known else "gone" if name not in items else "differs"
             print(f"{what}: {name}")
+            if what == "new" and len(items[name]) < 1000:
+                print(textwrap.indent(items[name], "  + "), end="")
             if what == "differs" and number < diffs:
                 _show(kept.get(name), items[name], known[name])
         return len(differing)

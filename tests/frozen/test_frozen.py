@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.frozen.commands import STEPS, Output, Share
-from tests.frozen.items import MASK, Items
+from tests.frozen.items import MASK, Items, Renamed
 from tests.frozen.run import folder, missing, run
 from tests.frozen.store import DIGESTS, EXACT, Store
 
@@ -51,6 +51,19 @@ def test_facts_of_a_run_are_masked_and_all_else_is_kept(tmp_path: Path) -> None:
     assert MASK in before["step/a"][0]
     other = items_of(tmp_path, row % (1, 0.5, "2026-01-02 03:04:05", "no", 6))
     assert {name for name in other if other[name] != before[name]} == {"step/a", "step/bytecode"}
+
+
+def test_limits_and_the_names_of_renamed_keys_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time that a run was allowed is no fact of the run. A key in the table of renamed ones has its old name."""
+    before = items_of(tmp_path, '{"id": "a", "n": 1, "run_limits": {"cpu_s": 20}, "level": "line"}\n')
+    assert '"cpu_s": 20' in before["step/a"][0]
+    monkeypatch.setattr("tests.frozen.items.RENAMED", (Renamed("level", "detail", "step/*"),))
+    after = items_of(tmp_path, '{"id": "a", "n": 1, "run_limits": {"cpu_s": 20}, "detail": "line"}\n')
+    assert after == before
+    with pytest.raises(ValueError, match="one old name"):
+        items_of(tmp_path, '{"id": "a", "n": 1, "level": "line", "detail": "line"}\n')
 
 
 def test_rows_are_in_order_wherever_they_stood(tmp_path: Path) -> None:

@@ -349,7 +349,7 @@ def _variables(places: Places) -> _Found:
         for node in ast.walk(function):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in known:
                 at = known.index(node.id)
-                for other in {known[at - 1], known[(at + 1) % len(known)]} - {node.id}:
+                for other in sorted({known[at - 1], known[(at + 1) % len(known)]} - {node.id}):
                     yield node.lineno, (places.replace(node, other),)
 
 

@@ -29,8 +29,8 @@ setup(
             optional=True,
         ),
         Extension(
-            "deskcheck.sandbox._syscalls",
-            ["src/deskcheck/sandbox/_syscalls.c"],
+            "deskcheck.sandbox.linux._syscalls",
+            ["src/deskcheck/sandbox/linux/_syscalls.c"],
             extra_compile_args=["-O2", "-std=c11"],
             optional=True,
         ),

@@ -6,9 +6,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.steps import Ran
-from deskcheck.teach.batches import read_lessons, shards, some_texts
-from deskcheck.teach.tokens import Edits, Words
+from deskcheck.ask.results.steps import Ran
+from deskcheck.teach.lessons.tokens import Edits, Words
+from deskcheck.teach.small.batches import read_lessons, shards, some_texts
 
 METHODS = ("direct", "scratchpad", "compact", "dynamic")
 LENGTHS = (50, 120, 300, 700, 1300)

@@ -11,13 +11,13 @@ import pyarrow.parquet as pq
 
 from benchmarks._execution import LENGTHS, METHODS, Answered, family_of, nearest_length, tokens_of_lesson
 from benchmarks._page import machine, published, table
-from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
+from deskcheck.ask.results.statistics import Interval, mean_interval, paired_difference
 from deskcheck.notation import Divergence, moments
-from deskcheck.notation.dynamic import transitions
 from deskcheck.notation.edits import edit_text, names_of
+from deskcheck.notation.forms.dynamic import transitions
 from deskcheck.notation.layout import asked_state, program_text, step_prompt
-from deskcheck.recording.file import Recordings
-from deskcheck.teach.batches import read_texts, shards
+from deskcheck.recording.reader import Recordings
+from deskcheck.teach.small.batches import read_texts, shards
 
 BEGIN, END = "<!-- figures: written by benchmarks/execution_tuning.py -->", "<!-- end of the figures -->"
 LONG = 500

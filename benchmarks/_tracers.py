@@ -36,8 +36,9 @@ from benchmarks._names import (
 )
 from deskcheck.recording import Ending, Environment, Outcome, Program
 from deskcheck.recording.block import rows
-from deskcheck.recording.file import Recordings, Writer
+from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import Row
+from deskcheck.recording.writer import Writer
 from deskcheck.tracer import ReferenceTracer, TraceLimits
 from deskcheck.tracer.limits import Level
 

@@ -32,19 +32,19 @@ from pathlib import Path
 from benchmarks._commands import run
 from benchmarks._execution import METHODS, Answered, family_of, nearest_length, tokens_of_lesson
 from benchmarks._execution_page import page
-from deskcheck.ask.solvers import read_trace
-from deskcheck.ask.steps import Ran
-from deskcheck.corpus.families import FAMILIES as FAMILIES_KNOWN
-from deskcheck.corpus.families import LICENCE, entry, families, text_of
+from deskcheck.ask.methods.solvers import read_trace
+from deskcheck.ask.results.steps import Ran
+from deskcheck.corpus.families.families import FAMILIES as FAMILIES_KNOWN
+from deskcheck.corpus.families.families import LICENCE, entry, families, text_of
 from deskcheck.notation import NOTATIONS, Moment, compare_runs, moments
-from deskcheck.notation.direct import ending
+from deskcheck.notation.forms.direct import ending
 from deskcheck.notation.layout import program_text, trace_prompt
 from deskcheck.recording import Recording
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.recording.value import decode
-from deskcheck.teach.checkpoints import Checkpoint
-from deskcheck.teach.evaluation import run_all
-from deskcheck.teach.interpreter import Rows
+from deskcheck.teach.small.checkpoints import Checkpoint
+from deskcheck.teach.small.evaluation import run_all
+from deskcheck.teach.small.interpreter import Rows
 
 Result = tuple[Recording, bool, Ran | None]
 """A run, whether its result is right, and how its states are; None where none were asked for."""
@@ -148,7 +148,7 @@ def training(folder: Path, options: argparse.Namespace) -> None:
 
 def answers(folder: Path, options: argparse.Namespace) -> None:
     """Every model asked about every run that is held out, `dynamic` also about the long ones."""
-    from deskcheck.teach.checkpoints import open_checkpoint
+    from deskcheck.teach.small.checkpoints import open_checkpoint
 
     texts = {one.program.code for one in Recordings(folder / "trained")}
     for seed, method in product(range(options.seeds), options.methods.split(",")):

@@ -20,7 +20,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelOutput, get_model
 from inspect_evals.humaneval.humaneval import verify
 
-from deskcheck.ask._inspect import count_offline
+from deskcheck.ask.inspect.tasks import count_offline
 
 
 def scores(rows: list[dict[str, Any]], answers: list[str], sandbox: str) -> tuple[list[str], float]:

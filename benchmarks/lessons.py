@@ -22,11 +22,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from deskcheck.notation import moments, transitions
-from deskcheck.notation.running import RunningTexts
+from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.recording import Mode, Program
-from deskcheck.recording.file import Recordings
-from deskcheck.sandbox.recorder import record_all
-from deskcheck.teach.lessons import LessonSettings, build
+from deskcheck.recording.reader import Recordings
+from deskcheck.sandbox.record.recorder import record_all
+from deskcheck.teach.lessons.lessons import LessonSettings, build
 from deskcheck.tracer import TraceLimits
 
 COUNTER = """def f(n, width):

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from benchmarks._commands import run
 from benchmarks._page import machine, table
-from deskcheck.ask.statistics import mean_interval
+from deskcheck.ask.results.statistics import mean_interval
 from deskcheck.recording import Recording
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 
 PARTS = ("recordings", "lessons", "training", "graph", "figures")
 LEARNED = ("generated", "families", "families-more", "families-long", "families-all")
@@ -77,8 +77,8 @@ def training(folder: Path, options: argparse.Namespace) -> None:
 
 def graph(folder: Path, options: argparse.Namespace) -> None:
     """The model without torch."""
-    from deskcheck.teach.export import export
-    from deskcheck.teach.model import Model
+    from deskcheck.teach.small.export import export
+    from deskcheck.teach.small.model import Model
 
     model, about = Model.load(folder / "model")
     export(model, about, folder / "graph" / "model.onnx")
@@ -100,8 +100,8 @@ def held_out(folder: Path) -> Iterator[Recording]:
 
 def figures(folder: Path, options: argparse.Namespace) -> None:
     """What the card says."""
-    from deskcheck.teach.checkpoints import open_checkpoint
-    from deskcheck.teach.stepper import exact_steps
+    from deskcheck.teach.small.checkpoints import open_checkpoint
+    from deskcheck.teach.small.stepper import exact_steps
 
     checkpoint = open_checkpoint(folder / "graph")
     told: dict[str, object] = {"machine": machine(), "options": vars(options) | {"folder": ""}}

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deskcheck.notation import NOTATIONS
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 
 CHARS_A_TOKEN = 3
 BUDGETS = (2_000, 8_000)

@@ -42,11 +42,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from benchmarks._page import machine, table
 from deskcheck.notebook import ReplayLimits, StateLimits, Status, Trajectory, read_notebook, replay
-from deskcheck.notebook.capture import Capture
-from deskcheck.notebook.file import SUFFIX, read_trajectory
-from deskcheck.notebook.kernel import CellLimits, Kernel
-from deskcheck.notebook.record import notebook_files, record_notebooks
-from deskcheck.notebook.trajectory import Cell, Ended, Execution, Restart
+from deskcheck.notebook.kernel.kernel import CellLimits, Kernel
+from deskcheck.notebook.kernel.record import notebook_files, record_notebooks
+from deskcheck.notebook.state.capture import Capture
+from deskcheck.notebook.trajectory.file import SUFFIX, read_trajectory
+from deskcheck.notebook.trajectory.trajectory import Cell, Ended, Execution, Restart
 from deskcheck.sandbox import Confinement, Limits
 
 LIMITS = ReplayLimits(cell_s=60, notebook_s=300)

@@ -42,7 +42,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from benchmarks._page import machine, published, table
 from deskcheck.recording import Outcome, Program
-from deskcheck.sandbox import Confinement, Limits, Sandbox, _cgroup
+from deskcheck.sandbox import Confinement, Limits, Sandbox
+from deskcheck.sandbox.linux import cgroup
 
 WORKERS = 2
 LIMITS = Limits(cpu_s=3, wall_s=30, memory_bytes=1 << 30)
@@ -380,13 +381,13 @@ def soak(count: int, level: Confinement, seed: int) -> str:
 def _groups() -> list[str]:
     """Control groups of sandboxes that nobody holds any more, where there are any."""
     try:
-        above = {place.folder for place in _cgroup.places().values()}
-    except _cgroup.Unavailable:
+        above = {place.folder for place in cgroup.places().values()}
+    except cgroup.Unavailable:
         return []
     found = []
     for folder in above:
         for name in os.listdir(folder):
-            if not name.startswith(_cgroup.PREFIX):
+            if not name.startswith(cgroup.PREFIX):
                 continue
             try:
                 lock = os.open(f"{folder}/{name}", os.O_RDONLY)

@@ -35,7 +35,7 @@ from deskcheck import corpus
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import RecordSettings, record_all
+from deskcheck.sandbox.record.recorder import RecordSettings, record_all
 from deskcheck.scale import LocalPool, record_job
 from deskcheck.scale.job import Answer
 from deskcheck.tracer.limits import TraceLimits

@@ -27,13 +27,13 @@ import torch
 
 from benchmarks._page import machine, table
 from deskcheck.notation.layout import program_text, step_prompt
-from deskcheck.recording.file import Recordings
-from deskcheck.teach.batches import Batch, Lessons, make_batch, read_lessons, shards, some_texts
-from deskcheck.teach.checkpoints import open_checkpoint
-from deskcheck.teach.evaluation import run_all
-from deskcheck.teach.model import Model, Shape
-from deskcheck.teach.tokens import Words
-from deskcheck.teach.training import loss_of
+from deskcheck.recording.reader import Recordings
+from deskcheck.teach.lessons.tokens import Words
+from deskcheck.teach.small.batches import Batch, Lessons, make_batch, read_lessons, shards, some_texts
+from deskcheck.teach.small.checkpoints import open_checkpoint
+from deskcheck.teach.small.evaluation import run_all
+from deskcheck.teach.small.model import Model, Shape
+from deskcheck.teach.small.training import loss_of
 
 
 def alone(lessons: Sequence[Lessons]) -> Batch:

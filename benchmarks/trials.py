@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.rewrites import EQUIVALENT, NEAR, equivalents, near_misses
+from deskcheck.errors import DeskcheckError
 from deskcheck.notebook import Execution, TrialLimits, Trials, read_notebook
-from deskcheck.recording.errors import DeskcheckError
 
 
 def main() -> None:

@@ -21,10 +21,10 @@ from typing import Any
 from selenium import webdriver
 
 from deskcheck.recording import Mode, Program, Recording
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.view.trace_page import TraceServer, write_trace_page
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.sandbox.confinement import Confinement
 
 # The same examples every time, so that nobody's run fails by a draw; `make exhaustive` draws others, and more of them.

@@ -18,8 +18,8 @@ import pytest
 import deskcheck as deskcheck_package
 from deskcheck.cli.jobs import job_progress
 from deskcheck.recording import Kind
-from deskcheck.recording.file import Recordings
-from deskcheck.sandbox._processes import children
+from deskcheck.recording.reader import Recordings
+from deskcheck.sandbox.linux.processes import children
 from tests.command import PROCESS, deskcheck
 
 ENDLESS = (
@@ -583,7 +583,7 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
     code = (
         "import os, sys\n"
         "from deskcheck.recording import Ending, Environment, Outcome, Program\n"
-        "from deskcheck.recording.file import Writer\n"
+        "from deskcheck.recording.writer import Writer\n"
         "spool = Writer('killed').begin(Program(id='p', code=''))\n"
         "here = Environment.here(tracer='none', hash_seed=0, packages={})\n"
         "spool.finish(Ending(outcome=Outcome.RETURNED), here)\n"

@@ -1,6 +1,7 @@
 """The house: a folder imports those above it in the list, never those below."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "deskcheck"
 ORDER = [
+    "errors",
+    "files",
     "recording",
     "tracer",
     "sandbox",
@@ -48,7 +51,7 @@ def test_imports_run_one_way(path: Path) -> None:
 
 
 def test_the_guest_brings_only_the_standard_library() -> None:
-    """Tracer and recording import nothing from outside, but for pyarrow in the file of recordings."""
+    """Tracer and recording import nothing from outside, but for pyarrow in what reads and writes files."""
     foreign = {
         (path.name, name.partition(".")[0])
         for path in FILES
@@ -56,4 +59,55 @@ def test_the_guest_brings_only_the_standard_library() -> None:
         for name in imports(path)
         if name.partition(".")[0] not in {*sys.stdlib_module_names, "deskcheck"}
     }
-    assert foreign == {("file.py", "pyarrow")}
+    assert foreign == {(name, "pyarrow") for name in ("schema.py", "spool.py", "writer.py", "reader.py")}
+
+
+def rooms() -> dict[str, dict[str, set[str]]]:
+    """Folders of the package, each with the folders that its files import, and by which file of ours."""
+    found: dict[str, dict[str, set[str]]] = {}
+    modules = {".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in FILES}
+    for path in FILES:
+        if path.name == "__init__.py":  # the front of a concept hands out what its rooms hold
+            continue
+        own = ".".join(path.relative_to(PACKAGE).parts[:-1])
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("deskcheck."):
+                continue
+            base = (node.module or "").removeprefix("deskcheck.")
+            for name in {f"{base}.{alias.name}" for alias in node.names}:
+                module = name if name in modules else base
+                room = module.rpartition(".")[0] if module in modules else module
+                if room != own:
+                    found.setdefault(own, {}).setdefault(room, set()).add(f"{path.name} -> {module}")
+    return found
+
+
+def test_no_two_rooms_import_each_other() -> None:
+    found = rooms()
+    assert [
+        (one, other, found[one][other], found[other][one])
+        for one in found
+        for other in found[one]
+        if one < other and one in found.get(other, {})
+    ] == []
+
+
+def test_every_folder_is_on_the_map() -> None:
+    """The list that docs/how-it-works.md begins with names each."""
+    folders = {path.parent.relative_to(PACKAGE).parts[-1] for path in FILES if path.parent != PACKAGE}
+    text = (PACKAGE.parents[1] / "docs" / "how-it-works.md").read_text().split("\n## ")[0]
+    assert folders == set(re.findall(r"(\w+)/(?=\s)", text)) - {"src"}
+
+
+def test_no_folder_is_a_heap() -> None:
+    """At most so many files lie in one, fronts not counted."""
+    heaps = {str(folder.relative_to(PACKAGE)): count for folder, count in sizes().items() if count > 15}
+    assert heaps == {}
+
+
+def sizes() -> dict[Path, int]:
+    counts: dict[Path, int] = {}
+    for path in FILES:
+        if path.name != "__init__.py":
+            counts[path.parent] = counts.get(path.parent, 0) + 1
+    return counts

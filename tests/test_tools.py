@@ -135,7 +135,7 @@ def test_after_an_interrupt_nothing_is_left(tmp_path: Path, how: str) -> None:
 
 MEASURED = """
 import sys
-from deskcheck.ask.statistics import student_t_within
+from deskcheck.ask.results.statistics import student_t_within
 
 def test_one():
     sys.settrace(None)
@@ -159,7 +159,7 @@ def test_coverage_goes_on_after_a_test_that_ends_it(tmp_path: Path) -> None:
     (file,) = tmp_path.glob("data*")
     read = CoverageData(str(file))
     read.read()
-    ran = read.contexts_by_lineno(str(ROOT / "src/deskcheck/ask/statistics.py"))
+    ran = read.contexts_by_lineno(str(ROOT / "src/deskcheck/ask/results/statistics.py"))
     assert {name.partition("::")[2] for names in ran.values() for name in names} >= {"test_two"}
 
 
@@ -179,7 +179,7 @@ def test_a_change_names_the_tests_that_it_touches(changed: ModuleType) -> None:
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("no git, or no checkout: would have proved that a change names the tests that it touches")
     files = changed.python_files()
-    statistics = changed.touched(["src/deskcheck/ask/statistics.py"], files)
+    statistics = changed.touched(["src/deskcheck/ask/results/statistics.py"], files)
     assert "tests/ask/test_statistics.py" in statistics
     assert "tests/test_cli.py" in statistics, "the command line imports it on first use"
     assert "tests/tracer/test_native.py" not in statistics

@@ -8,8 +8,8 @@ import pytest
 
 from deskcheck.corpus import programs
 from deskcheck.corpus.check import check
-from deskcheck.recording.file import Recordings
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.recording.reader import Recordings
+from deskcheck.sandbox.record.recorder import record_all
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[2] / "shared")) / "data"
 FILES = {

@@ -16,36 +16,36 @@ __version__ = "0.1.0"
 __all__ = ["Recordings", "context", "record"]
 
 if TYPE_CHECKING:
-    from deskcheck.notebook.context import context
-    from deskcheck.recording.file import Recordings
+    from deskcheck.notebook.state.context import context
+    from deskcheck.recording.reader import Recordings
     from deskcheck.tracer.call import record
 
 _HOMES = {
     "record": "deskcheck.tracer.call",
-    "Recordings": "deskcheck.recording.file",
-    "context": "deskcheck.notebook.context",
+    "Recordings": "deskcheck.recording.reader",
+    "context": "deskcheck.notebook.state.context",
 }
 
 
 def load_ipython_extension(ipython: Any) -> None:
     """``%load_ext deskcheck``: the magic `%deskcheck`. Nothing is recorded by that."""
-    from deskcheck.notebook.magic import load
+    from deskcheck.notebook.jupyter.magic import load
 
     load(ipython)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
     """``%unload_ext deskcheck``: ends what `%deskcheck` records."""
-    from deskcheck.notebook.magic import unload
+    from deskcheck.notebook.jupyter.magic import unload
 
     unload(ipython)
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:
     """``jupyter server extension enable deskcheck``. Nothing is recorded by that."""
-    from deskcheck.notebook.server import Deskcheck
+    from deskcheck.notebook.jupyter.server import Deskcheck
 
-    return [{"module": "deskcheck.notebook.server", "app": Deskcheck}]
+    return [{"module": "deskcheck.notebook.jupyter.server", "app": Deskcheck}]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from deskcheck.ask import guess
+from deskcheck.ask.baselines import guess
 
 TROUBLE = ("429", "500", "slow", "cut off", "none", "none", "none", "none")
 """What happens at the first request of a prompt, by its digest."""

@@ -30,8 +30,8 @@ from inspect_ai.util import (
 )
 from inspect_ai.util._sandbox import self_check
 
-from deskcheck.ask._inspect import count_offline
-from deskcheck.ask._inspect_sandbox import DeskcheckSandboxConfig, DeskcheckSandboxEnvironment
+from deskcheck.ask.inspect.sandbox import DeskcheckSandboxConfig, DeskcheckSandboxEnvironment
+from deskcheck.ask.inspect.tasks import count_offline
 from deskcheck.recording import InputError
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.workspace import Workspace
@@ -255,7 +255,7 @@ def test_files_and_setup_of_a_sample_are_there(tmp_path: Path) -> None:
 
 def test_a_configuration_is_checked(tmp_path: Path) -> None:
     """A level, a TOML file or fields; anything else is refused and says what there is."""
-    from deskcheck.ask._inspect_sandbox import _config
+    from deskcheck.ask.inspect.sandbox import _config
 
     (tmp_path / "box.toml").write_text('level = "standard"\nscratch_bytes = 5\n[limits]\ncpu_s = 2.5\n')
     read = _config(str(tmp_path / "box.toml"))

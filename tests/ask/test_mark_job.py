@@ -17,11 +17,12 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.ask import QUESTIONS, NotebookOptions, Sample, ask, mark
-from deskcheck.ask import _sandbox as answers_run
 from deskcheck.ask import job as marking
 from deskcheck.ask.job import MEASURED, Marks, Status, mark_in_shards
-from deskcheck.ask.lines import LINE_BYTES, Questions, sample_in, write_questions
-from deskcheck.ask.run import Result, utf8
+from deskcheck.ask.questions.lines import LINE_BYTES, Questions, sample_in, write_questions
+from deskcheck.ask.results.results import Result
+from deskcheck.ask.results.tables import utf8
+from deskcheck.ask.scoring import sandbox as answers_run
 from deskcheck.cli import app
 from deskcheck.recording import InputError, Mode, Program, Recording
 from deskcheck.sandbox.confinement import Confinement

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.ask import QUESTIONS, Mark, Sample, _sandbox, mark
-from deskcheck.ask.marking import Reading
-from deskcheck.ask.parsing import answer_in, line_in, lines_in, value_in
+from deskcheck.ask import QUESTIONS, Mark, Sample, mark
+from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
+from deskcheck.ask.scoring import sandbox
+from deskcheck.ask.scoring.marking import Reading
 from deskcheck.recording import Ending, Outcome, Program, Recording
 from tests.ask.conftest import soon
 
@@ -564,6 +565,6 @@ def test_answers_run_in_the_sandbox(record: Record) -> None:
         "import sys\ndef f(x):\n    while x == '': pass\n    if x == 'exit': sys.exit(0)\n    return len(x)\n"
     )
     (sample,) = QUESTIONS["input"](record(code, "f", "('abcd',)"))
-    assert mark(sample, said("f('wxyz')"), run=_sandbox.run).score == 1
+    assert mark(sample, said("f('wxyz')"), run=sandbox.run).score == 1
     for answer in ("f('abc')", "f('exit')", "f('')", "f(1)"):
-        assert mark(sample, said(answer), run=_sandbox.run).score == 0
+        assert mark(sample, said(answer), run=sandbox.run).score == 0

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from deskcheck.ask import QUESTIONS, Sample, _sandbox, guess, mark, oracle
+from deskcheck.ask import QUESTIONS, Sample, mark
+from deskcheck.ask.baselines import guess, oracle
+from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.recording import Ending, Program, Recording
 from tests.ask.conftest import soon
 

@@ -14,15 +14,24 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from deskcheck.ask import NOTEBOOK_QUESTIONS, NotebookOptions, Sample, ask, effects, guess, mark, oracle
-from deskcheck.ask.marking import METRICS
-from deskcheck.ask.notebooks import normalised, notebook_samples, shown_text, trajectory_files
-from deskcheck.ask.running import by_running
+from deskcheck.ask import NOTEBOOK_QUESTIONS, NotebookOptions, Sample, ask, effects, mark
+from deskcheck.ask.baselines import guess, oracle
+from deskcheck.ask.questions.notebooks import normalised, notebook_samples, shown_text, trajectory_files
+from deskcheck.ask.scoring.marking import METRICS
+from deskcheck.ask.scoring.running import by_running
 from deskcheck.cli import app
-from deskcheck.notebook.capture import Capture, StateLimits
-from deskcheck.notebook.file import write_trajectory
-from deskcheck.notebook.trajectory import Cell, Execution, Output, Restart, Status, Step, Trajectory
-from deskcheck.notebook.views import VIEWS, estimate_tokens
+from deskcheck.notebook.state.capture import Capture, StateLimits
+from deskcheck.notebook.state.views import VIEWS, estimate_tokens
+from deskcheck.notebook.trajectory.file import write_trajectory
+from deskcheck.notebook.trajectory.trajectory import (
+    Cell,
+    Execution,
+    Output,
+    Restart,
+    Status,
+    Step,
+    Trajectory,
+)
 from deskcheck.recording import InputError
 from deskcheck.sandbox.confinement import Confinement
 
@@ -480,7 +489,7 @@ def test_the_table_as_text_and_other_recordings_beside(notebooks: Path, tmp_path
 def test_the_tasks_of_inspect(notebooks: Path, tmp_path: Path) -> None:
     """`deskcheck/cell_output` and `deskcheck/next_cell` are tasks as the others are."""
     inspect_ai = pytest.importorskip("inspect_ai", reason="no deskcheck[ask]: would show the tasks")
-    from deskcheck.ask._inspect import cell_output, next_cell
+    from deskcheck.ask.inspect.tasks import cell_output, next_cell
 
     logs = inspect_ai.eval(
         [cell_output(path=str(notebooks), state="used"), next_cell(path=str(notebooks))],

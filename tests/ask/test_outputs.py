@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.ask.outputs import same_output
+from deskcheck.ask.answers.outputs import same_output
 
 FRAME = "     name  score\n0   Alice   1.50\n1     Bob   2.25\n\n[2 rows x 2 columns]"
 

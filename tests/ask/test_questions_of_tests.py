@@ -9,14 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.ask._alike import MOST, REASON
-from deskcheck.ask._source import shown_file
-from deskcheck.ask.course import Course
-from deskcheck.ask.draw import drawn
+from deskcheck.ask.methods.ground_truth import Course
+from deskcheck.ask.questions.alike import MOST, REASON
+from deskcheck.ask.questions.draw import drawn
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.questions.source import shown_file
 from deskcheck.ask.run import questions_of
-from deskcheck.ask.sample import Sample
 from deskcheck.recording import Recording
-from deskcheck.recording.file import Recordings, Writer
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.writer import Writer
 from tests.conftest import unmeasured
 from tests.corpus.test_suite import project
 from tests.corpus.test_suite import record as record_tests
@@ -319,7 +320,7 @@ def test_what_cannot_be_predicted_takes_no_place(record: Record) -> None:
 def test_inspects_tasks_ask_the_same(record: Record, tmp_path: Path) -> None:
     """`inspect eval deskcheck/output -T path=FOLDER` asks what `ask` asks, in the same order."""
     pytest.importorskip("inspect_ai", reason="no deskcheck[ask]: would show that its tasks ask the same")
-    from deskcheck.ask._registry import output
+    from deskcheck.ask.inspect.registry import output
 
     with Writer(tmp_path) as writer:
         for recording in of_tests(record):

@@ -18,9 +18,10 @@ import pytest
 
 import deskcheck.ask
 from deskcheck.ask import QUESTIONS, SUITES, ask, ask_suite, compare
-from deskcheck.ask.folder import card_of, run_folder
-from deskcheck.ask.logs import read_logs
-from deskcheck.ask.run import Answered, Marked, questions_of, result_of
+from deskcheck.ask.results.folder import card_of, run_folder
+from deskcheck.ask.results.logs import read_logs
+from deskcheck.ask.results.results import Answered, Marked, result_of
+from deskcheck.ask.run import questions_of
 from deskcheck.cli.asking import live_text
 from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
 from tests.command import deskcheck as command_line
@@ -490,7 +491,7 @@ def test_tasks_over_a_folder(inspect: Any, tmp_path: Path) -> None:
     assert [(r["question"], r["score"]) for r in results] == [(kind, 1.0) for kind in QUESTIONS]
     from inspect_ai import eval as inspect_eval
 
-    from deskcheck.ask._registry import path as path_task
+    from deskcheck.ask.inspect.registry import path as path_task
 
     (log,) = inspect_eval(
         path_task(path=str(folder)), model="deskcheck/oracle", log_dir=str(tmp_path / "logs"), display="none"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from deskcheck.ask.similarity import chrf, common_subsequence, exact, rouge_l
+from deskcheck.ask.answers.similarity import chrf, common_subsequence, exact, rouge_l
 from tests.sample import examples
 
 TEXTS = st.text(alphabet="abA1 .,[]\né", max_size=40)

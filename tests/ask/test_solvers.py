@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskcheck.ask import QUESTIONS, Sample, ask, mark, oracle
-from deskcheck.ask.course import Course, course_of
-from deskcheck.ask.run import questions_of
-from deskcheck.ask.solvers import (
+from deskcheck.ask import QUESTIONS, Sample, ask, mark
+from deskcheck.ask.baselines import oracle
+from deskcheck.ask.methods.ground_truth import Course, course_of
+from deskcheck.ask.methods.solvers import (
     METHODS,
     READABLE,
     Interpreter,
@@ -26,8 +26,9 @@ from deskcheck.ask.solvers import (
     trace_question,
     unfit,
 )
-from deskcheck.ask.statistics import Interval
-from deskcheck.ask.steps import Ran, horizon, steps_of
+from deskcheck.ask.results.statistics import Interval
+from deskcheck.ask.results.steps import Ran, horizon, steps_of
+from deskcheck.ask.run import questions_of
 from deskcheck.notation import Agreement, Divergence, Moment, Stop, state_text
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import InputError, Recording
@@ -448,9 +449,9 @@ def test_solvers_are_registered_in_inspect(inspect: Any, record: Record, tmp_pat
     """`inspect eval deskcheck/output --solver deskcheck/dynamic_scratchpad`: a run that has no course is not scored."""
     from inspect_ai import eval as inspect_eval
 
-    import deskcheck.ask._registry as registered
-    from deskcheck.ask._inspect import task_of
-    from deskcheck.ask._inspect_solvers import forget, remember
+    import deskcheck.ask.inspect.registry as registered
+    from deskcheck.ask.inspect.solvers import forget, remember
+    from deskcheck.ask.inspect.tasks import task_of
 
     runs = [
         record(SQUARES, "f", "(3)", id="good"),

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskcheck.ask import statistics
-from deskcheck.ask.statistics import mcnemar, mean_interval, paired_difference, sign_flip, student_t_within
+from deskcheck.ask.results import statistics
+from deskcheck.ask.results.statistics import (
+    mcnemar,
+    mean_interval,
+    paired_difference,
+    sign_flip,
+    student_t_within,
+)
 from tests.sample import examples
 
 _scores = st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.integers(0, 8)), min_size=1, max_size=60)

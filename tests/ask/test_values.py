@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.ask.values import read_value, same
+from deskcheck.ask.answers.values import read_value, same
 from tests.ask.conftest import soon
 
 _atoms = (

@@ -221,9 +221,9 @@ class Ours:
 
 
 _LAYERS = {
-    "filter": ("_seccomp.py", "        prctl(PR_SET_SECCOMP, 2, packed)\n"),
-    "Landlock": ("_server.py", '            steps.call("landlock_restrict_self", self.rules, 0)\n'),
-    "user": ("_server.py", "        self.uid = setup.uid\n"),
+    "filter": ("linux/seccomp.py", "        prctl(PR_SET_SECCOMP, 2, packed)\n"),
+    "Landlock": ("inside/server.py", '            steps.call("landlock_restrict_self", self.rules, 0)\n'),
+    "user": ("inside/server.py", "        self.uid = setup.uid\n"),
 }
 """The line that puts a program under each layer, and where it stands."""
 _IN_PLACE = {"user": "        self.uid = None\n"}
@@ -247,7 +247,7 @@ class Without(Ours):
         file.write_text(
             text.replace(line, _IN_PLACE.get(layer, f"{line[: len(line) - len(line.lstrip())]}pass\n"))
         )
-        server._CHILD = copy / "sandbox" / "_child.py"
+        server._CHILD = copy / "sandbox" / "inside" / "child.py"
         super().__init__(level)
 
     def close(self) -> None:

@@ -37,7 +37,7 @@ class Target:
         while frame:
             for thing in [*frame.f_locals.values()]:
                 send = getattr(thing, "send", None)
-                if getattr(send, "__module__", None) == "deskcheck.sandbox._channel":
+                if getattr(send, "__module__", None) == "deskcheck.sandbox.inside.channel":
                     return send
             frame = frame.f_back
         raise RuntimeError("not found")

@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 
 from benchmarks._page import machine, published, table
-from deskcheck.sandbox import _cgroup, _landlock
+from deskcheck.sandbox.linux import cgroup, landlock
 from tests.attacks.attack import FAMILIES, Attack, attacks, must_stop
 from tests.attacks.runner import ROOT
 from tests.circumstances import NOBODY, as_container, as_nobody
@@ -41,9 +41,9 @@ def delegated() -> Iterator[list[str]]:
     user. Raises Unavailable."""
     folders = []
     with ExitStack() as stack:
-        for folder in {place.folder for place in _cgroup.places().values()}:
+        for folder in {place.folder for place in cgroup.places().values()}:
             group = tempfile.mkdtemp(prefix="attacks-", dir=folder)
-            stack.callback(_cgroup.remove, group)
+            stack.callback(cgroup.remove, group)
             for path in (group, f"{group}/cgroup.procs"):
                 os.chown(path, int(NOBODY), int(NOBODY))
             folders.append(group)
@@ -82,10 +82,10 @@ LAYERS = (
 )
 """The harness is root's, and one layer is taken away."""
 _COUNTED = """
-from deskcheck.sandbox import _cgroup
+from deskcheck.sandbox.linux import cgroup
 try:
-    print(*_cgroup.places(), sep=", ")
-except _cgroup.Unavailable:
+    print(*cgroup.places(), sep=", ")
+except cgroup.Unavailable:
     print("nothing")
 """
 
@@ -174,7 +174,7 @@ def measure(suite: Sequence[Attack], every: int) -> tuple[list[Column], list[str
             if (each.command is as_nobody) is nobodys:
                 try:
                     found[level, each.name] = measured(level, each, drawn(suite, every, shift))
-                except (_cgroup.Unavailable, pytest.skip.Exception) as error:
+                except (cgroup.Unavailable, pytest.skip.Exception) as error:
                     missing.append(f"`{level}`, {each.name}: {error}")
 
     with ThreadPoolExecutor(2) as pool:
@@ -218,7 +218,7 @@ def page(columns: Sequence[Column], missing: Sequence[str], suite: Sequence[Atta
             WIDTH,
             break_on_hyphens=False,
         ),
-        f"Machine: {machine()}; Landlock ABI {_landlock.abi()}.",
+        f"Machine: {machine()}; Landlock ABI {landlock.abi()}.",
         "How many were stopped, of those that were run:",
     ]
     for level in LEVELS:

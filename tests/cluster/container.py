@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from deskcheck.sandbox import _seccomp
-from deskcheck.sandbox._call_numbers import NUMBERS
+from deskcheck.sandbox.linux import seccomp as _seccomp
+from deskcheck.sandbox.linux.call_numbers import NUMBERS
 
 _NEW_NAMESPACES = 0x7E020000
 _PERSONALITIES = (0, 8, 0x20000, 0x20008, 0xFFFFFFFF)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.sandbox._processes import children
+from deskcheck.sandbox.linux.processes import children
 from deskcheck.scale import status
 from tests.circumstances import ROOT, as_container, as_nobody
 from tests.scale.same import digests

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.corpus._arguments import argument_list, parenthesised
+from deskcheck.corpus.text.arguments import argument_list, parenthesised
 from deskcheck.recording import InputError
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import deskcheck
 from deskcheck.corpus import programs
 from deskcheck.corpus.check import ambiguity, check, shown_address
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import Row, Trace
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 
 
 def countdown(n: int) -> int:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from deskcheck.corpus import programs
-from deskcheck.corpus.doctests import check
+from deskcheck.corpus.readers.doctests import check
 from deskcheck.recording import InputError, Mode, Program
 
 LIBRARY = [

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from deskcheck.corpus.duplicates import LIST_NAME, NEAR, SAME_PROGRAM, SAME_RUN, deduplicate
 from deskcheck.corpus.generated import generated
 from deskcheck.corpus.near import NearCopies, runs_of, tokens_of
-from deskcheck.recording.errors import InputError, MissingExtra
-from deskcheck.recording.file import Recordings, Writer
+from deskcheck.errors import InputError, MissingExtra
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
+from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Ending
+from deskcheck.recording.writer import Writer
 from deskcheck.scale import LocalPool, record_job
 from tests.command import deskcheck
 from tests.sample import examples

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from deskcheck.corpus import programs
-from deskcheck.corpus.families import FAMILIES, Family, entry, line_events, paper_inputs, text_of
+from deskcheck.corpus.families.families import FAMILIES, Family, entry, line_events, paper_inputs, text_of
 from deskcheck.recording import InputError
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import Kind
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 
 
 def result(code: str, arguments: str) -> Any:

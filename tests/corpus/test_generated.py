@@ -17,8 +17,8 @@ from deskcheck.corpus.coverage import constructs, coverage, run_lengths
 from deskcheck.corpus.generated import HIGHEST, LANGUAGE, LEVELS, Made, program_text
 from deskcheck.notation import moments, state_text
 from deskcheck.recording import InputError, Program
-from deskcheck.recording.file import Recordings
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.recording.reader import Recordings
+from deskcheck.sandbox.record.recorder import record_all
 
 DIGEST = "e78c8f8a565c4826"
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from deskcheck.corpus import PUBLISHED
-from deskcheck.corpus._hub import HubFile, HubFiles, fetch
-from deskcheck.corpus.published import published_set
+from deskcheck.corpus.readers.hub import HubFile, HubFiles, fetch
+from deskcheck.corpus.readers.published import published_set
+from deskcheck.files import cache_folder
 from deskcheck.recording import InputError, MissingExtra
-from deskcheck.recording.cache import cache_folder
 from tests.sample import spread
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -203,7 +203,7 @@ def test_a_set_comes_from_its_files_in_order(hub: Hub, monkeypatch: pytest.Monke
     hub.files[f"/datasets/test/set/resolve/{REVISION}/more.jsonl"] = second
     two = replace(files(), files=(*files().files, HubFile(name="more.jsonl", sha256=None)))
     monkeypatch.setattr(
-        "deskcheck.corpus.published.PUBLISHED", {"tried": replace(PUBLISHED["cruxeval"], hub=two)}
+        "deskcheck.corpus.readers.published.PUBLISHED", {"tried": replace(PUBLISHED["cruxeval"], hub=two)}
     )
     found = list(published_set("tried", note=ignore, endpoint=hub.address))
     assert [(program.id, program.source) for program in found] == [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from deskcheck.corpus import programs
-from deskcheck.corpus.inputs import change, find_inputs, maker_of, proposal_prompt, proposed
+from deskcheck.corpus.readers.inputs import change, find_inputs, maker_of, proposal_prompt, proposed
 from deskcheck.recording import InputError, Mode, Outcome, Program
 from deskcheck.sandbox import Limits, Sandbox
 

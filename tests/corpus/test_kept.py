@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.corpus._kept import SETTINGS, Kept
+from deskcheck.corpus.suite.kept import SETTINGS, Kept
+from deskcheck.files import FolderLock
 from deskcheck.recording import Ending, Environment, Outcome, Program
-from deskcheck.recording.file import Recordings, Writer, _FolderLock
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.suite import Suite
 
 ENVIRONMENT = Environment.here(tracer="none", hash_seed=None, packages={})
@@ -134,7 +136,7 @@ def test_the_folder_is_ours_while_it_is_made_ready(root: Path) -> None:
     held = []
 
     def prepare() -> None:
-        held.append(_FolderLock.held_here(told.recordings))
+        held.append(FolderLock.held_here(told.recordings))
         told.begin()
 
     with Writer(told.recordings, prepare=prepare):

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from deskcheck.corpus import programs
-from deskcheck.corpus._modules import find_source, stated_licence
+from deskcheck.corpus.text.modules import find_source, stated_licence
 from deskcheck.recording import InputError
 
 

@@ -2,6 +2,9 @@
 
 import ast
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +13,12 @@ import pytest
 
 from deskcheck.corpus import programs
 from deskcheck.corpus.check import check
-from deskcheck.corpus.families import FAMILIES, Family
-from deskcheck.corpus.mutations import KINDS, mutants
+from deskcheck.corpus.families.families import FAMILIES, Family
+from deskcheck.corpus.readers.mutations import KINDS, mutants
 from deskcheck.recording import InputError, Outcome, Program
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer.limits import TraceLimits
 
 CODE = '''def f(a, b):
@@ -89,6 +92,24 @@ def test_another_variable() -> None:
     assert all(
         mutant.after in ("a", "b", "i", "total") for mutant in mutants(CODE) if mutant.kind == "variable"
     )
+
+
+def test_the_hash_seed_decides_nothing() -> None:
+    """The same mutants, in the same order, whatever the order of a set of names is."""
+    code = (
+        f"from deskcheck.corpus.readers.mutations import mutants; print([m.code for m in mutants({CODE!r})])"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in range(4)
+    }
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=lambda family: family.name)

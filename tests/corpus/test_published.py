@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from deskcheck.corpus import PUBLISHED, programs
-from deskcheck.corpus._python import quiet_parse
+from deskcheck.corpus.text.python import quiet_parse
 from deskcheck.recording import InputError, Mode, Program
 
 Shared = Callable[[str, str], Path]

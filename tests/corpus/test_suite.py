@@ -16,10 +16,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.corpus._kept import Kept
-from deskcheck.corpus.suite import SuiteSummary, _Recorder, find_suite, record_suite
+from deskcheck.corpus.suite.kept import Kept
+from deskcheck.corpus.suite.suite import SuiteSummary, _Recorder, find_suite, record_suite
+from deskcheck.files import FolderLock
 from deskcheck.recording import InputError, Kind, Outcome, Recording, RecordingError, SandboxError, render
-from deskcheck.recording.file import Recordings, _FolderLock
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.suite import Suite, observe
 from deskcheck.tracer.limits import TraceLimits
 from tests.command import PROCESS, deskcheck
@@ -664,7 +665,7 @@ def test_a_second_interrupt_leaves_nothing_unchecked_for_ever(
     remove, held = Kept.remove, []
 
     def watched(kept: Kept) -> None:
-        held.append(_FolderLock.held_here(tmp_path / "runs"))
+        held.append(FolderLock.held_here(tmp_path / "runs"))
         remove(kept)
 
     monkeypatch.setattr(Kept, "remove", watched)

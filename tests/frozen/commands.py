@@ -43,8 +43,6 @@ class Step:
     """Its exit status. What ends otherwise is not frozen: it would be an error, for ever the same."""
     terminal: bool = False
     """Whether it prints to a terminal of 80 columns; otherwise to a pipe."""
-    one_hash_seed: bool = False
-    """Whether it needs one hash seed: which mutants are chosen depends on the order of a set of names."""
     same_bytecode: bool = False
     """Whether the outputs are those of one version of CPython alone."""
     module: str = "deskcheck.cli"
@@ -116,7 +114,7 @@ STEPS = (
           "heapq", "--workers", "1", "--max-events", "3000", "--out", "sources", "--json"), recordings("sources")),
     Step("mutations",
          ("record", "mutations:calls.jsonl", "--workers", "1", "--cpu-s", "3", "--max-events", "3000",
-          "--out", "mutations", "--json"), recordings("mutations"), one_hash_seed=True),
+          "--out", "mutations", "--json"), recordings("mutations")),
     Step("inputs", ("record", "inputs:examples/word_count.py", "--out", "inputs", "--json"),
          recordings("inputs"), needs=("hypothesis",)),
     Step("tests", ("record", "pytest:project", "--out", "tests", "--json"), recordings("tests"), needs=("pytest",)),

@@ -115,7 +115,7 @@ def _process(step: Step, work: Path) -> tuple[int, str, str]:
         with subprocess.Popen(
             [sys.executable, "-m", step.module, *_arguments(step, work)],
             cwd=work,
-            env=_environment(work) | ({"PYTHONHASHSEED": "0"} if step.one_hash_seed else {}),
+            env=_environment(work),
             stdin=subprocess.DEVNULL,
             stdout=inside,
             stderr=said,

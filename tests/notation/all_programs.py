@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from deskcheck.notation import NOTATIONS, moments, state_text
-from deskcheck.notation.running import RunningTexts
+from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.recording import Program, Trace
 from deskcheck.tracer import Level, TraceLimits
 from tests.notation.states import BY_LINE, differs

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from deskcheck.notation import NOTATIONS, moments, state_text
-from deskcheck.notation.explained import _PROGRAM, EXPLAINED
+from deskcheck.notation.forms.explained import _PROGRAM, EXPLAINED
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import Recording
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from deskcheck.notation import NOTATIONS, Claim, Moment, Parsed, What, claims, moments, parse_cwm, untrue
-from deskcheck.notation.cwm import cwm_text
+from deskcheck.notation.forms.cwm import cwm_text
 from deskcheck.notation.values import Objects, Reader, read_value, value_text
 from deskcheck.recording.value import decode, render
 from deskcheck.tracer.result import snapshot

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from deskcheck.notation import moments, state_text
-from deskcheck.notation.running import RunningTexts
+from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.recording import Program, Row, Trace
 from deskcheck.tracer import Level, TraceLimits
 from tests.notation.test_round_trip import CRUXEVAL, PIECES, PROGRAMS, trace

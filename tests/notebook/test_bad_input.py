@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
-from deskcheck.notebook.file import read_trajectory
-from deskcheck.notebook.record import record_notebooks
-from deskcheck.notebook.replayer import ReplayLimits, replay
-from deskcheck.notebook.trajectory import Cell, Execution, Restart, Status, Trajectory
+from deskcheck.notebook.kernel.record import record_notebooks
+from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+from deskcheck.notebook.trajectory.file import read_trajectory
+from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Restart, Status, Trajectory
 from deskcheck.recording import InputError
 
 pytest.importorskip(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deskcheck.notebook.capture import Capture, StateLimits, _differences, register
-from deskcheck.notebook.state import State, states
-from deskcheck.notebook.trajectory import Execution, Restart, Status
+from deskcheck.notebook.state.capture import Capture, StateLimits, _differences, register
+from deskcheck.notebook.state.state import State, states
+from deskcheck.notebook.trajectory.trajectory import Execution, Restart, Status
 
 PATIENT = StateLimits(time_s=60)
 

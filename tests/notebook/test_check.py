@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
-from deskcheck.notebook.check import CellStatus, NotebookReport, NotebookStatus, Report, check_notebooks
-from deskcheck.notebook.diff import diff
-from deskcheck.notebook.repeats import Text
-from deskcheck.notebook.replayer import ReplayLimits
-from deskcheck.recording.errors import RecordingError
+from deskcheck.errors import RecordingError
+from deskcheck.notebook.check.check import CellStatus, NotebookReport, NotebookStatus, Report, check_notebooks
+from deskcheck.notebook.check.diff import diff
+from deskcheck.notebook.kernel.repeats import Text
+from deskcheck.notebook.kernel.replayer import ReplayLimits
 from deskcheck.view import notebooks_page
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
@@ -236,7 +236,7 @@ HOSTILE = "</pre><script>alert('x')</script>\x1b[1m & \ud800 '\""
 
 def test_the_page_shows_hostile_text_as_text() -> None:
     """Whatever stands in paths, sources and outputs: tags are closed, nothing runs, nothing is linked to."""
-    from deskcheck.notebook.check import CellReport
+    from deskcheck.notebook.check.check import CellReport
 
     rows = tuple(diff(Text(HOSTILE, (), None), Text("", (HOSTILE,), ("E", HOSTILE)), (0, 1)))
     cells = tuple(

@@ -17,10 +17,16 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
-from deskcheck.notebook.check import CheckSettings, NotebookReport, NotebookStatus, Report, check_notebooks
-from deskcheck.notebook.job import check_in_shards
-from deskcheck.notebook.normalise import NORMALISERS
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
+from deskcheck.notebook.check.check import (
+    CheckSettings,
+    NotebookReport,
+    NotebookStatus,
+    Report,
+    check_notebooks,
+)
+from deskcheck.notebook.check.job import check_in_shards
+from deskcheck.notebook.check.normalise import NORMALISERS
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.scale import JobSummary, LocalPool, status
 from deskcheck.scale.status import changed, failures

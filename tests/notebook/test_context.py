@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.views import estimate_tokens
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
+from deskcheck.notebook.state.views import estimate_tokens
 
 
 def test_among_very_many() -> None:

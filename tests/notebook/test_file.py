@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deskcheck.notebook.changes import changes, matched
-from deskcheck.notebook.file import Writer, read_trajectory, trajectories, write_trajectory
-from deskcheck.notebook.trajectory import (
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.notebook.trajectory.changes import changes, matched
+from deskcheck.notebook.trajectory.file import Writer, read_trajectory, trajectories, write_trajectory
+from deskcheck.notebook.trajectory.trajectory import (
     Cell,
     Ended,
     Execution,
@@ -29,7 +30,6 @@ from deskcheck.notebook.trajectory import (
     from_dict,
     to_dict,
 )
-from deskcheck.recording.errors import InputError, RecordingError
 
 
 def head(*cells: Cell) -> Trajectory:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.git import read_history
-from deskcheck.notebook.trajectory import check
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
+from deskcheck.notebook.trajectory.git import read_history
+from deskcheck.notebook.trajectory.trajectory import check
 
 pytestmark = pytest.mark.skipif(
     shutil.which("git") is None, reason="no git: would have proved that histories are read"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.ipynb import parse_notebook, read_notebook
-from deskcheck.notebook.trajectory import Execution, Status, check
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
+from deskcheck.notebook.trajectory.ipynb import parse_notebook, read_notebook
+from deskcheck.notebook.trajectory.trajectory import Execution, Status, check
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.june import read_june
-from deskcheck.notebook.replayer import replay
-from deskcheck.notebook.trajectory import Insertion, Restart, Status, check
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
+from deskcheck.notebook.kernel.replayer import replay
+from deskcheck.notebook.trajectory.june import read_june
+from deskcheck.notebook.trajectory.trajectory import Insertion, Restart, Status, check
 
 COLUMNS = (
     "action_id time session_id kernel_id notebook_name event cell_index cell_num cell_type cell_source "

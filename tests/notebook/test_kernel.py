@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.notebook.capture import StateLimits
-from deskcheck.notebook.kernel import CellLimits, Kernel
-from deskcheck.notebook.trajectory import Execution, Status
+from deskcheck.notebook.kernel.kernel import CellLimits, Kernel
+from deskcheck.notebook.state.capture import StateLimits
+from deskcheck.notebook.trajectory.trajectory import Execution, Status
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 
@@ -78,7 +78,7 @@ class TestCells:
         assert (ran.status, ran.detail) == (Status.TIMED_OUT, "more than 1 s")
         assert ran.outputs[0].text == "begun\n"
         assert kernel.alive
-        monkeypatch.setattr("deskcheck.notebook.kernel._STOP_S", 1.0)  # of 20
+        monkeypatch.setattr("deskcheck.notebook.kernel.kernel._STOP_S", 1.0)  # of 20
         deaf = (
             "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(0.1)"
         )
@@ -195,7 +195,7 @@ found
 
 def test_a_kernel_that_does_not_start_says_why(tmp_path: object) -> None:
     """With too little memory to import anything, the error is ours and names it."""
-    from deskcheck.recording.errors import SandboxError
+    from deskcheck.errors import SandboxError
 
     small = Limits(cpu_s=60, wall_s=60, memory_bytes=64 << 20)
     with pytest.raises(SandboxError), Kernel(confinement=Confinement.TRUSTED, limits=small):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deskcheck.notebook import Execution, Status, Trajectory, read_trajectory
-from deskcheck.notebook.trajectory import Restart, Step, check
+from deskcheck.notebook.trajectory.trajectory import Restart, Step, check
 from tests.notebook.jupyter import Server, content, until
 
 PROVED = "would have proved that a session of JupyterLab is recorded step for step"

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deskcheck.errors import RecordingError
 from deskcheck.notebook import Trajectory, read_trajectory
-from deskcheck.notebook.live import Live
-from deskcheck.notebook.masking import Mask
-from deskcheck.notebook.trajectory import Cell, Restart, Status, check
-from deskcheck.recording.errors import RecordingError
+from deskcheck.notebook.jupyter.live import Live
+from deskcheck.notebook.trajectory.masking import Mask
+from deskcheck.notebook.trajectory.trajectory import Cell, Restart, Status, check
 from tests.sample import examples
 
 CELLS = (Cell(id="a", source="x = 1"), Cell(id="b", source="x"))

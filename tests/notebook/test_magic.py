@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from deskcheck.notebook import Trajectory, read_trajectory, states
-from deskcheck.notebook.file import begun
-from deskcheck.notebook.trajectory import Restart, check
+from deskcheck.notebook.trajectory.file import begun
+from deskcheck.notebook.trajectory.trajectory import Restart, check
 
 manager = pytest.importorskip(
     "jupyter_client.manager", reason="would have proved what %deskcheck records in a kernel"

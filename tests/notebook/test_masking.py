@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.notebook.capture import Capture, StateLimits
-from deskcheck.notebook.masking import Mask
-from deskcheck.notebook.state import states
-from deskcheck.notebook.trajectory import Execution, Insertion, Output, Status, to_dict
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
+from deskcheck.notebook.state.capture import Capture, StateLimits
+from deskcheck.notebook.state.state import states
+from deskcheck.notebook.trajectory.masking import Mask
+from deskcheck.notebook.trajectory.trajectory import Execution, Insertion, Output, Status, to_dict
 from deskcheck.recording.secrets import MASKED
 
 TOKENS = [

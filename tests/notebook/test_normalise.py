@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskcheck.notebook.normalise import NORMALISERS, same_after
-from deskcheck.notebook.repeats import Text
+from deskcheck.notebook.check.normalise import NORMALISERS, same_after
+from deskcheck.notebook.kernel.repeats import Text
 from tests.sample import examples
 
 RULES = {each.name: each for each in NORMALISERS}

@@ -5,11 +5,20 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook.file import write_trajectory
-from deskcheck.notebook.ipynb import parse_notebook
-from deskcheck.notebook.repeats import difference, marked
-from deskcheck.notebook.replayer import ReplayLimits, replay
-from deskcheck.notebook.trajectory import Cell, Ended, Execution, Output, Restart, Status, Step, Trajectory
+from deskcheck.notebook.kernel.repeats import difference, marked
+from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+from deskcheck.notebook.trajectory.file import write_trajectory
+from deskcheck.notebook.trajectory.ipynb import parse_notebook
+from deskcheck.notebook.trajectory.trajectory import (
+    Cell,
+    Ended,
+    Execution,
+    Output,
+    Restart,
+    Status,
+    Step,
+    Trajectory,
+)
 
 
 def ran(*outputs: Output, status: Status = Status.OK) -> Execution:

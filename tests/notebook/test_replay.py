@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
-from deskcheck.notebook.capture import StateLimits
-from deskcheck.notebook.file import read_trajectory, trajectories
-from deskcheck.notebook.ipynb import parse_notebook
-from deskcheck.notebook.replayer import ReplayLimits, replay
-from deskcheck.notebook.state import states
-from deskcheck.notebook.trajectory import Ended, Execution, Restart, Status, Trajectory, check
+from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+from deskcheck.notebook.state.capture import StateLimits
+from deskcheck.notebook.state.state import states
+from deskcheck.notebook.trajectory.file import read_trajectory, trajectories
+from deskcheck.notebook.trajectory.ipynb import parse_notebook
+from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Status, Trajectory, check
 from deskcheck.sandbox.confinement import Confinement
 
 pytest.importorskip("ipykernel", reason="would have proved that notebooks are replayed")

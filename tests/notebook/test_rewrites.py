@@ -16,9 +16,9 @@ import pytest
 from benchmarks import rewrites
 from benchmarks.rewrites import EQUIVALENT, NEAR, equivalents, near_misses, plain, renamed, reordered
 from benchmarks.trials import cells_of
-from deskcheck.notebook.compare import Agreement
-from deskcheck.notebook.reads import Later, read_later
-from deskcheck.notebook.trial import Trials
+from deskcheck.notebook.state.reads import Later, read_later
+from deskcheck.notebook.trial.compare import Agreement
+from deskcheck.notebook.trial.trial import Trials
 from tests.notebook.trying import notebook
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"

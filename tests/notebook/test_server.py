@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from deskcheck.notebook import Execution, Trajectory, read_trajectory
-from deskcheck.notebook.trajectory import Restart, check
+from deskcheck.notebook.trajectory.trajectory import Restart, check
 from tests.notebook import jupyter
 from tests.notebook.jupyter import WAIT_S, until
 
@@ -216,7 +216,7 @@ def test_a_kernel_is_heard_before_it_is_asked(tmp_path: Path) -> None:
     from jupyter_client.manager import AsyncKernelManager
     from zmq.eventloop.zmqstream import ZMQStream
 
-    from deskcheck.notebook.server import Recorder
+    from deskcheck.notebook.jupyter.server import Recorder
 
     class Slow(AsyncKernelManager):  # type: ignore[misc]
         kernel_id = "slow"

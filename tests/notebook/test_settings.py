@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from deskcheck.notebook import settings
-from deskcheck.notebook.settings import Setting, changed, read_settings
-from deskcheck.notebook.trial import Trials
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
+from deskcheck.notebook.state import settings
+from deskcheck.notebook.state.settings import Setting, changed, read_settings
+from deskcheck.notebook.trial.trial import Trials
 from tests.notebook.trying import notebook, tried
 
 CHANGES = [

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deskcheck.notebook.compare import Agreement, _message, _stream, agreement
-from deskcheck.notebook.replayer import replay
-from deskcheck.notebook.trajectory import Restart, Status, _shown
-from deskcheck.notebook.trial import Place, TrialLimits, Trials
-from deskcheck.recording.errors import InputError, MissingExtra
+from deskcheck.errors import InputError, MissingExtra
+from deskcheck.notebook.kernel.replayer import replay
+from deskcheck.notebook.trajectory.trajectory import Restart, Status, shown_outputs
+from deskcheck.notebook.trial.compare import Agreement, _message, _stream, agreement
+from deskcheck.notebook.trial.trial import Place, TrialLimits, Trials
 from deskcheck.sandbox.confinement import Confinement
 from tests.notebook.trying import notebook, tried
 from tests.sample import examples, spread
@@ -316,10 +316,12 @@ def test_outputs_are_those_of_a_kernel(tmp_path: Path) -> None:
             ours, theirs = (
                 {
                     "status": each.status,
-                    "streams": {name: _stream(_shown(each.outputs), name) for name in ("stdout", "stderr")},
+                    "streams": {
+                        name: _stream(shown_outputs(each.outputs), name) for name in ("stdout", "stderr")
+                    },
                     "others": [
                         (o.type, o.name, _message(o.value or ""), o.data)
-                        for o in _shown(each.outputs)
+                        for o in shown_outputs(each.outputs)
                         if o.type != "stream"
                     ],
                 }

@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("ipykernel", reason="would have proved what a hostile kernel can do to the recorder")
 
-from deskcheck.notebook._wire import Connection
-from deskcheck.notebook.kernel import CellLimits, Kernel
-from deskcheck.notebook.trajectory import Status
-from deskcheck.sandbox._decoder import WIRE_BYTES, Forged, kernel_message
+from deskcheck.notebook.kernel.kernel import CellLimits, Kernel
+from deskcheck.notebook.kernel.wire import Connection
+from deskcheck.notebook.trajectory.trajectory import Status
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.decoder import WIRE_BYTES, Forged, kernel_message
 from deskcheck.sandbox.limits import Limits
 
 _APP = "from ipykernel.kernelapp import IPKernelApp\napp = IPKernelApp.instance()\nimport zmq\n"

@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from deskcheck.notebook.ipynb import parse_notebook
-from deskcheck.notebook.trajectory import Trajectory
-from deskcheck.notebook.trial import Place, Trials
+from deskcheck.notebook.trajectory.ipynb import parse_notebook
+from deskcheck.notebook.trajectory.trajectory import Trajectory
+from deskcheck.notebook.trial.trial import Place, Trials
 
 
 def notebook(*sources: str, name: str = "n.ipynb") -> Trajectory:

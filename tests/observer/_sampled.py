@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from deskcheck.sandbox import _calls
+from deskcheck.sandbox.inside import calls as _calls
 from deskcheck.tracer import ReferenceTracer, TraceLimits
 
 

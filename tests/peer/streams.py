@@ -12,8 +12,8 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.rules import Checker
 from deskcheck.sandbox import Checked, Sandbox
-from deskcheck.sandbox._channel import Forged, sender
-from deskcheck.sandbox._decoder import Decoder, end_of_command, suite_message
+from deskcheck.sandbox.decoder import Decoder, end_of_command, suite_message
+from deskcheck.sandbox.inside.channel import Forged, sender
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 _NAMES = ("values_aliasing", "generator_pipeline", "exception_chains", "threads_take_turns", "values_cycles")

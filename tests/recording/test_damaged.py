@@ -9,7 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from deskcheck.recording import Ending, Environment, Mode, Outcome, Program, RecordingError, Row
-from deskcheck.recording.file import EVENTS_SCHEMA, RECORDINGS_SCHEMA, Recordings, Writer
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
+from deskcheck.recording.writer import Writer
 from tests.command import deskcheck
 from tests.sample import spread
 

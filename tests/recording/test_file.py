@@ -31,8 +31,9 @@ from deskcheck.recording import (
     RecordingError,
     Row,
 )
-from deskcheck.recording import file as file_module
-from deskcheck.recording.file import Recordings, Writer
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.schema import RECORDINGS_SCHEMA
+from deskcheck.recording.writer import Writer
 from tests.recording import told
 from tests.sample import examples, spread
 
@@ -83,7 +84,8 @@ def child_command(script: str, *arguments: object) -> list[str]:
 CHILD_HELPERS = f"""
 import json, os, time
 from deskcheck.recording import Ending, Environment, Outcome, Program, RecordingError, Row
-from deskcheck.recording.file import Recordings, Writer
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.writer import Writer
 ENVIRONMENT = Environment(**{ENVIRONMENT.to_dict()!r})
 def record(writer, id_, rows=3, text='{{"a": 1}}'):
     spool = writer.begin(Program(id=id_, code="a = 1"))
@@ -167,9 +169,9 @@ def test_what_is_written_is_read(
 ) -> None:
     """Whatever is recorded, and however it falls into batches, row groups and shards, is read back equal."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(file_module, "_BATCH_ROWS", batch_rows)
-        patch.setattr(file_module, "_GROUP_ROWS", group_rows)
-        patch.setattr(file_module, "_PAGE_ROWS", 2)
+        patch.setattr("deskcheck.recording.spool._BATCH_ROWS", batch_rows)
+        patch.setattr("deskcheck.recording.writer._GROUP_ROWS", group_rows)
+        patch.setattr("deskcheck.recording.reader._PAGE_ROWS", 2)
         with Writer(folder, shard_recordings=shard_recordings) as writer:
             for one, rows, ending, environment, repeatable, difference in written:
                 spool = writer.begin(one)
@@ -997,7 +999,7 @@ def test_pandas_reads_it(crux: Path) -> None:
     """pandas reads the folder's tables without our code."""
     pandas = pytest.importorskip("pandas")
     recordings = pandas.read_parquet(crux / "recordings-00000.parquet")
-    assert list(recordings.columns) == file_module.RECORDINGS_SCHEMA.names
+    assert list(recordings.columns) == RECORDINGS_SCHEMA.names
     assert list(recordings["code"]) == ["f(0)", "f(1)"]
     assert list(recordings["first_row"]) == [0, 3]
     events = pandas.read_parquet(crux / "events-00000.parquet")

@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 import deskcheck
 from deskcheck.corpus import programs
 from deskcheck.recording import Event, Kind, Mode, Program, Recording, Row, State, Trace, Value
-from deskcheck.recording.file import Recordings, Writer
+from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import CHECKPOINT_EVENTS, fingerprint
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.recording.writer import Writer
+from deskcheck.sandbox.record.recorder import record_all
 from tests.sample import examples
 
 

@@ -12,9 +12,10 @@ import pytest
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox import Limits, Sandbox, _cgroup
+from deskcheck.sandbox import Limits, Sandbox
 from deskcheck.sandbox.limits import WALL_TIMES
-from deskcheck.sandbox.recorder import Recorder, RecordSettings
+from deskcheck.sandbox.linux import cgroup
+from deskcheck.sandbox.record.recorder import Recorder, RecordSettings
 from deskcheck.sandbox.server import NOT_COUNTED
 from tests.circumstances import as_nobody
 
@@ -54,16 +55,16 @@ def groups(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         yield False
         return
     try:
-        yield _cgroup.CPU in _cgroup.places()
-    except _cgroup.Unavailable:
+        yield cgroup.CPU in cgroup.places()
+    except cgroup.Unavailable:
         pytest.skip("no control groups: would have proved the same with them")
 
 
 def without_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none() -> dict[str, _cgroup.Place]:
-        raise _cgroup.Unavailable("none, for this test")
+    def none() -> dict[str, cgroup.Place]:
+        raise cgroup.Unavailable("none, for this test")
 
-    monkeypatch.setattr(_cgroup, "places", none)
+    monkeypatch.setattr(cgroup, "places", none)
 
 
 def ran(code: str, level: str, limits: Limits = LIMITS) -> Ending:
@@ -195,10 +196,10 @@ def test_a_recording_says_what_counted(groups: bool) -> None:
     """The environment of a recording names the group, or in words what stood for it."""
     with Recorder(RecordSettings(), workers=1) as recorder:
         accounts = recorder.environment(Program(id="p", code=""), {}).accounts
-    assert list(accounts) == list(_cgroup.COUNTED)
+    assert list(accounts) == list(cgroup.COUNTED)
     for what, said in accounts.items():
         assert said == NOT_COUNTED[what] or said.startswith("control group, version ")
-    assert accounts[_cgroup.CPU].startswith("control group") is groups
+    assert accounts[cgroup.CPU].startswith("control group") is groups
 
 
 @pytest.mark.slow

@@ -10,10 +10,11 @@ import pytest
 
 from deskcheck.cli import recording as command
 from deskcheck.recording import Program, Row
-from deskcheck.recording.file import Recordings, Writer
-from deskcheck.sandbox.against import against_reference
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.against import against_reference
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import TraceLimits
 from tests.command import deskcheck

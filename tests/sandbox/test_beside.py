@@ -10,7 +10,7 @@ import pytest
 
 from deskcheck.recording import Outcome, Program
 from deskcheck.sandbox import Confinement, Limits, Sandbox
-from deskcheck.sandbox._beside import is_private, look
+from deskcheck.sandbox.inside.beside import is_private, look
 
 READER = """\
 import json, os, sys

@@ -10,8 +10,9 @@ import pytest
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.sandbox import Limits, Sandbox, _cgroup
+from deskcheck.sandbox import Limits, Sandbox
 from deskcheck.sandbox.layers import layers
+from deskcheck.sandbox.linux import cgroup as _cgroup
 from deskcheck.sandbox.server import NOT_COUNTED
 
 FILL = """
@@ -138,7 +139,7 @@ def test_groups_that_nobody_holds_are_swept(proves: None) -> None:
     """A group whose caller was killed is ended and removed by the next; one in use stays."""
     held = _cgroup.Group()
     code = (
-        "import os, sys, time; from deskcheck.sandbox import _cgroup; group = _cgroup.Group(); "
+        "import os, sys, time; from deskcheck.sandbox.linux import cgroup as _cgroup; group = _cgroup.Group(); "
         "print(*group.folders.values(), flush=True); os.kill(os.getpid(), 9)"
     )
     paths = os.pathsep.join(path for path in sys.path if path)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox, _plain
+from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
+from deskcheck.sandbox.inside import plain as _plain
 
 CHECK = (
     "def check(candidate):\n    assert candidate(1) == [1, 2]\n    assert candidate(5) == [5, 6]\ncheck(f)\n"

@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
+from deskcheck.recording import compare
+from deskcheck.recording import comparing as _comparing
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox import Sandbox, _comparing, compare
+from deskcheck.sandbox import Sandbox
 
 FORGED = """
 import functools, json, sys, tempfile
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox.compare import difference, save, saved
+from deskcheck.recording.compare import difference, save, saved
 
 def filled(name):
     with open("/proc/self/status") as file:

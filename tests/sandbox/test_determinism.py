@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.recording.file import Recordings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox import Cause, Determinism, Limits, Sandbox, repeat
-from deskcheck.sandbox.recorder import record_all
-from deskcheck.sandbox.repeats import causes
+from deskcheck.sandbox.record.recorder import record_all
+from deskcheck.sandbox.record.repeats import causes
 
 START = 1_709_210_096.25
 """2024-02-29 12:34:56.25 UTC."""

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskcheck.recording import InputError, Mode, Outcome, Program
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.environments import (
     BuiltEnvironment,
     EnvironmentSpec,
@@ -26,7 +26,7 @@ from deskcheck.sandbox.environments import (
     find,
     remove,
 )
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.sandbox.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]

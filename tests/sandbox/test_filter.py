@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskcheck.sandbox import _kernel, _seccomp
-from deskcheck.sandbox._call_numbers import NUMBERS
+from deskcheck.sandbox.linux import kernel as _kernel
+from deskcheck.sandbox.linux import seccomp as _seccomp
+from deskcheck.sandbox.linux.call_numbers import NUMBERS
 from tests.sample import examples
 
 X86, ARM, I386 = 0xC000003E, 0xC00000B7, 0x40000003
@@ -176,7 +177,7 @@ def test_the_kernel_decides_as_it_is_read_here() -> None:
     """In a process under the filter, every number that it does not know fails so, and those it refuses too."""
     code = (
         "import ctypes, os\n"
-        "from deskcheck.sandbox import _seccomp\n"
+        "from deskcheck.sandbox.linux import seccomp as _seccomp\n"
         "_seccomp.attach(_seccomp.program(owner_changes=True))\n"
         "libc = ctypes.CDLL(None, use_errno=True)\n"
         f"for number in {sorted(set(range(600)) - numbers(_seccomp._ALLOWED) - UPROBES)}:\n"
@@ -202,7 +203,7 @@ def test_an_alien_call_names_itself() -> None:
     if ARCH != X86:
         pytest.skip("x32 is of x86-64: would have proved that its calls end the process")
     code = (
-        "import ctypes\nfrom deskcheck.sandbox import _seccomp\n"
+        "import ctypes\nfrom deskcheck.sandbox.linux import seccomp as _seccomp\n"
         "_seccomp.attach(_seccomp.program(owner_changes=True))\nctypes.CDLL(None).syscall(0x40000000 | 39)\n"
     )
     paths = os.pathsep.join(path for path in sys.path if path)

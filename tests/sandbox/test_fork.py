@@ -52,7 +52,7 @@ def test_each_program_has_random_numbers_of_its_own(level: str) -> None:
 @pytest.mark.parametrize(("imported", "nothing"), [("json", True), ("logging", False), ("threading", True)])
 def test_what_modules_do_after_a_fork_is_not_left_out(imported: str, nothing: bool) -> None:
     """The short way to fork is taken only where no module has something to do in the child that it leaves out."""
-    code = f"import {imported}; from deskcheck.sandbox import _server; print(_server._nothing_after_fork())"
+    code = f"import {imported}; from deskcheck.sandbox.inside import server as _server; print(_server._nothing_after_fork())"
     paths = os.pathsep.join(path for path in sys.path if path)
     shown = subprocess.run(
         [sys.executable, "-s", "-P", "-c", code],
@@ -66,7 +66,7 @@ def test_what_modules_do_after_a_fork_is_not_left_out(imported: str, nothing: bo
 
 STEPS = """
 import errno, json, os, signal, sys
-from deskcheck.sandbox import _kernel, _steps
+from deskcheck.sandbox.linux import kernel as _kernel, steps as _steps
 
 _kernel.prctl(_kernel.PR_SET_NO_NEW_PRIVS, 1)
 out, err, channel = os.dup(1), os.dup(2), os.open("/dev/null", os.O_RDONLY)
@@ -102,7 +102,7 @@ print(json.dumps([
 
 def in_way(way: str, code: str) -> "subprocess.CompletedProcess[str]":
     if way == "_steps.compiled.fork":
-        from deskcheck.sandbox import _steps
+        from deskcheck.sandbox.linux import steps as _steps
 
         if _steps.compiled is None:
             pytest.skip("not compiled here: would have proved that C confines a process as ctypes does")

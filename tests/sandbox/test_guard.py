@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.sandbox._guard import Guarded
+from deskcheck.sandbox.linux.guard import Guarded
 
 LIMIT_S = 120
 # A daemon, as tests start them: in a session of its own, its parent gone. It holds the pipe open.
@@ -33,7 +33,7 @@ sys.exit(7)
 CALLER = f"""
 import os, sys, time
 from pathlib import Path
-from deskcheck.sandbox._guard import Guarded
+from deskcheck.sandbox.linux.guard import Guarded
 pipe = int(sys.argv[1])
 with open(os.devnull, "wb") as output:
     Guarded([sys.executable, "-c", {DAEMON!r}, str(pipe), "wait"], folder=Path("/"), output=output,

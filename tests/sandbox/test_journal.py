@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.recording.errors import RecordingError
-from deskcheck.sandbox._journal import Journal
+from deskcheck.errors import RecordingError
+from deskcheck.sandbox.journal import Journal
 
 
 def kept(path: Path) -> list[bytes]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.sandbox import Limits, Sandbox, _probe
+from deskcheck.sandbox import Limits, Sandbox, probe
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.layers import missing
 from tests.circumstances import ROOT, as_bare_root, as_container, as_nobody
@@ -27,7 +27,7 @@ print(os.getuid(), any(sets.raw))
 RUN = f"""
 import json, sys
 sys.path.insert(0, {str(ROOT / "src")!r})
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Sandbox
 try:
@@ -127,14 +127,14 @@ def test_older_versions_of_landlock_do(level: str, abi: int) -> None:
 @pytest.mark.parametrize("level", CONFINED)
 def test_the_doctor_finds_that_nothing_is_reached(level: str) -> None:
     """Its own attack, at a level that holds."""
-    assert _probe.fault(Confinement(level)) == ""
+    assert probe.fault(Confinement(level)) == ""
 
 
 def test_the_doctors_attack_is_one() -> None:
     """Without confinement it reaches all that it aims at, and each is seen."""
-    with _probe._targets() as (names, reached), Sandbox("trusted", workers=1) as sandbox:
+    with probe._targets() as (names, reached), Sandbox("trusted", workers=1) as sandbox:
         text = "".join(f"{name} = {value!r}\n" for name, value in names.items())
-        ending = sandbox.run_one(Program(id="attack", code=text + _probe._ATTACK))
+        ending = sandbox.run_one(Program(id="attack", code=text + probe._ATTACK))
         assert ending.outcome is Outcome.RETURNED, ending
         found = reached(ending.stdout)
     assert found == [

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from deskcheck.recording.program import Program
-from deskcheck.sandbox import Sandbox, _orphans
+from deskcheck.sandbox import Sandbox
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.linux import orphans
 from deskcheck.sandbox.server import Profile, Server
 from tests.attacks.stage import parent_of, processes
 from tests.circumstances import as_nobody
@@ -22,7 +23,8 @@ _GONE_S = 60.0
 CALLER = """
 import sys
 from deskcheck.recording.program import Program
-from deskcheck.sandbox import Limits, Sandbox, _cgroup
+from deskcheck.sandbox import Limits, Sandbox
+from deskcheck.sandbox.linux import cgroup as _cgroup
 
 def none():
     raise _cgroup.Unavailable("none, for this test")
@@ -65,7 +67,7 @@ def children() -> set[int]:
 
 
 def carriers(mark: int) -> set[int]:
-    return _orphans._carriers().get(mark, set())
+    return orphans._carriers().get(mark, set())
 
 
 def wait_for(count: int, mark: int) -> set[int]:
@@ -119,7 +121,7 @@ def test_what_lost_its_server_is_ended(level: str, user: str, adopted: None) -> 
         if level == "strict":
             wait_for(0, mark)  # they went with their namespace
         else:
-            _orphans.sweep()  # if no other process that starts a sandbox has done it by now
+            orphans.sweep()  # if no other process that starts a sandbox has done it by now
         assert not carriers(mark)
         assert carriers(alive.mark) == {alive.process.pid}
         assert other.run_one(Program(id="q", code="print(1)")).stdout == "1\n"
@@ -141,7 +143,7 @@ def test_what_a_killed_server_leaves_ends_with_its_server(adopted: None) -> None
         assert helper.stdout is not None
         helper.stdout.readline()
         assert carriers(server.mark) == {server.process.pid, helper.pid}
-        _orphans.sweep()
+        orphans.sweep()
         assert helper.poll() is None
         os.kill(server.process.pid, signal.SIGKILL)
         server.close()
@@ -150,11 +152,11 @@ def test_what_a_killed_server_leaves_ends_with_its_server(adopted: None) -> None
 
 def test_a_mark_is_read_as_it_was_made() -> None:
     """A mark names its server; a limit of another kind is none."""
-    mark = _orphans.new_mark(4_194_303)
+    mark = orphans.new_mark(4_194_303)
     code = (
-        "import resource, sys; from deskcheck.sandbox import _orphans; print(_orphans.mark_of('self')); "
-        "resource.setrlimit(10, (5000, 5000)) if sys.argv[1] == '0' else _orphans.carry(int(sys.argv[1])); "
-        "print(_orphans.mark_of('self'))"
+        "import resource, sys; from deskcheck.sandbox.linux import orphans; print(orphans.mark_of('self')); "
+        "resource.setrlimit(10, (5000, 5000)) if sys.argv[1] == '0' else orphans.carry(int(sys.argv[1])); "
+        "print(orphans.mark_of('self'))"
     )
     paths = os.pathsep.join(path for path in sys.path if path)
     for given, seen in ((str(mark), str(mark)), ("0", "None")):

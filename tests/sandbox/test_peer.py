@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deskcheck.recording import Outcome, Program
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
-from deskcheck.sandbox._channel import PART_BYTES, Forged, Receiver, TooLong, sender
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.inside.channel import PART_BYTES, Forged, Receiver, TooLong, sender
+from deskcheck.sandbox.record.recorder import record_all
 from tests.command import deskcheck
 from tests.peer import streams
 from tests.sample import examples, spread
@@ -28,7 +28,7 @@ def channel():
     while frame:
         for thing in [*frame.f_locals.values()]:
             send = thing if callable(thing) else getattr(thing, "send", None)
-            if getattr(send, "__module__", None) == "deskcheck.sandbox._channel":
+            if getattr(send, "__module__", None) == "deskcheck.sandbox.inside.channel":
                 return send
         frame = frame.f_back
 send = channel()

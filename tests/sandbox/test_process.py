@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from deskcheck.errors import SandboxError
 from deskcheck.recording import block
-from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.recording import Ending

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.file import Recordings
+from deskcheck.errors import InputError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import Summary, record_all
+from deskcheck.sandbox.record.recorder import Summary, record_all
 
 
 def call(name: str, code: str, arguments: str = "()") -> Program:

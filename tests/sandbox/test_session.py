@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox import After, Confinement, Limits, Sandbox, Session, SessionEnded
 from tests.circumstances import ROOT, as_nobody
@@ -396,7 +396,7 @@ def test_the_channel_cannot_be_used(sandbox: Sandbox, attack: str, outcomes: set
 LINKED = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "src")!r})
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.sandbox import Sandbox
 with Sandbox(sys.argv[1], workers=1) as sandbox, sandbox.session() as session:
     session.run("import os\\nown = os.getcwd()\\nos.rename(own, own + '-aside')")

@@ -17,11 +17,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from deskcheck.recording.file import Recordings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import RecordSettings
+from deskcheck.sandbox.record.recorder import RecordSettings
 from deskcheck.scale import LocalPool, record_job
 from deskcheck.scale.status import failures
 from tests.scale.jobs import HOSTILE, OPEN, hostile, killer, sums

@@ -6,7 +6,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import RecordSettings
+from deskcheck.sandbox.record.recorder import RecordSettings
 
 OPEN = RecordSettings(repeat=False, confinement=Confinement.TRUSTED, limits=Limits(cpu_s=5, wall_s=100))
 """Programs that can reach the process that records them."""

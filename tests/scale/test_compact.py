@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from deskcheck.recording.errors import InputError, RecordingError
-from deskcheck.recording.file import COMPACTING_NAME, Recordings
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.schema import COMPACTING_NAME
 from deskcheck.scale import LocalPool, record_job, status
 from deskcheck.scale.compact import compact
 from deskcheck.scale.manifest import add_line

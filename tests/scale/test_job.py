@@ -18,12 +18,13 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.recording.errors import InputError, RecordingError
-from deskcheck.recording.file import Recordings, Writer
+from deskcheck.errors import InputError, RecordingError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import RecordSettings, record_all
+from deskcheck.sandbox.record.recorder import RecordSettings, record_all
 from deskcheck.scale import JobSummary, LocalPool, record_job, status
 from deskcheck.scale.status import changed, failures
 from tests.scale.jobs import HOSTILE, OPEN, hostile, killer, sums

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.recorder import RecordSettings
+from deskcheck.sandbox.record.recorder import RecordSettings
 from deskcheck.scale.plan import Item, in_shards
 from deskcheck.tracer.limits import Level, TraceLimits
 from tests.sample import examples

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
 from deskcheck.recording.program import Program
 from deskcheck.scale import JobSummary, LocalPool, Progress, record_job, status
 from deskcheck.scale import job as job_module

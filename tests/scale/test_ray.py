@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from deskcheck.recording.errors import MissingExtra
-from deskcheck.recording.file import Recordings
+from deskcheck.errors import MissingExtra
+from deskcheck.recording.reader import Recordings
 from deskcheck.scale import LocalPool, record_job
 from tests.conftest import skip_without_ray
 from tests.scale.jobs import OPEN, killer, sums

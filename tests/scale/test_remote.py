@@ -22,8 +22,8 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli.app import app
-from deskcheck.recording.errors import InputError, RecordingError
-from deskcheck.recording.file import Recordings
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.recording.reader import Recordings
 from deskcheck.scale import LocalPool, record_job, status
 from deskcheck.scale.compact import compact
 from deskcheck.scale.remote import Mirrored, pull, push
@@ -471,8 +471,8 @@ def test_pull_does_not_run_beside_a_job(job: Path, remote: Remote, tmp_path: Pat
 
 
 def make_lessons(job: Path, folder: Path) -> Any:
-    from deskcheck.teach.job import build_in_shards
-    from deskcheck.teach.lessons import LessonSettings
+    from deskcheck.teach.lessons.job import build_in_shards
+    from deskcheck.teach.lessons.lessons import LessonSettings
 
     settings = LessonSettings(notations=("compact",), validation=0.2, test=0.1, budget=1200, any_licence=True)
     return build_in_shards([job], folder, settings, runner=LocalPool(1), size=8)

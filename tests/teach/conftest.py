@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deskcheck.recording import Mode, Program
-from deskcheck.recording.file import Writer
+from deskcheck.recording.writer import Writer
 from deskcheck.tracer import Level
 from tests.ask.conftest import _record
 

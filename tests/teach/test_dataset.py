@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from deskcheck.recording import InputError, RecordingError
-from deskcheck.recording.file import Recordings
-from deskcheck.teach import dataset as dataset_module
-from deskcheck.teach._choice import SPLITS, split_of
-from deskcheck.teach.dataset import export_dataset
-from deskcheck.teach.lessons import LessonSettings, build, program_sha256
+from deskcheck.recording.reader import Recordings
+from deskcheck.teach.lessons import dataset as dataset_module
+from deskcheck.teach.lessons.choice import SPLITS, split_of
+from deskcheck.teach.lessons.dataset import export_dataset
+from deskcheck.teach.lessons.lessons import LessonSettings, build, program_sha256
 from tests.teach.conftest import Recorded, call, rows_of
 
 LOOP = "def f(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n"

@@ -9,8 +9,8 @@ torch = pytest.importorskip("torch", reason="no torch: would have proved that gr
 
 from torch import Tensor  # noqa: E402
 
-from deskcheck.teach._gradients import Attended, RootMeanSquare  # noqa: E402
-from deskcheck.teach.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.gradients import Attended, RootMeanSquare  # noqa: E402
+from deskcheck.teach.small.model import Model, Shape  # noqa: E402
 
 attended: Any = Attended.apply
 
@@ -29,7 +29,7 @@ def drawn(*shape: int) -> Tensor:
 
 @pytest.mark.parametrize("block", [1, 2, 256])
 def test_attention(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deskcheck.teach._gradients.BLOCK", block)
+    monkeypatch.setattr("deskcheck.teach.small.gradients.BLOCK", block)
     q, k, v = drawn(2, 2, 3, 4), drawn(2, 2, 5, 4), drawn(2, 2, 5, 4, 1)[..., 0] * 2
     seen = torch.full((3, 5), -math.inf, dtype=torch.float64).triu(3).repeat(2, 1, 1, 1)
     seen[1, :, :, 1] = -math.inf

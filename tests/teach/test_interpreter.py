@@ -7,10 +7,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="no torch: would have proved that guessing changes no answer")
 
-from deskcheck.teach.interpreter import Rows  # noqa: E402
-from deskcheck.teach.model import Model, Shape  # noqa: E402
-from deskcheck.teach.networks import TorchNetwork  # noqa: E402
-from deskcheck.teach.tokens import Bytes  # noqa: E402
+from deskcheck.teach.lessons.tokens import Bytes  # noqa: E402
+from deskcheck.teach.small.interpreter import Rows  # noqa: E402
+from deskcheck.teach.small.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.networks import TorchNetwork  # noqa: E402
 
 PREFIXES = ["1|def f(n):\n2|    return n\n\n", "1|x = 1\n\n", "1|def f(n):\n2|    return n\n\n"]
 

@@ -17,14 +17,14 @@ from deskcheck.corpus.near import HeldOut
 from deskcheck.notation import NOTATIONS, moments, transitions
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import InputError, Program, RecordingError
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.scale.seen import Seen
-from deskcheck.teach import lessons as lessons_module
-from deskcheck.teach._choice import SPLITS, chosen_steps, shares, split_of
-from deskcheck.teach._shards import refuse_unfinished
-from deskcheck.teach.dataset import export_dataset
-from deskcheck.teach.lessons import LessonSettings, build
-from deskcheck.teach.tokens import Bytes
+from deskcheck.teach.lessons import lessons as lessons_module
+from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, shares, split_of
+from deskcheck.teach.lessons.dataset import export_dataset
+from deskcheck.teach.lessons.lessons import LessonSettings, build
+from deskcheck.teach.lessons.shards import refuse_unfinished
+from deskcheck.teach.lessons.tokens import Bytes
 from deskcheck.tracer import Level
 from tests.teach.conftest import Recorded, call, rows_of
 
@@ -235,7 +235,7 @@ def test_a_killed_builder_loses_nothing(
 ) -> None:
     """Stopped after some recordings and started again, it has the same rows and counts as one that was not stopped."""
     monkeypatch.setattr(lessons_module, "_SHARD_ROWS", 40)
-    monkeypatch.setattr("deskcheck.teach._shards._GROUP_ROWS", 7)
+    monkeypatch.setattr("deskcheck.teach.lessons.shards._GROUP_ROWS", 7)
     given = [call(f"{one.id}-{n}", one.code, f"({n + 2})") for n in range(3) for one in programs(5)]
     runs = record(*given)
     asked = settings(validation=0.3, test=0.1, steps=25, jumps=(1, 2))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deskcheck.recording import MissingExtra
-from deskcheck.teach.tokens import open_tokenizer
+from deskcheck.teach.lessons.tokens import open_tokenizer
 from tests.command import PROCESS, deskcheck
 from tests.teach.conftest import Recorded, call, rows_of
 

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import InputError, Program, RecordingError
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.scale import LocalPool, status
 from deskcheck.scale.job import TRIES
 from deskcheck.scale.status import changed, failures
-from deskcheck.teach import job as job_module
-from deskcheck.teach.job import build_in_shards
-from deskcheck.teach.lessons import LessonSettings, build
+from deskcheck.teach.lessons import job as job_module
+from deskcheck.teach.lessons.job import build_in_shards
+from deskcheck.teach.lessons.lessons import LessonSettings, build
 from tests.conftest import skip_without_ray
 from tests.teach.conftest import Recorded, call, rows_of
 
@@ -192,9 +192,9 @@ def test_a_program_that_ends_its_worker_stands_alone(
         "import sys, os\n"
         "class Finder:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'deskcheck.teach._making':\n"
+        "        if name == 'deskcheck.teach.lessons.making':\n"
         "            sys.meta_path.remove(self)\n"
-        "            import deskcheck.teach.tokens as tokens\n"
+        "            import deskcheck.teach.lessons.tokens as tokens\n"
         "            encode = tokens.Bytes.encode\n"
         "            def deadly(self, text):\n"
         "                if 'deadly' in text: os._exit(9)\n"

@@ -13,8 +13,8 @@ torch = pytest.importorskip(
     "torch", reason="no torch: would have proved that the small model computes what it says"
 )
 
-from deskcheck.teach.batches import Batch  # noqa: E402
-from deskcheck.teach.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.batches import Batch  # noqa: E402
+from deskcheck.teach.small.model import Model, Shape  # noqa: E402
 
 SHAPE = Shape(vocabulary=50, layers=2, width=32, heads=2, hidden=48)
 

@@ -10,16 +10,16 @@ import pytest
 
 from deskcheck.corpus import programs
 from deskcheck.recording import Mode, Program
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from tests.teach.conftest import Recorded
 
 pytest.importorskip(
     "onnxruntime", reason="no ONNX Runtime: would have proved that the package's model runs programs"
 )
 
-from deskcheck.teach import checkpoints
-from deskcheck.teach.checkpoints import NANO, open_checkpoint
-from deskcheck.teach.evaluation import report, run_all
+from deskcheck.teach.small import checkpoints
+from deskcheck.teach.small.checkpoints import NANO, open_checkpoint
+from deskcheck.teach.small.evaluation import report, run_all
 
 FOLDER = Path(checkpoints.__file__).parent / NANO
 UNSEEN = "generated:30,level=1-3,seed=9001,inputs=1"

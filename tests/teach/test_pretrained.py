@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from deskcheck.recording import InputError
-from deskcheck.teach.lessons import LessonSettings, build
-from deskcheck.teach.tokens import Pretrained
+from deskcheck.teach.lessons.lessons import LessonSettings, build
+from deskcheck.teach.lessons.tokens import Pretrained
 from tests.teach import families
 from tests.teach.conftest import Recorded, call, rows_of
 

@@ -5,20 +5,20 @@ from pathlib import Path
 import pytest
 
 from deskcheck.recording import InputError
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from tests.teach.conftest import Recorded, call
 
 WHY = "would have proved that a checkpoint can be asked questions"
 torch = pytest.importorskip("torch", reason=f"no torch: {WHY}")
 pytest.importorskip("inspect_ai", reason=f"no inspect_ai: {WHY}")
 
-import deskcheck.teach.provider  # noqa: E402, F401 (registers it where deskcheck is not installed)
+import deskcheck.teach.small.provider  # noqa: E402, F401 (registers it where deskcheck is not installed)
 from deskcheck.ask.run import ask  # noqa: E402
-from deskcheck.teach.checkpoints import open_checkpoint  # noqa: E402
-from deskcheck.teach.evaluation import report, run_all  # noqa: E402
-from deskcheck.teach.lessons import LessonSettings, build  # noqa: E402
-from deskcheck.teach.model import Shape  # noqa: E402
-from deskcheck.teach.training import Training, teach  # noqa: E402
+from deskcheck.teach.lessons.lessons import LessonSettings, build  # noqa: E402
+from deskcheck.teach.small.checkpoints import open_checkpoint  # noqa: E402
+from deskcheck.teach.small.evaluation import report, run_all  # noqa: E402
+from deskcheck.teach.small.model import Shape  # noqa: E402
+from deskcheck.teach.small.training import Training, teach  # noqa: E402
 
 CODE = "def f(n):\n    m = n + 1\n    return m\n"
 

@@ -14,12 +14,12 @@ pytest.importorskip("onnx", reason=f"no onnx: {WHY}")
 pytest.importorskip("onnxscript", reason=f"no onnxscript: {WHY}")
 pytest.importorskip("onnxruntime", reason=f"no ONNX Runtime: {WHY}")
 
-from deskcheck.teach.export import export  # noqa: E402
-from deskcheck.teach.interpreter import Rows  # noqa: E402
-from deskcheck.teach.model import Model, Shape  # noqa: E402
-from deskcheck.teach.networks import TorchNetwork  # noqa: E402
-from deskcheck.teach.runtime import OnnxNetwork  # noqa: E402
-from deskcheck.teach.tokens import Bytes  # noqa: E402
+from deskcheck.teach.lessons.tokens import Bytes  # noqa: E402
+from deskcheck.teach.small.export import export  # noqa: E402
+from deskcheck.teach.small.interpreter import Rows  # noqa: E402
+from deskcheck.teach.small.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.networks import TorchNetwork  # noqa: E402
+from deskcheck.teach.small.runtime import OnnxNetwork  # noqa: E402
 
 
 @pytest.fixture(scope="module", params=[0, 3], ids=["alone", "behind"])

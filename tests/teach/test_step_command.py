@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.teach.tokens import Bytes
+from deskcheck.teach.lessons.tokens import Bytes
 from tests.teach.conftest import Recorded, call
 
 torch = pytest.importorskip("torch", reason="no torch: would have proved that a trained model can be stepped")
@@ -14,7 +14,7 @@ from typer.testing import CliRunner  # noqa: E402
 
 from deskcheck.cli import app  # noqa: E402
 from deskcheck.recording import DeskcheckError  # noqa: E402
-from deskcheck.teach.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.model import Model, Shape  # noqa: E402
 
 CODE = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i\n    return total\n"
 

@@ -12,9 +12,9 @@ from deskcheck.notation import state_text
 from deskcheck.notation.divergence import Divergence, Stop
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording import InputError, Mode, Program, Recording
-from deskcheck.teach.interpreter import Floats, Numbers, Rows
-from deskcheck.teach.stepper import Run, Start, Stepper, exact_steps, start_of, true_states
-from deskcheck.teach.tokens import Bytes
+from deskcheck.teach.lessons.tokens import Bytes
+from deskcheck.teach.small.interpreter import Floats, Numbers, Rows
+from deskcheck.teach.small.stepper import Run, Start, Stepper, exact_steps, start_of, true_states
 from deskcheck.tracer import Level
 from tests.ask.conftest import _record
 

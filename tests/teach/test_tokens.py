@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskcheck.recording import InputError
-from deskcheck.teach.tokens import Bytes, Edits, Words, pieces
+from deskcheck.teach.lessons.tokens import Bytes, Edits, Words, pieces
 
 TEXTS = st.text(st.characters(codec=None)) | st.text("0123456789 a=-.,", max_size=40)
 

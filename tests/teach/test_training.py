@@ -13,16 +13,17 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import InputError, RecordingError
-from deskcheck.teach.lessons import LessonSettings, build
-from deskcheck.teach.tokens import Bytes
+from deskcheck.teach.lessons.lessons import LessonSettings, build
+from deskcheck.teach.lessons.tokens import Bytes
 from tests.teach.conftest import Recorded, call
 
 torch = pytest.importorskip(
     "torch", reason="no torch: would have proved that runs go on where they were ended"
 )
 
-from deskcheck.teach._ids import IGNORED  # noqa: E402
-from deskcheck.teach.batches import (  # noqa: E402
+from deskcheck.teach.lessons.ids import IGNORED  # noqa: E402
+from deskcheck.teach.run_folder import METRICS, RUN  # noqa: E402
+from deskcheck.teach.small.batches import (  # noqa: E402
     Batches,
     make_batch,
     read_lessons,
@@ -30,10 +31,9 @@ from deskcheck.teach.batches import (  # noqa: E402
     shards,
     some_texts,
 )
-from deskcheck.teach.checkpoints import open_checkpoint  # noqa: E402
-from deskcheck.teach.model import Model, Shape  # noqa: E402
-from deskcheck.teach.run_folder import METRICS, RUN  # noqa: E402
-from deskcheck.teach.training import RESUME, Training, loss_of, teach  # noqa: E402
+from deskcheck.teach.small.checkpoints import open_checkpoint  # noqa: E402
+from deskcheck.teach.small.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.training import RESUME, Training, loss_of, teach  # noqa: E402
 
 SMALL = Shape(vocabulary=Bytes.size, layers=2, width=48, heads=2, hidden=96)
 SHORT = Training(steps=24, rows=16, each=8, look=4, check=8, check_batches=1, warmup=4, precision="fp32")
@@ -179,7 +179,7 @@ def test_one_at_a_time_trains_in_a_folder(lessons: Path, tmp_path: Path) -> None
 
     def another(row: dict[str, Any]) -> None:
         code = (
-            "import sys\nfrom pathlib import Path\nfrom deskcheck.teach.training import teach\n"
+            "import sys\nfrom pathlib import Path\nfrom deskcheck.teach.small.training import teach\n"
             "teach(Path(sys.argv[1]), Path(sys.argv[2]))\n"
         )
         command = [sys.executable, "-c", code, str(lessons), str(out)]
@@ -200,7 +200,7 @@ def test_a_killed_run_goes_on_with_the_same_losses(lessons: Path, tmp_path: Path
     )
     shape = f"Shape(vocabulary={Bytes.size}, layers=2, width=48, heads=2, hidden=96)"
     code = (
-        "import sys, time, torch\nfrom pathlib import Path\nfrom deskcheck.teach.training import *\n"
+        "import sys, time, torch\nfrom pathlib import Path\nfrom deskcheck.teach.small.training import *\n"
         "torch.set_num_threads(1)\n"
         "def slowly(row):\n    time.sleep(0.5 if row['step'] >= 12 else 0)\n"
         f"teach(Path(sys.argv[1]), Path(sys.argv[2]), shape={shape}, training={settings}, note=slowly)\n"

@@ -130,7 +130,7 @@ def all_of_them():
 CHILD = """
 import json, sys
 from deskcheck.recording import block
-from deskcheck.sandbox import _calls
+from deskcheck.sandbox.inside import calls as _calls
 from deskcheck.tracer import ReferenceTracer, TraceLimits, tracer_class
 
 folder, name = sys.argv[1:]

@@ -24,10 +24,10 @@ import pytest
 from deskcheck import Recordings, record
 from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Trace, Value, block, render
 from deskcheck.sandbox import run
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer import Level
-from deskcheck.tracer._frames import _LEAVES, CodeFacts, _after
 from deskcheck.tracer._instructions import constant_text
+from deskcheck.tracer.frames import _LEAVES, CodeFacts, _after
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.py"))
 

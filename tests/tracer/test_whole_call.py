@@ -12,7 +12,7 @@ import pytest
 
 import deskcheck
 from deskcheck.recording import InputError, Kind, Outcome, Recording
-from deskcheck.tracer._whole_call import whole_call
+from deskcheck.tracer.whole_call import whole_call
 
 
 async def later(x: int) -> int:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import Mode, Program, Recording
-from deskcheck.recording.file import Recordings
+from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer import Level
 from tests.conftest import unmeasured
 
@@ -158,7 +158,7 @@ def instructions(tmp_path_factory: pytest.TempPathFactory) -> Folder:
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     """A call that goes through two files, recorded while a project's tests make it."""
-    from deskcheck.corpus.suite import find_suite, record_suite
+    from deskcheck.corpus.suite.suite import find_suite, record_suite
 
     folder = tmp_path_factory.mktemp("project")
     (folder / "pyproject.toml").write_text("")
@@ -199,8 +199,8 @@ def runs(lines: Folder, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str
 
 def hostile_logs() -> Any:
     """A run whose every text is hostile."""
-    from deskcheck.ask.logs import Logs
-    from deskcheck.ask.run import Marked, result_of
+    from deskcheck.ask.results.logs import Logs
+    from deskcheck.ask.results.results import Marked, result_of
 
     text = f"{HOSTILE}\u202e\u200b\ud800" + "<b>" * 400_000
     rows = tuple(
@@ -281,9 +281,9 @@ def book_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def book(book_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The trajectory of that notebook, run in a real kernel."""
     pytest.importorskip("ipykernel", reason="would have proved that a run of a notebook is shown")
-    from deskcheck.notebook.capture import StateLimits
-    from deskcheck.notebook.ipynb import read_notebook
-    from deskcheck.notebook.replayer import replay
+    from deskcheck.notebook.kernel.replayer import replay
+    from deskcheck.notebook.state.capture import StateLimits
+    from deskcheck.notebook.trajectory.ipynb import read_notebook
 
     path = tmp_path_factory.mktemp("books") / "book.trajectory.parquet"
     replay(
@@ -296,9 +296,9 @@ def book(book_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A trajectory with every kind of step, its executions made in a real kernel."""
     pytest.importorskip("ipykernel", reason="would have proved that edits and restarts are shown")
-    from deskcheck.notebook.capture import StateLimits
-    from deskcheck.notebook.replayer import replay
-    from deskcheck.notebook.trajectory import (
+    from deskcheck.notebook.kernel.replayer import replay
+    from deskcheck.notebook.state.capture import StateLimits
+    from deskcheck.notebook.trajectory.trajectory import (
         Cell,
         Deletion,
         Edit,
@@ -339,7 +339,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def hostile_trajectory() -> Any:
     """A notebook whose every text is hostile."""
-    from deskcheck.notebook.trajectory import Cell, Execution, Output, Status, Trajectory
+    from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Output, Status, Trajectory
 
     text = f"{HOSTILE}\u202e\u200b\ud800" + "<b>" * 300_000
     outputs = (

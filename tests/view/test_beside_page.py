@@ -11,7 +11,7 @@ from deskcheck.cli import app
 from deskcheck.corpus import programs
 from deskcheck.notation import Moment
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.recorder import record_all
+from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.view.beside import AHEAD, Beside, beside, beside_page, read_told
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
 from tests.view.conftest import Folder

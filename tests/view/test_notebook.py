@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
-from deskcheck.notebook.file import read_trajectory, write_trajectory
-from deskcheck.notebook.ipynb import parse_notebook, read_notebook
-from deskcheck.notebook.trajectory import (
+from deskcheck.notebook.trajectory.file import read_trajectory, write_trajectory
+from deskcheck.notebook.trajectory.ipynb import parse_notebook, read_notebook
+from deskcheck.notebook.trajectory.trajectory import (
     Cell,
     Deletion,
     Edit,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.notebook.file import read_trajectory
-from deskcheck.notebook.ipynb import read_notebook
+from deskcheck.notebook.trajectory.file import read_trajectory
+from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.view.notebook_page import notebook_page
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
@@ -141,8 +141,8 @@ def test_a_published_notebook(page: Page, tmp_path: Path) -> None:
             )
         path = found[0]
     pytest.importorskip("ipykernel", reason="would have proved that a published notebook is shown")
-    from deskcheck.notebook.capture import StateLimits
-    from deskcheck.notebook.replayer import replay
+    from deskcheck.notebook.kernel.replayer import replay
+    from deskcheck.notebook.state.capture import StateLimits
 
     stored = read_notebook(path)
     replay(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deskcheck.notebook.check import (
+from deskcheck.notebook.check.check import (
     CellReport,
     CellStatus,
     NotebookReport,

@@ -46,7 +46,7 @@ def test_a_table_as_csv() -> None:
 
 def test_the_report_says_what_the_runs_said(runs: Mapping[str, Path]) -> None:
     """Scores and intervals are those of the runs; every sample has its length and depth; failures have examples."""
-    from deskcheck.ask.logs import read_logs
+    from deskcheck.ask.results.logs import read_logs
     from deskcheck.view.report import report_of
 
     report = report_of(read_logs([runs["both"], runs["runs"]]), {"deskcheck/guess": (1.0, 2.0)})
@@ -82,7 +82,7 @@ def test_the_report_says_what_the_runs_said(runs: Mapping[str, Path]) -> None:
 
 def test_logs_of_inspect_say_the_same_as_the_tables(runs: Mapping[str, Path], tmp_path: Path) -> None:
     """Without our tables the logs alone give the same scores."""
-    from deskcheck.ask.logs import read_logs
+    from deskcheck.ask.results.logs import read_logs
 
     for log in runs["both"].rglob("*.eval"):
         (tmp_path / log.name).write_bytes(log.read_bytes())
@@ -92,7 +92,7 @@ def test_logs_of_inspect_say_the_same_as_the_tables(runs: Mapping[str, Path], tm
 
 def test_what_cannot_be_reported_says_why(runs: Mapping[str, Path], tmp_path: Path) -> None:
     """A folder without a run, nothing at all, a damaged file."""
-    from deskcheck.ask.logs import read_logs
+    from deskcheck.ask.results.logs import read_logs
 
     with pytest.raises(InputError, match="holds no run"):
         read_logs([tmp_path])
@@ -121,7 +121,7 @@ def test_ranges_hold_every_length() -> None:
 
 def test_an_interval_of_one_sample_is_pythons(runs: Mapping[str, Path]) -> None:
     """The figures of the page are those of `ask.statistics`."""
-    from deskcheck.ask.logs import read_logs
+    from deskcheck.ask.results.logs import read_logs
     from deskcheck.view.report import report_of
 
     logs = read_logs([runs["both"]])

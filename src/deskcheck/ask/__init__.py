@@ -4,16 +4,17 @@ Questions, prompts, parsing and marking are plain functions over our own rows. T
 Inspect AI (the extra ``deskcheck[ask]``), which is imported only where it is used.
 """
 
-from deskcheck.ask.effects import Effect, effects
-from deskcheck.ask.marking import Mark, mark
-from deskcheck.ask.notebooks import NOTEBOOK_QUESTIONS, NotebookOptions
-from deskcheck.ask.questions import QUESTIONS, Question
-from deskcheck.ask.run import Marked, Result, ask, ask_suite, compare
-from deskcheck.ask.sample import Sample
-from deskcheck.ask.solvers import METHODS
-from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
-from deskcheck.ask.steps import Horizon, Steps
-from deskcheck.ask.suites import SUITES, Suite
+from deskcheck.ask.methods.solvers import METHODS
+from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS, NotebookOptions
+from deskcheck.ask.questions.questions import QUESTIONS, Question
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.questions.suites import SUITES, Suite
+from deskcheck.ask.results.effects import Effect, effects
+from deskcheck.ask.results.results import Marked, Result
+from deskcheck.ask.results.statistics import Interval, mean_interval, paired_difference
+from deskcheck.ask.results.steps import Horizon, Steps
+from deskcheck.ask.run import ask, ask_suite, compare
+from deskcheck.ask.scoring.marking import Mark, mark
 
 __all__ = [
     "METHODS",

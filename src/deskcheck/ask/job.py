@@ -22,8 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from deskcheck.ask import _sandbox
-from deskcheck.ask.lines import (
+from deskcheck.ask.questions.lines import (
     Given,
     Questions,
     answer_in_line,
@@ -32,12 +31,13 @@ from deskcheck.ask.lines import (
     read_line,
     sample_in,
 )
-from deskcheck.ask.marking import METRICS, Reading, Run, mark
-from deskcheck.ask.run import utf8
-from deskcheck.ask.sample import Sample
-from deskcheck.ask.statistics import Interval, interval_of
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.results.statistics import Interval, interval_of
+from deskcheck.ask.results.tables import utf8
+from deskcheck.ask.scoring import sandbox as _sandbox
+from deskcheck.ask.scoring.marking import METRICS, Reading, Run, mark
+from deskcheck.files import sync
 from deskcheck.recording import Ending, InputError, Outcome, Program
-from deskcheck.recording.file import _sync
 from deskcheck.sandbox import Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
@@ -96,8 +96,8 @@ class Score:
     """The answers of one model to one kind of question; model: None where the lines name none.
 
     n: questions of that kind, answered or not; without those on whose only answer our machinery failed.
-    score: share that is right, with its 95 % interval clustered by program, as in `run.Result`; a question
-    with several samples counts with their mean. programs: how many different ones. unanswered: questions
+    score: share that is right, with its 95 % interval clustered by program, as in `Result`; a question with
+    several samples counts with their mean. programs: how many different ones. unanswered: questions
     among n without an answer; they count as wrong. answers: those that were marked. cut, empty, refused,
     unreadable: of these, completions without an answer, by what they are (`marking.Reading`); they count as
     wrong."""
@@ -263,11 +263,11 @@ def _make(task: dict[str, Any]) -> Line | None:
         with _Marker(task) as marker:
             _write(made, (marker.row(*item) for item in items), place)
         with place.doing("put a shard in its place"):
-            _sync(made)
+            sync(made)
             if not task["whole"]:
                 return None
             os.replace(made, place.file(TABLE, task["shard"]))
-            _sync(place.folder)
+            sync(place.folder)
     finally:
         unwatch()
         lock.release()
@@ -413,9 +413,9 @@ def _join(task: dict[str, Any]) -> Line:
                 with pq.ParquetFile(_made(place.scratch(task["shard"], first, stop))) as part:
                     for group in range(part.num_row_groups):
                         writer.write_table(part.read_row_group(group, use_threads=False))
-        _sync(joined)
+        sync(joined)
         os.replace(joined, place.file(TABLE, task["shard"]))
-        _sync(place.folder)
+        sync(place.folder)
     return _describe(task)
 
 

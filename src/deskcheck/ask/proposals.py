@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from deskcheck.ask.run import prepare
+from deskcheck.ask.inspect.models import prepare
 from deskcheck.recording import InputError
 
 if TYPE_CHECKING:

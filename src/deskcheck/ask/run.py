@@ -12,19 +12,30 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from deskcheck.ask import oracle
-from deskcheck.ask._alike import Alike
-from deskcheck.ask.course import Course, course_of
-from deskcheck.ask.draw import drawn
-from deskcheck.ask.effects import by_sample, effects
-from deskcheck.ask.folder import (
+from deskcheck.ask.baselines import oracle
+from deskcheck.ask.inspect.models import Generation, Method, plain_text, prepare
+from deskcheck.ask.methods.ground_truth import Course, course_of
+from deskcheck.ask.methods.solvers import METHODS, STEP_BUDGET, check_methods, unfit
+from deskcheck.ask.questions.draw import drawn
+from deskcheck.ask.questions.each import check_questions, of_each
+from deskcheck.ask.questions.load import Folder, by_folder, folder_of
+from deskcheck.ask.questions.notebooks import (
+    NOTEBOOK_QUESTIONS,
+    NotebookOptions,
+    notebook_samples,
+    trajectory_files,
+)
+from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.questions.suites import SUITES
+from deskcheck.ask.results.effects import by_sample
+from deskcheck.ask.results.folder import (
     LOGS,
-    RESULTS,
     Contents,
     card_of,
     disk_errors,
@@ -35,172 +46,17 @@ from deskcheck.ask.folder import (
     read_card,
     run_folder,
     write_samples,
-    write_whole,
 )
-from deskcheck.ask.load import Folder, by_folder, folder_of
-from deskcheck.ask.marking import Reading
-from deskcheck.ask.notebooks import (
-    NOTEBOOK_QUESTIONS,
-    NotebookOptions,
-    notebook_samples,
-    trajectory_files,
-)
-from deskcheck.ask.questions import QUESTIONS
-from deskcheck.ask.running import by_running, check_runs
-from deskcheck.ask.sample import Sample
-from deskcheck.ask.solvers import METHODS, STEP_BUDGET, check_methods, unfit
-from deskcheck.ask.statistics import Interval, mean_interval, paired_difference
-from deskcheck.ask.steps import Ran, Steps, steps_of
-from deskcheck.ask.suites import SUITES
-from deskcheck.notation import Agreement, Divergence
-from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording, RecordingError
+from deskcheck.ask.results.results import Answered, Marked, Result, Usage, marked_of, result_of, usage_of
+from deskcheck.ask.results.statistics import Interval, paired_difference
+from deskcheck.ask.results.tables import write_results
+from deskcheck.ask.scoring.running import by_running, check_runs
+from deskcheck.recording import DeskcheckError, InputError, Recording
 
 if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.log import EvalLog
-    from inspect_ai.model import Model, ModelUsage
-    from inspect_ai.solver import Solver
-
-MEASURED = ("exact", "rouge_l", "chrf", "by_value", "by_running")
-"""Columns of ``samples.parquet`` that are metrics."""
-STEPS = ("steps_asked", "steps_judged", "steps_exact", "steps_places", "steps_values")
-"""Columns of ``samples.parquet`` that count steps."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marked:
-    """One sample as it was answered and marked: a row of ``samples.parquet``.
-
-    answer: what was read from the completion, None if nothing could be. expected: the reference answer (of an
-    ``input`` question, one of the right ones). reason: why the score is 0. state: of questions about
-    notebooks the view of the state, else empty. reading: what the completion is (`marking.Reading`).
-    stop_reason: why it ended, in Inspect's words; None where that is not known. epoch: which of several
-    answers of the model to this sample, from 1. exact, rouge_l, chrf, by_value: of those questions the
-    metrics (`marking.METRICS`), None where a question has not that one. by_running: of next cells, where that
-    was asked for (`running`), None where it cannot be told. ran: what came of running it: the first
-    difference, or why nothing can be told.
-
-    solver: the method (`solvers.METHODS`). Of those that predict the run: run: equal for samples that were
-    answered from the same predicted run; steps_asked and so on: its steps (`steps.Ran`); divergence: kind of
-    the first, empty if there is none; ended: what could not be read, where that ended it; predicted: the
-    trace as the model wrote it, cut if it is long.
-
-    prompt: the question; of methods that predict the run the model did not see it.
-    """
-
-    id: str
-    program: str
-    cluster: str
-    question: str
-    model: str
-    solver: str
-    completion: str
-    answer: str | None
-    expected: str
-    score: float
-    reason: str
-    data: str
-    """`Sample.data` as JSON: of questions about notebooks also what went into the prompt and what was cut."""
-    state: str = ""
-    reading: str = ""
-    stop_reason: str | None = None
-    epoch: int = 1
-    exact: float | None = None
-    rouge_l: float | None = None
-    chrf: float | None = None
-    by_value: float | None = None
-    by_running: float | None = None
-    ran: str = ""
-    run: str = ""
-    steps_asked: int | None = None
-    steps_judged: int | None = None
-    steps_exact: int | None = None
-    steps_places: int | None = None
-    steps_values: int | None = None
-    divergence: str = ""
-    ended: str = ""
-    predicted: str = ""
-    prompt: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """How far a run is. done: answers that are marked, of `total`, `before` of them when this process began.
-    Tokens, US dollars (None: not known) and requests that were made again are those of this process."""
-
-    done: int
-    total: int
-    before: int
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float | None = None
-    retries: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What one sample took: a row of ``usage.parquet``. Of a run that answers several samples the first of
-    them has it all.
-
-    input_tokens, output_tokens: as the provider counted them; input has what was read from and written to its
-    cache. cost: in US dollars, where Inspect knows the model's prices. time_s: of work, without waiting for
-    others. None: not known.
-    """
-
-    id: str
-    question: str
-    model: str
-    solver: str
-    state: str
-    input_tokens: int | None
-    output_tokens: int | None
-    cost: float | None
-    time_s: float | None
-    epoch: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The score of one model on one question. `low` and `high` bound the 95 % interval, clustered by program.
-
-    programs: how many different ones there are, by their code: three asserts about one function are one.
-    state: of questions about notebooks the view of the state; programs are notebooks then. metrics: name ->
-    mean with its interval, where a question has several. steps: of methods that predict the run, what its
-    steps say.
-
-    n: samples; epochs: answers to each, whose mean is its score. score, low and high are None if there was
-    nothing to ask (n is 0). cut, empty, refused, unreadable: completions without an answer, by what they are
-    (`marking.Reading`); they count as wrong. excluded: reason -> number of recordings not asked about.
-    """
-
-    question: str
-    model: str
-    solver: str
-    n: int
-    programs: int
-    score: float | None
-    low: float | None
-    high: float | None
-    cut: int
-    empty: int
-    refused: int
-    unreadable: int
-    excluded: Mapping[str, int]
-    samples: tuple[Marked, ...]
-    folder: str
-    state: str = ""
-    metrics: Mapping[str, Interval] = field(default_factory=dict)
-    steps: Steps | None = None
-    usage: tuple[Usage, ...] = ()
-    epochs: int = 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the samples and what they took, JSON-able."""
-        names = [name for name in self.__dataclass_fields__ if name not in ("samples", "usage")]
-        metrics = {name: asdict(found) for name, found in self.metrics.items()}
-        row = {name: getattr(self, name) for name in names}
-        steps = None if self.steps is None else self.steps.to_dict()
-        return row | {"excluded": dict(self.excluded), "metrics": metrics, "steps": steps}
+    from inspect_ai.model import Model
 
 
 def questions_of(
@@ -241,64 +97,6 @@ def questions_of(
         if courses is not None and isinstance(found, Course):
             courses[found.recording.id] = found
     return asked
-
-
-_T = TypeVar("_T")
-
-
-def of_each(
-    recordings: Iterable[Recording],
-    questions: Sequence[str],
-    *,
-    seed: int = 0,
-    per_recording: int | None = None,
-    excluded: Mapping[str, Counter[str]],
-    beside: Callable[[Recording], tuple[_T, str | None]],
-) -> Iterator[tuple[str, list[Sample], _T]]:
-    """(question, samples of a recording, what `beside` gives of it): those that are asked.
-
-    One recording is held at a time. Samples of recordings of tests are held to the end, as far as
-    `_alike` says, and come last. beside: of a recording that has samples, what is to come with
-    them, and None or the reason why it is not asked about.
-
-    Raises InputError where two recordings have one id, so that samples would too.
-    """
-    from deskcheck.scale.seen import Seen, key_of
-
-    seen, alike = Seen(), Alike[_T](seed)
-    for recording in recordings:
-        if not seen.add(key_of(recording.id)):
-            raise InputError(
-                f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
-                "record them into one folder, which refuses an id that it has."
-            )
-        try:
-            found = {
-                name: list(
-                    QUESTIONS[name](
-                        recording, seed=seed, per_recording=per_recording, excluded=excluded[name]
-                    )
-                )
-                for name in questions
-            }
-        except RecordingError as error:
-            logging.getLogger(__name__).warning("%s is left out: %s", recording.id, error)
-            for name in questions:
-                excluded[name]["its rows are damaged"] += 1
-            continue
-        found = {name: samples for name, samples in found.items() if samples}
-        if not found:
-            continue
-        with_it, why_not = beside(recording)
-        if why_not is not None:
-            for name in found:
-                excluded[name][why_not] += 1
-        elif alike.concerns(recording):
-            alike.hold(recording, found, with_it)
-        else:
-            for name, samples in found.items():
-                yield name, samples, with_it
-    yield from alike.chosen(excluded)
 
 
 def ask(
@@ -482,64 +280,7 @@ _Asked = dict[tuple[str, str], tuple[list[Sample], Counter[str]]]
 """(question or suite, view of the state or nothing) -> samples and what was excluded."""
 
 
-def check_questions(names: Sequence[str], known: Iterable[str]) -> None:
-    if not names:
-        raise InputError(f"nothing to ask: name at least one of {', '.join(known)}.")
-    for name in names:
-        if name not in known:
-            raise InputError(f"there is no question {name!r}. Known are {', '.join(known)}.")
-
-
 # -- models --------------------------------------------------------------------------------------------
-
-
-def prepare(models: "Sequence[str | Model]", model_args: Mapping[str, Any] | None = None) -> "list[Model]":
-    """The models as Inspect has them: a wrong name, a missing key is known before work is done."""
-    if not models:
-        raise InputError("no model is named. deskcheck/guess needs neither a key nor a download.")
-    try:
-        import inspect_ai.model
-    except ImportError as error:
-        raise MissingExtra("inspect-ai", "ask", "Asking models") from error
-    import deskcheck.ask._registry  # noqa: F401 (registers ours where deskcheck is not installed)
-
-    found = [_model(inspect_ai.model.get_model, model, dict(model_args or {})) for model in models]
-    named = Counter(str(model) for model in found)
-    if twice := next((name for name, count in named.items() if count > 1), None):
-        raise InputError(f"the model {twice} is named twice: name each once.")
-    return found
-
-
-def _model(get_model: "Callable[..., Model]", model: "str | Model", args: dict[str, Any]) -> "Model":
-    if not isinstance(model, str):
-        return model
-    from inspect_ai._util.error import PrerequisiteError
-
-    try:
-        # Not one that this process had before: a checkpoint may have been trained on meanwhile.
-        return get_model(model, **{"memoize": False, **args})
-    except PrerequisiteError as error:
-        message = _plain_text(str(error.message))
-        missing = re.search(r"pip install ([\w.-]+)", message)
-        if missing and missing[1] == "openai":
-            raise MissingExtra("openai", "ask", f"The model {model}") from error
-        raise InputError(f"model {model}: {message}") from error
-    except ValueError as error:
-        raise InputError(
-            f"model {model}: {error} Models are named PROVIDER/MODEL, as openai/gpt-4o, hf/NAME or "
-            "deskcheck/guess; https://inspect.aisi.org.uk/providers.html lists the providers."
-        ) from error
-    except ImportError as error:
-        raise InputError(
-            f"model {model}: the package {error.name} is not installed. "
-            f"Install it with: pip install {error.name}"
-        ) from error
-
-
-def _plain_text(message: str) -> str:
-    """An error message of Inspect's on one line, without its markup for the terminal."""
-    text = re.sub(r"\[/?[a-z]+\]", "", message).removeprefix("ERROR:").strip()
-    return re.sub(r"\s+", " ", text)
 
 
 # -- the run -------------------------------------------------------------------------------------------
@@ -561,69 +302,6 @@ def _inside(folder: Path, *, cache: bool) -> Iterator[None]:
         for name in added:
             os.environ.pop(name, None)
         shutil.rmtree(private, ignore_errors=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """A method as it was asked for."""
-
-    name: str = "direct"
-    explain: bool = True
-    max_steps: int = STEP_BUDGET
-
-    def solver(self) -> "Solver":
-        from deskcheck.ask import _inspect_solvers as solvers
-
-        match self.name:
-            case "chain_of_thought":
-                return solvers.chain_of_thought()
-            case "scratchpad":
-                return solvers.scratchpad(explain=self.explain)
-            case "compact":
-                return solvers.compact(explain=self.explain)
-            case "dynamic_scratchpad":
-                return solvers.dynamic_scratchpad(explain=self.explain, max_steps=self.max_steps)
-        return solvers.direct()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Generation:
-    """How completions are asked for: what `ask` says of the names. seed: of the model."""
-
-    max_tokens: int | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    epochs: int = 1
-    token_limit: int | None = None
-    cost_limit: float | None = None
-    cache: bool = False
-    max_retries: int | None = None
-    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    max_connections: int | None = None
-
-    def options(self) -> dict[str, Any]:
-        """As arguments of Inspect's; it is told the prices."""
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        if not self.cache:
-            del given["cache"]
-        for model, (read, written) in given.pop("prices").items():
-            _set_price(model, read, written)
-        return given
-
-    def decisive(self) -> dict[str, Any]:
-        """What decides the answers: not how they are fetched. Prices do where cost is limited."""
-        transport = {"cache", "max_retries", "max_connections"}
-        if self.cost_limit is None:
-            transport.add("prices")
-        return {name: value for name, value in asdict(self).items() if name not in transport}
-
-
-def _set_price(model: str, read: float, written: float) -> None:
-    from inspect_ai.model import ModelCost, ModelInfo, get_model_info, set_model_info
-
-    cost = ModelCost(input=read, output=written, input_cache_write=read, input_cache_read=read)
-    known = get_model_info(model) or ModelInfo()
-    set_model_info(model, known.model_copy(update={"cost": cost}))
 
 
 class Interrupted(KeyboardInterrupt):
@@ -669,7 +347,7 @@ def _asked(
     with run_folder(out, home, card, note) as folder, disk_errors(folder):
         card = read_card(folder) or card
         if finished(folder):
-            from deskcheck.ask.logs import read_logs
+            from deskcheck.ask.results.logs import read_logs
 
             note(f"{folder}: this was asked before; --out NEW_FOLDER asks it again")
             return list(read_logs([folder]).results)
@@ -752,9 +430,9 @@ def _put(
     display: Literal["none", "plain", "rich", "full", "log"],
     progress: Callable[[Answered], None],
 ) -> list[Result]:
-    from deskcheck.ask._inspect import asked as asked_task
-    from deskcheck.ask._inspect import count_offline, now_in
-    from deskcheck.ask._inspect_solvers import forget, remember, token_of
+    from deskcheck.ask.inspect.solvers import forget, remember, token_of
+    from deskcheck.ask.inspect.tasks import asked as asked_task
+    from deskcheck.ask.inspect.tasks import count_offline, now_in
 
     for model in models:
         count_offline(model)
@@ -821,7 +499,7 @@ def _put(
         for model in names
         for method in methods
     ]
-    _write(results, folder, card)
+    write_results(results, folder, card)
     return results
 
 
@@ -846,7 +524,7 @@ def _inspected(
     from inspect_ai._util.error import PrerequisiteError
     from inspect_ai.log import read_eval_log
 
-    from deskcheck.ask._inspect import watched
+    from deskcheck.ask.inspect.tasks import watched
 
     place = folder / LOGS
     kept = f"they are kept in {folder}: the same command asks only the rest."
@@ -876,7 +554,7 @@ def _inspected(
                 **generation.options(),
             )
     except PrerequisiteError as error:
-        why = _plain_text(str(error.message))
+        why = plain_text(str(error.message))
         if "cost" in why:
             why = "the prices of a model are not known, which cost_limit needs: give --price MODEL=IN,OUT."
         raise InputError(f"{folder}: {why}") from error
@@ -907,7 +585,7 @@ def _why_failed(log: "EvalLog") -> str:
     reasons = [log.error.message] if log.error is not None else []
     if not reasons:
         reasons = [sample.error for sample in read_eval_log_sample_summaries(log.location) if sample.error]
-    return _plain_text(reasons[0])[:500].rstrip(".") if reasons else "its log does not tell why"
+    return plain_text(reasons[0])[:500].rstrip(".") if reasons else "its log does not tell why"
 
 
 def _scored(place: Path) -> set[tuple[str, str, str, int]]:
@@ -927,177 +605,3 @@ def _scored(place: Path) -> set[tuple[str, str, str, int]]:
             if sample.scores and sample.error is None:
                 found.add((about.task, about.model, str(sample.id), sample.epoch))
     return found
-
-
-def marked_of(log: "EvalLog", question: str, state: str, method: str) -> Iterator[Marked]:
-    """The samples of a log of one of our tasks, as they were answered and marked."""
-    for sample in log.samples or ():
-        score = (sample.scores or {})["marked"]
-        told = dict(score.metadata or {})
-        reason = score.explanation or ""
-        if sample.limit is not None and told.get("reading") == Reading.EMPTY:
-            told["reading"] = Reading.CUT.value
-            reason = f"the sample met its limit before there was an answer: {sample.limit.type}"
-        steps: dict[str, Any] = {}
-        if "steps" in sample.metadata:
-            ran = Ran.from_dict(sample.metadata["steps"])
-            steps = {"run": ran.key, "steps_asked": ran.asked, "ended": ran.why}
-            steps |= {f"steps_{name}": getattr(ran.agreement, name) for name in _JUDGED}
-            steps |= {"divergence": ran.agreement.first or "", "predicted": sample.metadata["predicted"]}
-        yield Marked(
-            id=str(sample.id),
-            program=sample.metadata["program"],
-            cluster=sample.metadata["cluster"],
-            question=question,
-            model=log.eval.model,
-            solver=method,
-            completion=sample.output.completion,
-            answer=score.answer,
-            expected=sample.metadata["answer"],
-            score=float(score.as_float()),
-            reason=reason,
-            data=json.dumps(sample.metadata["data"]),
-            state=state,
-            reading=told.get("reading", ""),
-            stop_reason=told.get("stop_reason"),
-            epoch=sample.epoch,
-            prompt=sample.input if isinstance(sample.input, str) else "",
-            **told.get("metrics", {}),
-            **steps,
-        )
-
-
-def usage_of(log: "EvalLog", question: str, state: str, method: str) -> Iterator[Usage]:
-    """What the samples of a log took."""
-    for sample in log.samples or ():
-        used = list(sample.model_usage.values())
-        costs = [usage.total_cost for usage in used if usage.total_cost is not None]
-        yield Usage(
-            id=str(sample.id),
-            question=question,
-            model=log.eval.model,
-            solver=method,
-            state=state,
-            input_tokens=sum(input_tokens(usage) for usage in used) if used else None,
-            output_tokens=sum(usage.output_tokens for usage in used) if used else None,
-            cost=sum(costs) if costs else None,
-            time_s=sample.working_time,
-            epoch=sample.epoch,
-        )
-
-
-def input_tokens(usage: "ModelUsage") -> int:
-    """What was read, from the provider's cache too."""
-    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    return usage.input_tokens + cached
-
-
-_JUDGED = ("judged", "exact", "places", "values")
-
-
-def _ran(row: Marked) -> Ran:
-    """The predicted run of a row that has one."""
-    first = Divergence(row.divergence) if row.divergence else None
-    judged = Agreement(**{name: getattr(row, f"steps_{name}") for name in _JUDGED}, first=first)
-    return Ran(key=row.run, asked=row.steps_asked or 0, agreement=judged, why=row.ended)
-
-
-def result_of(
-    question: str,
-    state: str,
-    method: str,
-    model: str,
-    rows: tuple[Marked, ...],
-    excluded: Mapping[str, int],
-    folder: Path,
-    usage: tuple[Usage, ...] = (),
-) -> Result:
-    """What the samples of one model come to."""
-    clusters = {row.id: row.cluster for row in rows}
-    known = _interval(by_sample(rows, "score"), clusters)
-    metrics = {}
-    for name in MEASURED:
-        found = _interval(by_sample(rows, name), clusters)
-        if found is not None:
-            metrics[name] = found
-    readings = Counter(reading(row) for row in rows)
-    return Result(
-        question=question,
-        model=model,
-        solver=method,
-        n=len(clusters),
-        programs=known.clusters if known else 0,
-        score=known.value if known else None,
-        low=known.low if known else None,
-        high=known.high if known else None,
-        cut=readings[Reading.CUT],
-        empty=readings[Reading.EMPTY],
-        refused=readings[Reading.REFUSED],
-        unreadable=readings[Reading.UNREADABLE],
-        excluded=dict(excluded),
-        samples=rows,
-        folder=str(folder),
-        state=state,
-        metrics=metrics,
-        steps=steps_of((_ran(row), row.cluster) for row in rows if row.run),
-        usage=usage,
-        epochs=max((row.epoch for row in rows), default=1),
-    )
-
-
-def _interval(values: Mapping[str, float], clusters: Mapping[str, str]) -> Interval | None:
-    if not values:
-        return None
-    return mean_interval(list(values.values()), [clusters[id_] for id_ in values])
-
-
-def reading(row: Marked) -> str:
-    """What a completion is; of rows of earlier versions, which do not have it, as far as they tell."""
-    return row.reading or (Reading.ANSWERED if row.answer is not None else Reading.UNREADABLE)
-
-
-def _write(results: Sequence[Result], folder: Path, card: Mapping[str, Any]) -> None:
-    """``samples.parquet``, ``usage.parquet``, where views or methods are compared ``effects.json``, and
-    ``results.json``, each whole or not there."""
-    compared = effects(results)
-    _write_table(folder / "usage.parquet", Usage, [row for result in results for row in result.usage])
-    _write_table(folder / "samples.parquet", Marked, [row for result in results for row in result.samples])
-    if compared or any(result.state for result in results):
-        write_whole(folder / "effects.json", _json([effect.to_dict() for effect in compared]))
-    told = {"card": card, "results": [result.to_dict() for result in results]}
-    write_whole(folder / RESULTS, _json(told))
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=1) + "\n"
-
-
-_NUMBERS = {"score", *MEASURED, "cost", "time_s"}
-_COUNTS = {*STEPS, "input_tokens", "output_tokens", "epoch"}
-
-
-def _write_table(
-    path: Path, kind: type[Marked] | type[Usage], rows: Sequence[Marked] | Sequence[Usage]
-) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    names = list(kind.__dataclass_fields__)
-    schema = pa.schema(
-        [
-            (name, pa.float64() if name in _NUMBERS else pa.int64() if name in _COUNTS else pa.string())
-            for name in names
-        ]
-    )
-    table = pa.Table.from_pylist([{name: utf8(getattr(row, name)) for name in names} for row in rows], schema)
-    made = path.with_name(f".{path.name}")
-    try:
-        pq.write_table(table, made, compression="zstd")
-        os.replace(made, path)
-    finally:
-        made.unlink(missing_ok=True)
-
-
-def utf8(value: Any) -> Any:
-    """Text that a model or a program wrote may hold lone surrogates, which no file of text can."""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -11,19 +11,17 @@ import typer
 from deskcheck import __version__
 from deskcheck.cli.asking import ask, report
 from deskcheck.cli.commands import Commands
-from deskcheck.cli.duplicates import dedup
 from deskcheck.cli.environments import environments
-from deskcheck.cli.exporting import export
+from deskcheck.cli.folders import dedup, export, pull, push
 from deskcheck.cli.jobs import compact, status
 from deskcheck.cli.marking import mark, questions
 from deskcheck.cli.names import doctor, list_names
 from deskcheck.cli.notebooks import notebooks
 from deskcheck.cli.output import standard_streams
 from deskcheck.cli.recording import check, record
-from deskcheck.cli.remote import pull, push
 from deskcheck.cli.teaching import lessons, step, teach
 from deskcheck.cli.viewing import show, view
-from deskcheck.recording.errors import DeskcheckError
+from deskcheck.errors import DeskcheckError
 
 app = typer.Typer(
     name="deskcheck",

@@ -16,10 +16,9 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from deskcheck.cli.jobs import duration
-from deskcheck.cli.output import Console, Json, console_out, messages, say
-from deskcheck.cli.pages import has_browser, kept_page, write_text
+from deskcheck.cli.output import Console, Json, console_out, has_browser, kept_page, messages, say, write_text
 from deskcheck.cli.steps import of_methods, print_steps, with_interval
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
 
 Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of recordings.")]
 Kinds = Annotated[
@@ -152,7 +151,7 @@ def ask(
 
     Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call or an error of ours or of the
     provider, 130 interrupted."""
-    from deskcheck.ask.notebooks import NotebookOptions
+    from deskcheck.ask.questions.notebooks import NotebookOptions
     from deskcheck.ask.run import Interrupted
     from deskcheck.ask.run import ask as ask_models
 
@@ -218,7 +217,7 @@ def _what(result: Any) -> str:
 
 def few_programs(found: Iterable[tuple[str, int]]) -> Iterator[str]:
     """A warning, where there is reason for one. found: what was asked, and of how many programs."""
-    from deskcheck.ask.statistics import FEW_CLUSTERS
+    from deskcheck.ask.results.statistics import FEW_CLUSTERS
 
     few = {what: programs for what, programs in found if programs < FEW_CLUSTERS}
     if few:
@@ -269,7 +268,7 @@ def names(texts: list[str]) -> list[str]:
 
 
 def _print_json(results: list[Any]) -> None:
-    from deskcheck.ask.effects import effects
+    from deskcheck.ask.results.effects import effects
 
     found = {
         "results": [result.to_dict() for result in results],
@@ -330,7 +329,7 @@ def _print_metrics(console: Console, question: str, metrics: list[str], results:
 
 def _print_state_effects(console: Console, question: str, results: list[Any]) -> None:
     """What showing the state does, by model, view and metric; where it does nothing, in one line."""
-    from deskcheck.ask.effects import effects
+    from deskcheck.ask.results.effects import effects
 
     found = effects(results)
     changed = [e for e in found if e.better or e.worse]
@@ -392,7 +391,7 @@ def _named(texts: list[str]) -> dict[str, Any]:
 
 def _print_methods(console: Console, results: list[Any]) -> None:
     """What methods do to a score, and how the runs that were predicted went."""
-    from deskcheck.ask.effects import effects
+    from deskcheck.ask.results.effects import effects
 
     found = effects(results)
     if found:
@@ -455,7 +454,7 @@ def report(
     """What one or several models' answers come to: scores, differences, failures, cost; a page or tables.
 
     Where a person sits at a terminal and a browser can be opened, the page opens in it."""
-    from deskcheck.ask.logs import read_logs
+    from deskcheck.ask.results.logs import read_logs
     from deskcheck.view.report import report_of, report_page
 
     if table not in (None, "markdown", "latex", "csv"):
@@ -492,7 +491,7 @@ def _prices(texts: list[str]) -> dict[str, tuple[float, float]]:
 
 
 def _print_sheets(found: Any) -> None:
-    from deskcheck.view._page import visible
+    from deskcheck.view.page import visible
 
     console = console_out()
     for sheet in found.sheets:

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from deskcheck.cli.output import say, visible
-from deskcheck.recording.errors import DeskcheckError, InputError
+from deskcheck.errors import DeskcheckError, InputError
 
 _REMOTE = re.compile(r"(?:--[a-z-]+=)?((?:s3a?|gcs|gs|hdfs|viewfs|abfss?|file)://.*)", re.DOTALL)
 _TAKE_THEM = ("push", "pull")

@@ -17,7 +17,7 @@ from deskcheck.cli.output import (
     progress_bar,
     says_when_interrupted,
 )
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
 
 
 class Where(StrEnum):

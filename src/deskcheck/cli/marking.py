@@ -47,8 +47,8 @@ def questions(
     """Write the questions that `ask` would put, for models that answer elsewhere; `mark` marks the answers.
 
     A line for each: its id, the prompt, and what marking needs: the right answer, too."""
-    from deskcheck.ask.lines import write_questions
-    from deskcheck.ask.notebooks import NotebookOptions
+    from deskcheck.ask.questions.lines import write_questions
+    from deskcheck.ask.questions.notebooks import NotebookOptions
 
     written, excluded = write_questions(
         out,

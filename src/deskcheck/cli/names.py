@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from deskcheck.cli.output import Json, console_out
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.tracer import tracer_class
 
@@ -37,7 +37,7 @@ def list_names(
 def doctor(as_json: Json = False) -> None:
     """What this kernel gives to confine programs with, what is missing, and what that means; the tracer."""
     from deskcheck.sandbox.layers import layers, refusals
-    from deskcheck.sandbox.recorder import SLOW
+    from deskcheck.sandbox.record.recorder import SLOW
 
     found, why_not = layers(), refusals()
     tracer = tracer_class().name

@@ -10,8 +10,8 @@ import typer
 
 from deskcheck.cli.jobs import On, RayAddress, ReplaceShards, asked_shards, job_progress, print_job
 from deskcheck.cli.output import console_out, progress_bar, says_when_interrupted
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.whole_file import write_file
+from deskcheck.errors import InputError
+from deskcheck.files import write_file
 from deskcheck.sandbox.confinement import Confinement
 
 notebooks = typer.Typer(no_args_is_help=True, help="Notebooks and the outputs that are stored in them.")
@@ -83,10 +83,10 @@ def check_notebooks(
     """Run notebooks again and compare with the outputs stored in them.
 
     Exit status: 0 all reproduce, 1 some do not, 2 a wrong call or an error of ours."""
-    from deskcheck.notebook.check import CellStatus, CheckSettings, NotebookStatus
-    from deskcheck.notebook.check import check_notebooks as run_check
-    from deskcheck.notebook.job import SIZE, check_in_shards
-    from deskcheck.notebook.replayer import ReplayLimits
+    from deskcheck.notebook.check.check import CellStatus, CheckSettings, NotebookStatus
+    from deskcheck.notebook.check.check import check_notebooks as run_check
+    from deskcheck.notebook.check.job import SIZE, check_in_shards
+    from deskcheck.notebook.kernel.replayer import ReplayLimits
     from deskcheck.view import notebooks_page, notebooks_table
 
     known = [*dict.fromkeys([*(s.value for s in NotebookStatus), *(s.value for s in CellStatus)])]
@@ -150,7 +150,7 @@ def check_notebooks(
 
 
 def _normalisers(without: list[str]) -> Any:
-    from deskcheck.notebook.normalise import NORMALISERS
+    from deskcheck.notebook.check.normalise import NORMALISERS
 
     names = [each.name for each in NORMALISERS]
     unknown = [name for name in without if name not in (*names, "all")]

@@ -7,6 +7,7 @@ file names may hold escape sequences. JSON has none, by its own rules.
 import os
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -18,7 +19,8 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 
-from deskcheck.recording.errors import DeskcheckError, InputError
+from deskcheck.errors import DeskcheckError, InputError
+from deskcheck.files import write_file
 
 TOLD_EVERY_S = 30.0
 _COMMANDS = re.compile(
@@ -213,3 +215,39 @@ def print_list(what: str, found: dict[str, str]) -> None:
             print(f"  {name}: {why}")
         if len(found) > 10:
             print(f"  ... and {len(found) - 10} more")
+
+
+def has_browser() -> bool:
+    """Whether someone sits at a terminal from which a browser with windows can be opened."""
+    import webbrowser
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    if sys.platform == "linux" and not any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY")):
+        return False  # what would be found is a browser for the terminal
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True
+
+
+def open_in_browser(url: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(url):
+        say(f"no browser could be opened. The page is at {url}")
+
+
+def write_text(out: Path, text: str, opened: bool) -> None:
+    """A page into a file, and into a browser."""
+    size = write_file(out, [text])
+    print(f"{out}: {size / 1e6:.1f} MB")
+    if opened:
+        open_in_browser(out.resolve().as_uri())
+
+
+def kept_page() -> Path:
+    """A file for a page that is opened. It stays: the browser reads it after this command has ended."""
+    with tempfile.NamedTemporaryFile(prefix="deskcheck-", suffix=".html", delete=False) as file:
+        return Path(file.name)

@@ -37,7 +37,7 @@ from deskcheck.cli.output import (
     says_when_interrupted,
     show_trace,
 )
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import Level, TraceLimits
@@ -323,7 +323,7 @@ def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
 
 
 def _record_in_folder(programs: Iterator[Any], out: Path, options: dict[str, Any], *, as_json: bool) -> None:
-    from deskcheck.sandbox.recorder import record_all
+    from deskcheck.sandbox.record.recorder import record_all
 
     stopped = f"interrupted: what was finished is in {out}; the same command goes on from there"
     with progress_bar(as_json) as advance, says_when_interrupted(stopped):
@@ -361,7 +361,7 @@ def _print_programs(summary: Any, out: Path) -> None:
 def _record_in_shards(
     programs: Iterator[Any], out: Path | None, options: dict[str, Any], asked: AskedShards, *, as_json: bool
 ) -> None:
-    from deskcheck.sandbox.recorder import SLOW, RecordSettings
+    from deskcheck.sandbox.record.recorder import SLOW, RecordSettings
     from deskcheck.scale import record_job
 
     if out is None:
@@ -396,8 +396,8 @@ def _record_in_shards(
 
 
 def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any], *, as_json: bool) -> None:
-    from deskcheck.recording.file import Recordings
-    from deskcheck.sandbox.recorder import record_all
+    from deskcheck.recording.reader import Recordings
+    from deskcheck.sandbox.record.recorder import record_all
 
     program = _only_program(asked)
     stopped = "interrupted: nothing was kept; with --out FOLDER, what is finished is"
@@ -445,9 +445,9 @@ def _record_notebooks(
     notebook_s: float,
     as_json: bool,
 ) -> None:
-    from deskcheck.notebook.capture import StateLimits
-    from deskcheck.notebook.record import record_notebooks
-    from deskcheck.notebook.replayer import ReplayLimits
+    from deskcheck.notebook.kernel.record import record_notebooks
+    from deskcheck.notebook.kernel.replayer import ReplayLimits
+    from deskcheck.notebook.state.capture import StateLimits
 
     others = [source for source in sources if not _are_notebooks(source)]
     if others:
@@ -496,7 +496,7 @@ def _record_suite(
     python: str | None,
     as_json: bool,
 ) -> None:
-    from deskcheck.corpus.suite import find_suite, record_suite
+    from deskcheck.corpus.suite.suite import find_suite, record_suite
 
     _refuse_environment(options["environment"])
     if len(sources) != 1:
@@ -526,7 +526,7 @@ def _refuse_environment(name: str | None) -> None:
 
 def _suite_options(source: str, given: dict[str, Any], max_events: int | None) -> dict[str, Any]:
     """Those that go with tests, which run as their owner runs them; events are bounded as tests' are."""
-    from deskcheck.corpus.suite import LIMITS
+    from deskcheck.corpus.suite.suite import LIMITS
 
     if given["level"] is not Level.LINE:
         raise InputError(f"{source}: calls in tests are recorded at line level: leave --level out.")
@@ -612,7 +612,7 @@ def check(
     Exit status: 0 all is well, 1 something was found, or with --against nothing could be compared."""
     from deskcheck.corpus.check import check as check_recordings
     from deskcheck.corpus.check import summary
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
 
     if against is not None:
         share = 0.02 if sample is None else sample
@@ -632,8 +632,8 @@ def check(
 def _check_against(
     folder: Path, share: float, seed: int, workers: int, sandbox: Confinement | None, *, as_json: bool
 ) -> None:
-    from deskcheck.recording.file import Recordings
-    from deskcheck.sandbox.against import against_reference
+    from deskcheck.recording.reader import Recordings
+    from deskcheck.sandbox.record.against import against_reference
 
     with progress_bar(as_json) as advance:
         found = against_reference(
@@ -654,8 +654,8 @@ _MANY, _SOME = 1000, 20
 def _compare_some(new: int, out: Path, workers: int, as_json: bool) -> Any:
     """What `against_reference` finds of some recordings, where many were made. None where they were not, or
     by the reference itself."""
-    from deskcheck.recording.file import Recordings
-    from deskcheck.sandbox.against import REFERENCE, against_reference
+    from deskcheck.recording.reader import Recordings
+    from deskcheck.sandbox.record.against import REFERENCE, against_reference
 
     if new <= _MANY or tracer_class().name == REFERENCE:
         return None

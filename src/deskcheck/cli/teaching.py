@@ -29,9 +29,9 @@ from deskcheck.cli.output import (
     says_when_interrupted,
 )
 from deskcheck.cli.steps import print_steps
+from deskcheck.errors import InputError, MissingExtra
+from deskcheck.files import write_file
 from deskcheck.notation import NOTATIONS
-from deskcheck.recording.errors import InputError, MissingExtra
-from deskcheck.recording.whole_file import write_file
 
 _BUDGET = 8_000
 
@@ -91,7 +91,7 @@ def lessons(
     as_json: Json = False,
 ) -> None:
     """Write recordings out as lessons: Parquet rows with prompt, completion, tokens and labels."""
-    from deskcheck.teach.lessons import LessonSettings, build
+    from deskcheck.teach.lessons.lessons import LessonSettings, build
 
     settings = LessonSettings(
         notations=_words(notation),
@@ -125,7 +125,7 @@ def lessons(
 def _lessons_in_shards(
     runs: list[Path], out: Path, settings: Any, asked: AskedShards, workers: int, *, as_json: bool
 ) -> None:
-    from deskcheck.teach.job import build_in_shards
+    from deskcheck.teach.lessons.job import build_in_shards
 
     with job_progress(out, as_json) as tell:
         summary, done = build_in_shards(
@@ -298,7 +298,7 @@ def _flags(options: dict[str, Any]) -> str:
 
 def _lessons_of(folder: Path, out: Path, model: str | None, budget: int | None, any_licence: bool) -> Path:
     """The lessons of recordings, in the notation `dynamic`. budget: tokens that the model reads."""
-    from deskcheck.teach.lessons import LessonSettings, build
+    from deskcheck.teach.lessons.lessons import LessonSettings, build
     from deskcheck.teach.run_folder import LESSONS
 
     made = out / LESSONS
@@ -335,10 +335,10 @@ def _teach_further(
 def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, given: dict[str, Any]) -> None:
     """lessons: as for `_teach_further`."""
     try:
-        from deskcheck.teach.model import Shape
         from deskcheck.teach.run_folder import refuse_others
-        from deskcheck.teach.training import Training, open_device
-        from deskcheck.teach.training import teach as train
+        from deskcheck.teach.small.model import Shape
+        from deskcheck.teach.small.training import Training, open_device
+        from deskcheck.teach.small.training import teach as train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
     device = given.pop("device", "cpu")
@@ -380,7 +380,7 @@ def step(
     as_json: Json = False,
 ) -> None:
     """Run recorded programs in a model, state by state, and show where it first goes wrong."""
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
 
     if out is not None:
         if out.suffix != ".json":
@@ -392,9 +392,9 @@ def step(
     if not chosen:
         raise InputError(f"{runs}: has no recording with events to step through.")
     try:
-        from deskcheck.teach.checkpoints import open_checkpoint
-        from deskcheck.teach.evaluation import report as evaluated
-        from deskcheck.teach.evaluation import run_all
+        from deskcheck.teach.small.checkpoints import open_checkpoint
+        from deskcheck.teach.small.evaluation import report as evaluated
+        from deskcheck.teach.small.evaluation import run_all
     except ImportError as error:
         raise MissingExtra(str(error.name), "nano", "Stepping a model") from error
     checkpoint = open_checkpoint(model)
@@ -430,7 +430,7 @@ def _print_run(one: Any) -> None:
     from itertools import islice
 
     from deskcheck.notation import state_text
-    from deskcheck.teach.stepper import reached, true_states
+    from deskcheck.teach.small.stepper import reached, true_states
 
     told, exact = one.run.states, one.agreement.exact
     for number, text in enumerate(told[: exact + 1]):

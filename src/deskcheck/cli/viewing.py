@@ -7,10 +7,18 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from deskcheck.cli.output import Json, console_out, say, show_trace
-from deskcheck.cli.pages import has_browser, kept_page, open_in_browser, write_text
+from deskcheck.cli.output import (
+    Json,
+    console_out,
+    has_browser,
+    kept_page,
+    open_in_browser,
+    say,
+    show_trace,
+    write_text,
+)
+from deskcheck.errors import InputError
 from deskcheck.notation import NOTATIONS
-from deskcheck.recording.errors import InputError
 
 
 def view(
@@ -62,7 +70,7 @@ def view(
     Where a person sits at a terminal and a browser can be opened, the trace page opens in it. Elsewhere,
     and with --terminal, --max-events or --json, it is the trace table, on standard output.
     """
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
 
     notebooks = _trajectories(folder)
     # A folder may hold both: then what is named decides, and the list is of programs.
@@ -136,8 +144,8 @@ def _view_notebook(
     as_json: bool,
 ) -> None:
     """The page of a notebook's trajectory, or a list."""
-    from deskcheck.notebook.file import read_trajectory
-    from deskcheck.notebook.ipynb import read_notebook
+    from deskcheck.notebook.trajectory.file import read_trajectory
+    from deskcheck.notebook.trajectory.ipynb import read_notebook
     from deskcheck.view.notebook_page import (
         notebook_facts,
         notebook_page,
@@ -245,7 +253,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Write the trace of one recording as text, in a notation that models are taught and asked in."""
-    from deskcheck.recording.file import Recordings
+    from deskcheck.recording.reader import Recordings
 
     if notation not in NOTATIONS:
         raise InputError(f"there is no notation {notation!r}. Known are {', '.join(NOTATIONS)}.")

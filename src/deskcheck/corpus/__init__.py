@@ -4,8 +4,8 @@ Every source becomes an iterator of `Program`, each of which says where it came 
 may be trained on. Nothing of the user's is run here: that is the sandbox's work, which `inputs` has it do.
 """
 
-from deskcheck.corpus import doctests
-from deskcheck.corpus.published import PUBLISHED, PublishedSet
+from deskcheck.corpus.readers import doctests
+from deskcheck.corpus.readers.published import PUBLISHED, PublishedSet
 from deskcheck.corpus.sources import SOURCES, programs
 
 __all__ = ["PUBLISHED", "SOURCES", "PublishedSet", "doctests", "programs"]

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from deskcheck.corpus import doctests
 from deskcheck.corpus.generated import SOURCE as GENERATED
-from deskcheck.recording.errors import DamagedRows, RecordingError
-from deskcheck.recording.file import Recordings
+from deskcheck.corpus.readers import doctests
+from deskcheck.errors import DamagedRows, RecordingError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode
+from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.rules import Checker
 from deskcheck.recording.trace import Kind, State, Trace, fingerprint

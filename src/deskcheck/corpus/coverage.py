@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from deskcheck.corpus._python import quiet_parse
+from deskcheck.corpus.text.python import quiet_parse
 from deskcheck.recording import Kind, Program, Recording
 
 _OPERATORS = {

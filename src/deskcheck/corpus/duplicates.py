@@ -20,16 +20,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deskcheck.corpus.near import NearCopies
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.file import (
-    EVENTS_SCHEMA,
-    RECORDINGS_SCHEMA,
-    Recordings,
-    _disk,
-    _ShardFile,
-    _sync,
-    read_groups,
-)
+from deskcheck.errors import InputError
+from deskcheck.files import disk_errors, sync
+from deskcheck.recording.reader import Recordings, read_groups
+from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
+from deskcheck.recording.writer import ShardFile
 from deskcheck.scale.seen import Seen
 
 LIST_NAME = "duplicates.parquet"
@@ -90,7 +85,7 @@ def deduplicate(
     sources = [Recordings(folder) for folder in folders]
     choice = _Choice(NearCopies(near) if near is not None else None)
     part = into.with_name(f"{into.name}.part")
-    with _disk(into, "write recordings without duplicates"):
+    with disk_errors(into, "write recordings without duplicates"):
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         try:
@@ -103,9 +98,9 @@ def deduplicate(
             shards.close()
             rows = [dropped._asdict() for dropped in choice.dropped]
             pq.write_table(pa.Table.from_pylist(rows, _LIST), part / LIST_NAME, compression="zstd")
-            _sync(part / LIST_NAME)
+            sync(part / LIST_NAME)
             os.replace(part, into)
-            _sync(into.parent)
+            sync(into.parent)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
@@ -195,15 +190,15 @@ class _Shards:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.number = 0
-        self._open: tuple[_ShardFile, _ShardFile] | None = None
+        self._open: tuple[ShardFile, ShardFile] | None = None
         self._recordings = self._events = 0
 
     def add(self, paths: dict[str, Path], choice: _Choice) -> None:
         """What stays of a shard."""
         if self._open is None:
             self._open = (
-                _ShardFile(self._path("events"), "events", EVENTS_SCHEMA),
-                _ShardFile(self._path("recordings"), "recordings", RECORDINGS_SCHEMA),
+                ShardFile(self._path("events"), "events", EVENTS_SCHEMA),
+                ShardFile(self._path("recordings"), "recordings", RECORDINGS_SCHEMA),
             )
         events, recordings = self._open
         ids = []
@@ -231,7 +226,7 @@ class _Shards:
         for file in self._open:
             file.__exit__(None)
         for table in ("events", "recordings"):
-            _sync(self._path(table))
+            sync(self._path(table))
         self._open = None
         self._recordings = self._events = 0
         self.number += 1

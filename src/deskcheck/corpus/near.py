@@ -17,7 +17,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from deskcheck.recording.errors import InputError, MissingExtra
+from deskcheck.errors import InputError, MissingExtra
 
 GRAM = 13
 SHARE = 0.5

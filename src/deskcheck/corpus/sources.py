@@ -7,20 +7,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from deskcheck.corpus._modules import is_module_name
-from deskcheck.corpus.doctests import doctests_in_file, doctests_in_folder, doctests_in_module
-from deskcheck.corpus.families import FAMILIES, families
-from deskcheck.corpus.families import PREFIX as FAMILY
-from deskcheck.corpus.files import function_in_file, script
-from deskcheck.corpus.functions import functions_in_rows
+from deskcheck.corpus.families.families import FAMILIES, families
+from deskcheck.corpus.families.families import PREFIX as FAMILY
 from deskcheck.corpus.generated import PREFIX as GENERATED
 from deskcheck.corpus.generated import generated
-from deskcheck.corpus.inputs import PREFIX as INPUTS
-from deskcheck.corpus.inputs import inputs
-from deskcheck.corpus.mutations import PREFIX as MUTATIONS
-from deskcheck.corpus.mutations import mutations
-from deskcheck.corpus.published import PUBLISHED, published_set
-from deskcheck.corpus.suite import PREFIX
+from deskcheck.corpus.readers.doctests import doctests_in_file, doctests_in_folder, doctests_in_module
+from deskcheck.corpus.readers.files import function_in_file, script
+from deskcheck.corpus.readers.functions import functions_in_rows
+from deskcheck.corpus.readers.inputs import PREFIX as INPUTS
+from deskcheck.corpus.readers.inputs import inputs
+from deskcheck.corpus.readers.mutations import PREFIX as MUTATIONS
+from deskcheck.corpus.readers.mutations import mutations
+from deskcheck.corpus.readers.published import PUBLISHED, published_set
+from deskcheck.corpus.suite.suite import PREFIX
+from deskcheck.corpus.text.modules import is_module_name
 from deskcheck.recording import InputError, Program
 
 _log = logging.getLogger(__name__)

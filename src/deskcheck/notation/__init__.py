@@ -5,15 +5,15 @@ and says what it could not read and where.
 """
 
 from deskcheck.notation.claims import Claim, What, claims, untrue
-from deskcheck.notation.cwm import cwm_kept, cwm_prompt, cwm_text, parse_cwm
-from deskcheck.notation.direct import ending
 from deskcheck.notation.divergence import Agreement, Divergence, Step, Stop, compare_runs, compare_step
-from deskcheck.notation.dynamic import state_text, transitions
-from deskcheck.notation.inline import inline_claims
+from deskcheck.notation.forms.cwm import cwm_kept, cwm_prompt, cwm_text, parse_cwm
+from deskcheck.notation.forms.direct import ending
+from deskcheck.notation.forms.dynamic import state_text, transitions
+from deskcheck.notation.forms.inline import inline_claims
+from deskcheck.notation.forms.notations import NOTATIONS, Notation
+from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.notation.lines import Parsed, Unreadable
-from deskcheck.notation.moment import Frame, Moment, moments
-from deskcheck.notation.notations import NOTATIONS, Notation
-from deskcheck.notation.running import RunningTexts
+from deskcheck.notation.state import Frame, Moment, moments
 
 __all__ = [
     "NOTATIONS",

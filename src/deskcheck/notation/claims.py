@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from deskcheck.notation.moment import BEGINS, ENDS, MODULE, VALUED, Moment
+from deskcheck.notation.state import BEGINS, ENDS, MODULE, VALUED, Moment
 from deskcheck.notation.values import name_text, value_text
 from deskcheck.recording import Kind
 

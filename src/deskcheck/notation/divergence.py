@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from deskcheck.notation.moment import Frame, Moment
+from deskcheck.notation.state import Frame, Moment
 
 
 class Stop(StrEnum):

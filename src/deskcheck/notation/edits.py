@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from deskcheck.notation.lines import KIND_WORDS
-from deskcheck.notation.moment import ENDS
+from deskcheck.notation.state import ENDS
 
 _WHOLE, _ENTERED, _LEFT, _OTHER = "= ", "> ", "< ", "\n@"
 _FRAME = "frame "

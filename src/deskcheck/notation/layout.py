@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 
 from deskcheck.notation.lines import LineReader
-from deskcheck.notation.moment import ENDS, Frame
+from deskcheck.notation.state import ENDS, Frame
 from deskcheck.notation.values import Objects, Unread
 from deskcheck.recording import Mode, Program
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskcheck.notation.claims import Claim
-from deskcheck.notation.moment import BEGINS, ENDS, MODULE, VALUED, Frame, Moment, fields_of
+from deskcheck.notation.state import BEGINS, ENDS, MODULE, VALUED, Frame, Moment, fields_of
 from deskcheck.notation.values import Objects, Reader, Unread, Writer, name_text, title_text
 from deskcheck.recording import Kind
 from deskcheck.recording.value import Content, Encoded

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping
 from keyword import iskeyword
 from typing import Any
 
-from deskcheck.notation.moment import UNKNOWN, fields_of
+from deskcheck.notation.state import UNKNOWN, fields_of
 from deskcheck.recording.value import Content, Encoded
 
 INLINE_DEPTH = 20

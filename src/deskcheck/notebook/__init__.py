@@ -41,38 +41,38 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from deskcheck.notebook.capture import StateLimits, register
-    from deskcheck.notebook.check import CheckSettings, check_notebooks
-    from deskcheck.notebook.compare import Agreement, Difference, Trial, agreement
-    from deskcheck.notebook.file import read_trajectory, trajectories, write_trajectory
-    from deskcheck.notebook.git import read_history
-    from deskcheck.notebook.ipynb import read_notebook
-    from deskcheck.notebook.job import check_in_shards
-    from deskcheck.notebook.june import read_june
-    from deskcheck.notebook.record import record_notebooks
-    from deskcheck.notebook.replayer import ReplayLimits, replay
-    from deskcheck.notebook.settings import register_settings
-    from deskcheck.notebook.state import State, Variable, states
-    from deskcheck.notebook.trajectory import Cell, Execution, Output, Status, Trajectory
-    from deskcheck.notebook.trial import TrialLimits, Trials
-    from deskcheck.notebook.views import View, used_names, view
+    from deskcheck.notebook.check.check import CheckSettings, check_notebooks
+    from deskcheck.notebook.check.job import check_in_shards
+    from deskcheck.notebook.kernel.record import record_notebooks
+    from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+    from deskcheck.notebook.state.capture import StateLimits, register
+    from deskcheck.notebook.state.settings import register_settings
+    from deskcheck.notebook.state.state import State, Variable, states
+    from deskcheck.notebook.state.views import View, used_names, view
+    from deskcheck.notebook.trajectory.file import read_trajectory, trajectories, write_trajectory
+    from deskcheck.notebook.trajectory.git import read_history
+    from deskcheck.notebook.trajectory.ipynb import read_notebook
+    from deskcheck.notebook.trajectory.june import read_june
+    from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Output, Status, Trajectory
+    from deskcheck.notebook.trial.compare import Agreement, Difference, Trial, agreement
+    from deskcheck.notebook.trial.trial import TrialLimits, Trials
 
 _HOMES = {
-    **dict.fromkeys(("StateLimits", "register"), "capture"),
-    **dict.fromkeys(("CheckSettings", "check_notebooks"), "check"),
-    **dict.fromkeys(("Agreement", "Difference", "Trial", "agreement"), "compare"),
-    **dict.fromkeys(("read_trajectory", "trajectories", "write_trajectory"), "file"),
-    "read_history": "git",
-    "read_notebook": "ipynb",
-    "check_in_shards": "job",
-    "read_june": "june",
-    "record_notebooks": "record",
-    **dict.fromkeys(("ReplayLimits", "replay"), "replayer"),
-    "register_settings": "settings",
-    **dict.fromkeys(("State", "Variable", "states"), "state"),
-    **dict.fromkeys(("Cell", "Execution", "Output", "Status", "Trajectory"), "trajectory"),
-    **dict.fromkeys(("TrialLimits", "Trials"), "trial"),
-    **dict.fromkeys(("View", "used_names", "view"), "views"),
+    **dict.fromkeys(("StateLimits", "register"), "state.capture"),
+    **dict.fromkeys(("CheckSettings", "check_notebooks"), "check.check"),
+    **dict.fromkeys(("Agreement", "Difference", "Trial", "agreement"), "trial.compare"),
+    **dict.fromkeys(("read_trajectory", "trajectories", "write_trajectory"), "trajectory.file"),
+    "read_history": "trajectory.git",
+    "read_notebook": "trajectory.ipynb",
+    "check_in_shards": "check.job",
+    "read_june": "trajectory.june",
+    "record_notebooks": "kernel.record",
+    **dict.fromkeys(("ReplayLimits", "replay"), "kernel.replayer"),
+    "register_settings": "state.settings",
+    **dict.fromkeys(("State", "Variable", "states"), "state.state"),
+    **dict.fromkeys(("Cell", "Execution", "Output", "Status", "Trajectory"), "trajectory.trajectory"),
+    **dict.fromkeys(("TrialLimits", "Trials"), "trial.trial"),
+    **dict.fromkeys(("View", "used_names", "view"), "state.views"),
 }
 
 

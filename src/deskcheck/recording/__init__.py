@@ -1,10 +1,10 @@
 """What happened, as data: programs, values, events, traces, recordings, and the files they live in.
 
-Imports nothing else of deskcheck; `deskcheck.recording.file` needs pyarrow, the rest only the
+Imports nothing else of deskcheck; `schema`, `spool`, `writer` and `reader` need pyarrow, the rest only the
 standard library, because the tracer brings this package into the process that it watches.
 """
 
-from deskcheck.recording.errors import (
+from deskcheck.errors import (
     DeskcheckError,
     InputError,
     MissingExtra,

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, overload
 
-from deskcheck.recording.errors import DamagedRows
+from deskcheck.errors import DamagedRows
 from deskcheck.recording.value import DEPTH, Content, Encoded, Value, decode, loads
 
 CHECKPOINT_EVENTS = 512

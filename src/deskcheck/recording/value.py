@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deskcheck.recording.errors import DamagedRows
+from deskcheck.errors import DamagedRows
 
 Encoded = Any
 """A decoded JSON value in the form that docs/format.md calls an encoded value."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox._calling import NotCompared
+from deskcheck.sandbox.inside.calling import NotCompared
 from deskcheck.sandbox.process import Cancelled, Run
 
 

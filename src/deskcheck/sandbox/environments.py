@@ -32,8 +32,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from deskcheck.recording.cache import cache_folder
-from deskcheck.recording.errors import InputError, SandboxError
+from deskcheck.errors import InputError, SandboxError
+from deskcheck.files import cache_folder
 
 _OLDEST = (3, 11)
 """deskcheck's own code runs in the programs' processes."""

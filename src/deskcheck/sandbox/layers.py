@@ -10,10 +10,14 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from deskcheck.recording.errors import SandboxError
-from deskcheck.sandbox import _cgroup, _kernel, _landlock, _seccomp, server
-from deskcheck.sandbox._probe import fault
+from deskcheck.errors import SandboxError
+from deskcheck.sandbox import server
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.linux import cgroup
+from deskcheck.sandbox.linux import kernel as _kernel
+from deskcheck.sandbox.linux import landlock as _landlock
+from deskcheck.sandbox.linux import seccomp as _seccomp
+from deskcheck.sandbox.probe import fault
 from deskcheck.sandbox.server import NOT_COUNTED
 
 
@@ -52,7 +56,7 @@ def layers() -> list[Layer]:
         ),
         _tried(
             "seccomp",
-            "from deskcheck.sandbox import _seccomp; _seccomp.attach(_seccomp.program(owner_changes=True))",
+            "from deskcheck.sandbox.linux import seccomp as s; s.attach(s.program(owner_changes=True))",
             f"{len(_seccomp.program(owner_changes=False)) // 8} instructions" if _kernel.MACHINE else "",
             "programs reach every system call: sockets, ptrace, new namespaces",
             _CONFINED,
@@ -67,7 +71,7 @@ def layers() -> list[Layer]:
         _control_groups(),
         _tried(
             "mark",
-            "from deskcheck.sandbox import _orphans as o; m = o.new_mark(1); o.carry(m); "
+            "from deskcheck.sandbox.linux import orphans as o; m = o.new_mark(1); o.carry(m); "
             "assert o.mark_of('self') == m, 'no mark is seen'",
             "processes carry the mark of their server",
             "what runs after a server and its caller were killed together is not found again",
@@ -94,20 +98,20 @@ def _landlock_found(abi: int) -> str:
 
 def _control_groups() -> Layer:
     try:
-        counted = _cgroup.places()
-    except _cgroup.Unavailable as error:
+        counted = cgroup.places()
+    except cgroup.Unavailable as error:
         there, found = False, str(error)
         counted = {}
     else:
-        there = len(counted) == len(_cgroup.COUNTED)
+        there = len(counted) == len(cgroup.COUNTED)
         found = ", ".join(f"{what} (version {place.version})" for what, place in counted.items())
-        found += "".join(f"; no {what}" for what in _cgroup.COUNTED if what not in counted)
+        found += "".join(f"; no {what}" for what in cgroup.COUNTED if what not in counted)
     missing = "; ".join(text for what, text in NOT_COUNTED.items() if what not in counted)
     return Layer("control groups", there, found, missing, _ALL)
 
 
 _UNSHARE = """
-from deskcheck.sandbox import _kernel as k
+from deskcheck.sandbox.linux import kernel as k
 k.unshare({flags} | (0 if k.capabilities() & k.CAP_SYS_ADMIN else k.CLONE_NEWUSER))
 """
 _NAMESPACES = (

@@ -18,15 +18,15 @@ from dataclasses import asdict, fields
 from importlib import metadata
 from typing import Any
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
-from deskcheck.sandbox import _processes
-from deskcheck.sandbox._channel import CALL_BYTES, KEY_BYTES, TooLong
-from deskcheck.sandbox._decoder import Decoder, Forged
+from deskcheck.sandbox.decoder import Decoder, Forged
 from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.inside.channel import CALL_BYTES, KEY_BYTES, TooLong
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
+from deskcheck.sandbox.linux import processes as _processes
 from deskcheck.sandbox.server import Report, Server, ServerLost
 from deskcheck.tracer.limits import Level, TraceLimits
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from types import TracebackType
 
-from deskcheck.recording.errors import InputError, SandboxError
+from deskcheck.errors import InputError, SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending

@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deskcheck.recording.errors import SandboxError
-from deskcheck.sandbox import _cgroup, _kernel, _orphans, _root, _server
+from deskcheck.errors import SandboxError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import BuiltEnvironment
+from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.linux import cgroup, orphans
+from deskcheck.sandbox.linux import kernel as _kernel
+from deskcheck.sandbox.linux import root as _root
 
-_CHILD = Path(__file__).with_name("_child.py")
-_WORKSPACE_CHILD = Path(__file__).with_name("_workspace_child.py")
+_CHILD = Path(__file__).with_name("inside") / "child.py"
+_WORKSPACE_CHILD = Path(__file__).with_name("inside") / "workspace_child.py"
 _START_S = 120.0
 """For a busy machine and a large profile."""
 _END_S = 10.0
@@ -54,11 +57,11 @@ STDLIB = tuple(
 
 
 NOT_COUNTED = {
-    _cgroup.MEMORY: "rlimits bound each process; what all processes of a program fill together, with what "
+    cgroup.MEMORY: "rlimits bound each process; what all processes of a program fill together, with what "
     "their sockets and pipes can hold, is seen ten times a second; sockets that are in flight are not seen, "
     "at most as many as a process may have descriptors",
-    _cgroup.PIDS: "processes are bounded by an rlimit, which counts all of the user's",
-    _cgroup.CPU: "CPU time is that of processes which run or were waited for: so programs may not handle or "
+    cgroup.PIDS: "processes are bounded by an rlimit, which counts all of the user's",
+    cgroup.CPU: "CPU time is that of processes which run or were waited for: so programs may not handle or "
     "ignore SIGCHLD; at 'trusted' and in a workspace they may, and the time of children that nobody waits "
     "for is missing",
 }
@@ -117,7 +120,8 @@ class Server:
         self.profile = profile
         python = profile.python or sys.executable
         python = shutil.which(python) or python  # the child's PATH is another
-        foreign = os.path.abspath(python) != os.path.abspath(sys.executable)  # then `_site` does site's work
+        # Of another interpreter `startup` does the work of `site`.
+        foreign = os.path.abspath(python) != os.path.abspath(sys.executable)
         child, path = _CHILD, os.defpath
         if profile.workspace:  # whose commands find the interpreter by its usual names
             child, path = _WORKSPACE_CHILD, f"{os.path.dirname(python)}:/usr/local/bin:{os.defpath}"
@@ -146,8 +150,8 @@ class Server:
             os.close(self._lock)
             raise SandboxError(f"cannot start {python}: {error}") from error
         self.facts: dict[str, Any] | None = None
-        self.group: _cgroup.Group | None = None
-        self.mark = _orphans.new_mark(self.process.pid)
+        self.group: cgroup.Group | None = None
+        self.mark = orphans.new_mark(self.process.pid)
         self._killed_before = 0
         try:
             self._set_up()
@@ -158,9 +162,9 @@ class Server:
     def _set_up(self) -> None:
         profile = self.profile
         try:
-            self.group = _cgroup.Group()
+            self.group = cgroup.Group()
             self.group.add(self.process.pid)  # it waits for what is sent below, and has forked nothing
-        except (_cgroup.Unavailable, OSError):
+        except (cgroup.Unavailable, OSError):
             # Not there, or gone with the process: the limits on each process stand alone (`layers`).
             if self.group is not None:
                 self.group.close()
@@ -230,7 +234,7 @@ class Server:
             found[what] = otherwise if version is None else f"control group, version {version}"
         if not self.wait_until_ready().get("proc", True):
             unseen = "the container hides /proc: beside rlimits, only what has ended is counted"
-            found |= {what: unseen for what in (_cgroup.MEMORY, _cgroup.CPU) if what not in versions}
+            found |= {what: unseen for what in (cgroup.MEMORY, cgroup.CPU) if what not in versions}
         return found
 
     def program_folder(self) -> str:
@@ -350,7 +354,7 @@ class Server:
             self.group.close()
             self.group = None
         if self.process.returncode:  # it did not end what it had started
-            _orphans.end(self.mark)
+            orphans.end(self.mark)
         if self._lock is not None:
             shutil.rmtree(self.folder, ignore_errors=True)  # as a rule the server has removed it
             os.close(self._lock)
@@ -386,7 +390,7 @@ def _locked_folder() -> tuple[str, int]:
     """A new folder, and a descriptor that holds a lock on it. The server inherits that: the lock is free when
     both the caller and the server are gone, however they went."""
     while True:
-        folder = tempfile.mkdtemp(prefix=_cgroup.PREFIX)
+        folder = tempfile.mkdtemp(prefix=cgroup.PREFIX)
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -412,12 +416,12 @@ def sweep(among: str) -> tuple[str, ...]:
     above = os.open(among, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for name in os.listdir(above):
-            if name.startswith(_cgroup.PREFIX) and _remove_unlocked(name, above):
+            if name.startswith(cgroup.PREFIX) and _remove_unlocked(name, above):
                 removed.append(name)
     finally:
         os.close(above)
-    _orphans.sweep()
-    return (*removed, *_cgroup.sweep())
+    orphans.sweep()
+    return (*removed, *cgroup.sweep())
 
 
 def _remove_unlocked(name: str, above: int) -> bool:

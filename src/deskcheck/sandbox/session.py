@@ -26,19 +26,19 @@ from enum import StrEnum
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from deskcheck.errors import SandboxError
 from deskcheck.recording import block
-from deskcheck.recording.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import Value
-from deskcheck.sandbox import _processes
-from deskcheck.sandbox._channel import KEY_BYTES
-from deskcheck.sandbox._decoder import KEPT_BYTES, KEPT_ROW_BYTES, Decoder, Forged
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.decoder import KEPT_BYTES, KEPT_ROW_BYTES, Decoder, Forged
 from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.inside.channel import KEY_BYTES
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
+from deskcheck.sandbox.linux import processes as _processes
 from deskcheck.sandbox.process import Cancelled, beyond_wall_time, limit_met, signal_name, text
 from deskcheck.sandbox.server import Report, Server, ServerLost
 from deskcheck.tracer import tracer_class

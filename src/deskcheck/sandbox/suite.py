@@ -26,16 +26,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from deskcheck.recording.errors import InputError, RecordingError, SandboxError
-from deskcheck.recording.file import _disk
+from deskcheck.errors import InputError, RecordingError, SandboxError
+from deskcheck.files import disk_errors
 from deskcheck.recording.secrets import EnvironmentMask
-from deskcheck.sandbox._channel import KEY_BYTES, Forged, Receiver
-from deskcheck.sandbox._decoder import blocks, suite_message, suite_receiver
-from deskcheck.sandbox._guard import Guarded
-from deskcheck.sandbox._journal import Journal
+from deskcheck.sandbox.decoder import blocks, suite_message, suite_receiver
+from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged, Receiver
+from deskcheck.sandbox.journal import Journal
+from deskcheck.sandbox.linux.guard import Guarded
 from deskcheck.tracer.limits import TraceLimits
 
-_CHILD = Path(__file__).with_name("_suite_child.py")
+_CHILD = Path(__file__).with_name("inside") / "suite_child.py"
 _CHUNK_BYTES = 1 << 20
 _OUTPUT_BYTES = 64 << 20
 _STATUS = {0: "passed", 1: "failed", 2: "interrupted", 3: "internal error", 4: "usage error", 5: "no tests"}
@@ -244,7 +244,7 @@ class _Run:
         channel_read, channel_write = os.pipe()
         job |= {"channel": channel_write, "key": key.hex()}
         try:
-            with _disk(self.written, "keep what the tests write"), _opened(self.written) as output:
+            with disk_errors(self.written, "keep what the tests write"), _opened(self.written) as output:
                 process = self._start(output, (job_read, channel_write), hash_seed)
         except BaseException:
             os.close(job_write)
@@ -345,7 +345,7 @@ class _Run:
 
     def _take_what_was_written(self, *, was_killed: bool = False) -> None:
         """Add what the tests wrote to what they wrote before."""
-        with _disk(self.observed.output, "keep what the tests write"):
+        with disk_errors(self.observed.output, "keep what the tests write"):
             if not self.written.exists():
                 return
             text = self.written.read_text("utf-8", "replace")

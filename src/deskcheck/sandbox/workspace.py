@@ -23,13 +23,13 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
-from deskcheck.recording.errors import SandboxError
+from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
-from deskcheck.sandbox import _processes
-from deskcheck.sandbox._decoder import WORD_BYTES, Forged, end_of_command
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.decoder import WORD_BYTES, Forged, end_of_command
 from deskcheck.sandbox.environments import find
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.linux import processes as _processes
 from deskcheck.sandbox.process import Cancelled
 from deskcheck.sandbox.server import Profile, Report, Server, ServerLost
 

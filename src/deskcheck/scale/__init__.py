@@ -3,10 +3,10 @@
 A job is a list of shards. A shard is named after all that decides it, so that one that is there need not be
 made again; `work.run_task` makes one, whoever calls it: a process of the pool on this machine (`pool`) or a
 task on a Ray cluster (`ray`). `job.run_job` gives out the work and decides what is tried again. What is done
-is a `Job`: `record.record_job` records programs; lessons are made by `deskcheck.teach.job`,
-notebooks checked by `deskcheck.notebook.job`.
+is a `Job`: `record.record_job` records programs; lessons are made by `deskcheck.teach.lessons.job`,
+notebooks checked by `deskcheck.notebook.check.job`.
 
-Not: programs one by one as they come, which `deskcheck.sandbox.recorder` records.
+Not: programs one by one as they come, which `deskcheck.sandbox.record.recorder` records.
 """
 
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job

@@ -17,8 +17,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.file import COMPACTING_NAME, OF_KEY, _sync
+from deskcheck.errors import InputError
+from deskcheck.files import sync
+from deskcheck.recording.schema import COMPACTING_NAME, OF_KEY
 from deskcheck.scale.manifest import Line, Totals, add_line, parts_of, read_manifest, write_manifest
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import Plan, digest, read_plan
@@ -85,7 +86,7 @@ def _compact(place: Place, plan: Plan, size: int, progress: Callable[[int, int],
     done, after = 0, []
     with place.doing("put shards together"):
         marker.touch()
-        _sync(place.folder)
+        sync(place.folder)
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
         for line in in_order:
@@ -123,10 +124,10 @@ def _together(place: Place, scratch: Path, group: list[Line]) -> Line:
     join(sources, paths, {OF_KEY: json.dumps(_begins(place, group))})
     line = _sum(name, leaves, group, paths)
     add_line(place, line)
-    _sync(place.manifest)
+    sync(place.manifest)
     for table in reversed(TABLES):  # the recordings file is the commit
         os.replace(paths[table], place.file(table, name))
-    _sync(place.folder)
+    sync(place.folder)
     for one in group:
         _delete(place, one["shard"])
     return line

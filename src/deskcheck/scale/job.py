@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
-from deskcheck.recording.errors import DeskcheckError
+from deskcheck.errors import DeskcheckError
 from deskcheck.scale.manifest import Line, Totals, add_line, write_manifest
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import SIZE, Job, Planning, Shard

@@ -19,8 +19,9 @@ import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from deskcheck.recording.errors import RecordingError
-from deskcheck.recording.file import _LOCK_NAME, _disk, _FolderLock, _sync
+from deskcheck.errors import RecordingError
+from deskcheck.files import LOCK_NAME, FolderLock, disk_errors
+from deskcheck.files import sync as _sync
 
 _BUSY_S = 30.0
 _FILE = re.compile(r"([a-z]+)-(\d{5,15}|[0-9a-f]{32})\.parquet")
@@ -61,11 +62,11 @@ class Place:
 
     def doing(self, what: str) -> AbstractContextManager[None]:
         """What the disk refuses in the block becomes a RecordingError."""
-        return _disk(self.folder, what)
+        return disk_errors(self.folder, what)
 
-    def lock(self) -> _FolderLock:
+    def lock(self) -> FolderLock:
         """The right to drive a job here. Raises RecordingError where another process has it."""
-        return _FolderLock(self.folder)
+        return FolderLock(self.folder)
 
 
 def is_file(name: str) -> bool:
@@ -82,12 +83,12 @@ def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
     os.replace(part, path)
 
 
-def lock_scratch(scratch: Path) -> _FolderLock:
+def lock_scratch(scratch: Path) -> FolderLock:
     """The right to write into some of a shard. Waits for a worker of a driver that is gone: it ends soon."""
     end = time.monotonic() + _BUSY_S
     while True:
         try:
-            return _FolderLock(scratch)
+            return FolderLock(scratch)
         except RecordingError:
             if time.monotonic() > end:
                 raise
@@ -99,5 +100,5 @@ def empty(scratch: Path) -> None:
     for path in scratch.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
-        elif path.name != _LOCK_NAME:
+        elif path.name != LOCK_NAME:
             path.unlink()

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from deskcheck import __version__
-from deskcheck.recording.errors import InputError, RecordingError
-from deskcheck.recording.file import COMPACTING_NAME
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.recording.schema import COMPACTING_NAME
 from deskcheck.scale.manifest import Line, changed_files, claims, parts_of, read_manifest
 from deskcheck.scale.place import Place, write_whole
 from deskcheck.scale.seen import Seen, key_of

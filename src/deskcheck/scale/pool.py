@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import deskcheck
-from deskcheck.recording import errors
+from deskcheck import errors
 from deskcheck.scale.job import Answer
 
 _END_S = 10.0

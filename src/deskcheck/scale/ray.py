@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from deskcheck.recording.errors import DeskcheckError, InputError, MissingExtra
+from deskcheck.errors import DeskcheckError, InputError, MissingExtra
 from deskcheck.scale.job import Answer
 from deskcheck.scale.pool import answer_of
 

@@ -13,20 +13,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deskcheck.recording.errors import InputError
-from deskcheck.recording.file import (
-    EVENTS_SCHEMA,
-    FORMAT,
-    RECORDINGS_SCHEMA,
-    Writer,
-    _ShardFile,
-    _sync,
-)
+from deskcheck.errors import InputError
+from deskcheck.files import sync
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
+from deskcheck.recording.schema import EVENTS_SCHEMA, FORMAT, RECORDINGS_SCHEMA
+from deskcheck.recording.writer import ShardFile, Writer
 from deskcheck.sandbox.environments import find
-from deskcheck.sandbox.recorder import Recorder, RecordSettings
+from deskcheck.sandbox.record.recorder import Recorder, RecordSettings
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch
@@ -139,12 +134,12 @@ def _make(task: dict[str, Any]) -> Line | None:
         finally:
             unwatch()
     with place.doing("put a shard in its place"):
-        _sync(scratch)
+        sync(scratch)
         if not task["whole"]:
             return None
         for table in reversed(TABLES):  # the recordings file is the commit
             os.replace(scratch / f"{table}-00000.parquet", place.file(table, task["shard"]))
-        _sync(place.folder)
+        sync(place.folder)
         shutil.rmtree(scratch, ignore_errors=True)
     return describe(place, task["shard"])
 
@@ -194,7 +189,7 @@ def _join(task: dict[str, Any]) -> Line:
         join([{table: folder / f"{table}-00000.parquet" for table in TABLES} for folder in folders], parts)
         for table in reversed(TABLES):
             os.replace(parts[table], place.file(table, task["shard"]))
-        _sync(place.folder)
+        sync(place.folder)
     return describe(place, task["shard"])
 
 
@@ -204,8 +199,8 @@ def join(sources: list[dict[str, Path]], into: dict[str, Path], told: dict[str, 
     first_row = 0
     schema = RECORDINGS_SCHEMA.with_metadata({**RECORDINGS_SCHEMA.metadata, **(told or {})})
     with (
-        _ShardFile(into["events"], "events", EVENTS_SCHEMA) as events,
-        _ShardFile(into["recordings"], "recordings", schema) as recordings,
+        ShardFile(into["events"], "events", EVENTS_SCHEMA) as events,
+        ShardFile(into["recordings"], "recordings", schema) as recordings,
     ):
         for source in sources:
             with pq.ParquetFile(source["recordings"], pre_buffer=False) as file:
@@ -220,7 +215,7 @@ def join(sources: list[dict[str, Path]], into: dict[str, Path], told: dict[str, 
                         events.add(batch.cast(EVENTS_SCHEMA))
                 first_row += file.metadata.num_rows
     for path in into.values():
-        _sync(path)
+        sync(path)
 
 
 def _describe(task: dict[str, Any]) -> Line:

@@ -19,8 +19,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from deskcheck.recording.errors import DeskcheckError, InputError, RecordingError
-from deskcheck.recording.file import COMPACTING_NAME, _sync
+from deskcheck.errors import DeskcheckError, InputError, RecordingError
+from deskcheck.files import sync
+from deskcheck.recording.schema import COMPACTING_NAME
 from deskcheck.scale.job import terminable
 from deskcheck.scale.manifest import (
     Line,
@@ -417,7 +418,7 @@ class _Pull:
                 self.place.file(table, shard).unlink(missing_ok=True)
             for table in reversed(line["bytes"]):
                 os.replace(self.scratch / _name(table, line), self.place.file(table, shard))
-            _sync(self.place.folder)
+            sync(self.place.folder)
             for name in _leaves(line):
                 self.place.plan(name).unlink(missing_ok=True)
                 for path in self.place.work.glob(f"{name}.*"):

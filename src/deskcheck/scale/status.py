@@ -10,8 +10,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from deskcheck.recording.file import _SPOOL_NAME, Recordings, _FolderLock
+from deskcheck.files import FolderLock
 from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.schema import SPOOL_NAME
 from deskcheck.scale.job import finished_inside
 from deskcheck.scale.manifest import Line, Totals, changed_files, read_manifest
 from deskcheck.scale.place import Place
@@ -107,7 +109,7 @@ def plain_status(folder: str | Path) -> PlainStatus | None:
     Raises RecordingError where a shard is damaged."""
     place = Place(folder)
     numbered = {name for name in place.files().get("recordings", ()) if name.isdigit()}
-    spooled = len([*(place.folder / _SPOOL_NAME).glob("*.json")])
+    spooled = len([*(place.folder / SPOOL_NAME).glob("*.json")])
     if place.job.exists() or not (numbered or spooled):
         return None
     if not numbered:
@@ -132,7 +134,7 @@ def _parts(line: Line) -> list[str]:
 def _driver(place: Place) -> str | None:
     """Who holds the lock. Asking does not take it, but in the process that has it would let go of it: a lock
     of `lockf` ends when any descriptor of its file is closed."""
-    if _FolderLock.held_here(place.folder):
+    if FolderLock.held_here(place.folder):
         return f"process {os.getpid()} on {os.uname().nodename}"
     try:
         with open(place.folder / ".lock", "r+b") as file:

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs
 
-from deskcheck.recording.errors import DeskcheckError, InputError, RecordingError
+from deskcheck.errors import DeskcheckError, InputError, RecordingError
 
 CHUNK_BYTES = 4 << 20
 """How much of a file is in memory. Of a store each chunk is a request."""

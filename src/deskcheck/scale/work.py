@@ -18,7 +18,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from deskcheck.recording.errors import InputError, MissingExtra, RecordingError, SandboxError
+from deskcheck.errors import InputError, MissingExtra, RecordingError, SandboxError
 from deskcheck.sandbox.server import ServerLost
 
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from deskcheck.files import LOCK_NAME, FolderLock, disk_errors
 from deskcheck.recording import InputError, RecordingError
-from deskcheck.recording.file import _LOCK_NAME, _disk, _FolderLock
 
 RUN = "run.json"
 METRICS = "metrics.jsonl"
@@ -16,16 +16,16 @@ LESSONS = "lessons"
 """Where `deskcheck teach RECORDINGS` makes the lessons of a run."""
 
 
-def lock_run(out: Path) -> _FolderLock:
+def lock_run(out: Path) -> FolderLock:
     """A folder for a run, or that of one, locked: `release` it.
 
     Raises:
         InputError: it holds something else.
         RecordingError: it cannot be made; another process trains there.
     """
-    with _disk(out, "write the model here"):
+    with disk_errors(out, "write the model here"):
         out.mkdir(parents=True, exist_ok=True)
-        lock = _FolderLock(out)
+        lock = FolderLock(out)
         try:
             refuse_others(out, {})
         except BaseException:
@@ -41,7 +41,7 @@ def refuse_others(out: Path, asked: dict[str, Any]) -> None:
         return
     before = _asked(out)
     if before is None:
-        if any(path.name not in (_LOCK_NAME, LESSONS) for path in out.iterdir()):
+        if any(path.name not in (LOCK_NAME, LESSONS) for path in out.iterdir()):
             raise InputError(f"{out}: is not empty and holds no run of training. Name another folder.")
         return
     if not _saved(out):
@@ -63,7 +63,7 @@ def begin_run(out: Path, asked: dict[str, Any]) -> None:
 
 def _saved(out: Path) -> bool:
     """Whether there is a model, or something to go on from."""
-    others = {path.name for path in out.iterdir()} - {_LOCK_NAME, LESSONS, RUN, METRICS, CHECKPOINTS}
+    others = {path.name for path in out.iterdir()} - {LOCK_NAME, LESSONS, RUN, METRICS, CHECKPOINTS}
     return bool(others) or any(out.glob(f"{CHECKPOINTS}/checkpoint-*/trainer_state.json"))
 
 
@@ -89,6 +89,6 @@ def damaged(file: Path, why: object, way_out: str) -> RecordingError:
 def write_json(file: Path, found: dict[str, Any]) -> None:
     """Write a file that is whole or as it was."""
     part = file.with_name(file.name + ".part")
-    with _disk(file, "write down what the run was asked"):
+    with disk_errors(file, "write down what the run was asked"):
         part.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         part.replace(file)

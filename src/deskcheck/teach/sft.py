@@ -23,11 +23,11 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from deskcheck.files import FolderLock, disk_errors
 from deskcheck.recording import InputError, MissingExtra
-from deskcheck.recording.file import _disk, _FolderLock
-from deskcheck.teach._shards import refuse_unfinished
+from deskcheck.teach.lessons.shards import refuse_unfinished
+from deskcheck.teach.lessons.tokens import Pretrained
 from deskcheck.teach.run_folder import CHECKPOINTS, METRICS, RUN, begin_run, damaged, lock_run, write_json
-from deskcheck.teach.tokens import Pretrained
 
 AS_IT_IS = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 """Chat template of a trained model: a prompt reaches it as laid out in lessons, whoever serves it."""
@@ -125,7 +125,7 @@ def tune(
         "tuning": asdict(tuning),
         "lessons": {f.name: _sha256(f) for split in files.values() for f in split},
     }
-    lock: _FolderLock | None = None
+    lock: FolderLock | None = None
     try:
         with state.main_process_first():
             if state.is_main_process:
@@ -153,11 +153,11 @@ def tune(
             if last is None:
                 raise
             raise damaged(last, error, "Delete it to go on from the one before") from error
-        with _disk(out, "save the model"):
+        with disk_errors(out, "save the model"):
             trainer.save_model(str(out))
         if state.is_main_process:
             tokenizer.chat_template = AS_IT_IS
-            with _disk(out, "save the tokenizer"):
+            with disk_errors(out, "save the tokenizer"):
                 tokenizer.save_pretrained(str(out))
             (out / "training_args.bin").unlink(missing_ok=True)  # a pickle of what run.json says in words
             shutil.rmtree(out / CHECKPOINTS / "lessons", ignore_errors=True)  # the lessons as Arrow, mapped

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from deskcheck.tracer._frames import CodeFacts, _Instruction, _stack_effect
+from deskcheck.tracer.frames import CodeFacts, _Instruction, _stack_effect
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))

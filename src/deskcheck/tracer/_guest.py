@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 from typing import Any
 
-from deskcheck.tracer._snapshot import know_enum
 from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.snapshot import know_enum
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from deskcheck.errors import InputError
 from deskcheck.recording import block
-from deskcheck.recording.errors import InputError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import decode, render
 from deskcheck.tracer import Level, TraceLimits, tracer_class
-from deskcheck.tracer._whole_call import Whole, is_async, loop_runs, needs_loop, whole_call
 from deskcheck.tracer.result import exception_text, snapshot
+from deskcheck.tracer.whole_call import Whole, is_async, loop_runs, needs_loop, whole_call
 
 
 class _Tee(io.TextIOBase):

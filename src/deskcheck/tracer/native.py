@@ -14,9 +14,12 @@ from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FrameType
 from typing import Any
 
-from deskcheck.tracer import _arrays, _snapshot
+from deskcheck.tracer import arrays as _arrays
+from deskcheck.tracer import snapshot as _snapshot
 from deskcheck.tracer._effects import CALLABLES, effects
-from deskcheck.tracer._frames import (
+from deskcheck.tracer._guest import Guest, Local, Told
+from deskcheck.tracer._native import Core, setup
+from deskcheck.tracer.frames import (
     _ADDS_TO,
     _IMPLICIT_NAMES,
     _KEEPS,
@@ -29,9 +32,6 @@ from deskcheck.tracer._frames import (
     _stack_effect,
     facts,
 )
-from deskcheck.tracer._guest import Guest, Local, Told
-from deskcheck.tracer._native import Core, setup
-from deskcheck.tracer._snapshot import Snapshotter, qualified_name
 from deskcheck.tracer.limits import Level, TraceLimits
 from deskcheck.tracer.reference import (
     _ASKS_NEXT,
@@ -45,6 +45,7 @@ from deskcheck.tracer.reference import (
     _YIELDS,
     _c_name,
 )
+from deskcheck.tracer.snapshot import Snapshotter, qualified_name
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -264,13 +265,13 @@ class _Fallback(Snapshotter):
         return *facts, facts[0] in (2, 4) and self._runs_unseen(kind)
 
     def _runs_unseen(self, kind: type) -> bool:
-        for base in _snapshot._mro(kind):
+        for base in _snapshot.bases_of(kind):
             module = _snapshot._module_of(base)
             if module in _QUIET_MODULES:
                 continue
             if module not in self.modules:
                 return True
-            if any(self._is_unseen(base, name, value) for name, value in _snapshot._namespace(base).items()):
+            if any(self._is_unseen(base, name, value) for name, value in _snapshot.names_of(base).items()):
                 return True
         return False
 
@@ -287,9 +288,9 @@ class _Fallback(Snapshotter):
             return not plain or (getter is not None and not self.is_recorded(getter.__code__))
         if id(kind) in _PLAIN_DESCRIPTORS:
             return False
-        for base in _snapshot._mro(kind):
-            if "__get__" in _snapshot._namespace(base):
-                get = _snapshot._namespace(base)["__get__"]
+        for base in _snapshot.bases_of(kind):
+            if "__get__" in _snapshot.names_of(base):
+                get = _snapshot.names_of(base)["__get__"]
                 return not (type(get) is types.FunctionType and self.is_recorded(get.__code__))
         return False
 
@@ -301,13 +302,13 @@ class _Fallback(Snapshotter):
             return 1, "iterator", (), False, False, placed
         if id(kind) in _snapshot._CONTENTS:
             return 1, None, (), False, False, placed
-        bases = _snapshot._mro(kind)
+        bases = _snapshot.bases_of(kind)
         inherits = _snapshot._inherits
         if (
             id(kind) in _INLINE
             or inherits(bases, type)
             or (_snapshot._ENUM is not None and type(kind) is _snapshot._ENUM)
-            or (inherits(bases, tuple) and type(_snapshot._namespace(kind).get("_fields")) is tuple)
+            or (inherits(bases, tuple) and type(_snapshot.names_of(kind).get("_fields")) is tuple)
             or _arrays.is_scalar(kind)
         ):
             return 0, None, (), False, False, placed
@@ -331,7 +332,7 @@ class _Fallback(Snapshotter):
         """The slots of a type's instances, and whether they have a dict."""
         slots, has_dict = [], False
         for base in bases:
-            for name, descriptor in _snapshot._namespace(base).items():
+            for name, descriptor in _snapshot.names_of(base).items():
                 member = type(descriptor) is types.MemberDescriptorType
                 if member and _snapshot._flags(base) & _snapshot.HEAP:
                     slots.append((name, descriptor))
@@ -372,7 +373,7 @@ def _is_quiet(cls: type, function: types.FunctionType) -> bool:
     """Whether the library made a method that changes nothing: a data class's, or an ordering's."""
     if function.__globals__.get("__name__") in ("abc", "dataclasses", "functools", "reprlib", "typing"):
         return True
-    return "__dataclass_fields__" in _snapshot._namespace(cls) and function.__code__.co_filename == "<string>"
+    return "__dataclass_fields__" in _snapshot.names_of(cls) and function.__code__.co_filename == "<string>"
 
 
 class NativeTracer(Guest):

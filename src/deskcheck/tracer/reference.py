@@ -26,9 +26,10 @@ from types import CodeType, FrameType
 from typing import Any
 
 from deskcheck.recording.trace import Kind
-from deskcheck.tracer._frames import EMPTY, CodeFacts, FrameView, facts
 from deskcheck.tracer._guest import Guest, Local, Told
-from deskcheck.tracer._snapshot import (
+from deskcheck.tracer.frames import EMPTY, CodeFacts, FrameView, facts
+from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.snapshot import (
     HEAP,
     ITERATOR_TYPES,
     UNBOUND,
@@ -40,7 +41,6 @@ from deskcheck.tracer._snapshot import (
     text_of,
     unwrapped,
 )
-from deskcheck.tracer.limits import Level, TraceLimits
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))

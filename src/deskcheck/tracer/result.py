@@ -4,8 +4,8 @@ from json import loads
 from typing import Any
 
 from deskcheck.recording.value import Content, Encoded, decode, render
-from deskcheck.tracer._snapshot import Snapshotter, exception_args, has_method
 from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.snapshot import Snapshotter, exception_args, has_method
 
 WHOLE = TraceLimits(items=1_000_000, text_chars=10_000_000, depth=100, objects=1_000_000)
 """Limits for a single value: large enough that what a benchmark compares is whole."""

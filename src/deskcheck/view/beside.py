@@ -20,8 +20,8 @@ from rich.table import Table
 from rich.text import Text
 
 from deskcheck import __version__
-from deskcheck.ask.course import course_of
-from deskcheck.ask.solvers import METHODS, read_trace
+from deskcheck.ask.methods.ground_truth import course_of
+from deskcheck.ask.methods.solvers import METHODS, read_trace
 from deskcheck.notation import (
     NOTATIONS,
     Agreement,
@@ -32,12 +32,12 @@ from deskcheck.notation import (
     moments,
     state_text,
 )
-from deskcheck.notation.dynamic import parse_dynamic
-from deskcheck.notation.moment import MODULE, VALUED, Frame
+from deskcheck.notation.forms.dynamic import parse_dynamic
+from deskcheck.notation.state import MODULE, VALUED, Frame
 from deskcheck.notation.values import value_text
 from deskcheck.recording import InputError, Program, Recording, render
 from deskcheck.recording.value import Content, Encoded, decode
-from deskcheck.view._page import page_of, visible
+from deskcheck.view.page import page_of, visible
 
 SHOWN_CHARS = 1000
 """Of a value."""
@@ -179,7 +179,7 @@ def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
 
 
 def _from_run_folder(path: Path, recording: Recording, model: str | None, method: str | None) -> Told:
-    from deskcheck.ask.logs import read_logs
+    from deskcheck.ask.results.logs import read_logs
 
     rows = {
         (row.model, row.solver): row

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from deskcheck.ask import METHODS, NOTEBOOK_QUESTIONS, QUESTIONS, SUITES
-from deskcheck.ask.stand_ins import STAND_INS
+from deskcheck.ask.baselines.stand_ins import STAND_INS
 from deskcheck.corpus import SOURCES
 from deskcheck.notation import NOTATIONS
 

@@ -14,12 +14,12 @@ from rich.table import Table
 from rich.text import Text
 
 from deskcheck import __version__
-from deskcheck.notebook.check import CellReport, NotebookReport, compare_with_stored
-from deskcheck.notebook.state import State, states
-from deskcheck.notebook.trajectory import Execution, Output, Restart, Step, Trajectory, advance
+from deskcheck.notebook.check.check import CellReport, NotebookReport, compare_with_stored
+from deskcheck.notebook.state.state import State, states
+from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Step, Trajectory, advance
 from deskcheck.recording import render
-from deskcheck.view._page import page_of, visible
 from deskcheck.view.notebooks import word
+from deskcheck.view.page import page_of, visible
 
 VALUE_CHARS = 400
 OUTPUT_CHARS = 20_000

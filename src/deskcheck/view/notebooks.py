@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from deskcheck.notebook.check import CellReport, CellStatus, NotebookReport, Report
+from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookReport, Report
 
 STYLES = {
     "same": "green",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from deskcheck import __version__
-from deskcheck.notebook.check import (
+from deskcheck.notebook.check.check import (
     REPRODUCES,
     CellReport,
     CellStatus,
@@ -18,9 +18,9 @@ from deskcheck.notebook.check import (
     NotebookStatus,
     Report,
 )
-from deskcheck.notebook.diff import DiffRow
-from deskcheck.view._page import digest, visible
+from deskcheck.notebook.check.diff import DiffRow
 from deskcheck.view.notebooks import below, common_folder, reason, word
+from deskcheck.view.page import digest, visible
 
 _COLOURS = {
     "same": "#17794f",
@@ -145,7 +145,7 @@ def notebooks_page(report: Report) -> str:
 <h2>Notebooks <span class="soft">in {_text(folder)}</span></h2>
 {"".join(_notebook(notebook, folder) for notebook in report.notebooks)}
 <h2>What is compared</h2><p>{_RULE} What the normalisers undo is described in the documentation of
-<code>deskcheck.notebook.normalise</code>; used were: {", ".join(report.normalisers) or "none"}.</p>
+<code>deskcheck.notebook.check.normalise</code>; used were: {", ".join(report.normalisers) or "none"}.</p>
 <table>{"".join(meanings)}</table>
 </main></body></html>
 """

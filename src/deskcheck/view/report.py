@@ -15,13 +15,13 @@ from itertools import groupby
 from typing import Any
 
 from deskcheck import __version__
-from deskcheck.ask.effects import WITHOUT, Effect, by_sample, effects
-from deskcheck.ask.logs import Logs
-from deskcheck.ask.marking import Reading
-from deskcheck.ask.prompts import YOURS
-from deskcheck.ask.run import Marked, Result, reading
-from deskcheck.ask.statistics import FEW_CLUSTERS, mean_interval, paired_difference, sign_flip
-from deskcheck.view._page import page_of
+from deskcheck.ask.questions.prompts import YOURS
+from deskcheck.ask.results.effects import WITHOUT, Effect, by_sample, effects
+from deskcheck.ask.results.logs import Logs
+from deskcheck.ask.results.results import Marked, Result, reading
+from deskcheck.ask.results.statistics import FEW_CLUSTERS, mean_interval, paired_difference, sign_flip
+from deskcheck.ask.scoring.marking import Reading
+from deskcheck.view.page import page_of
 from deskcheck.view.sheets import Column, Sheet
 
 LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from deskcheck.recording.errors import InputError
+from deskcheck.errors import InputError
+from deskcheck.files import write_file
 from deskcheck.recording.recording import Recording
-from deskcheck.recording.whole_file import write_file
-from deskcheck.view._page import head, part, tail
+from deskcheck.view.page import head, part, tail
 from deskcheck.view.trace_data import TraceData, page_facts
 
 LARGE_EVENTS = 200_000

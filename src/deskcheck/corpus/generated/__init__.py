@@ -15,13 +15,13 @@ used, whose sequence does not change between versions. What the language has at 
 Not in the language: classes, generators, decorators, lambdas, imports, globals, input and output of files,
 floats other than halves, `while` on anything but counters, and the standard library.
 
-Each level has a file with what it brings, in tables. `_grammar` puts them together, `_writer` draws from
-them, `_program` makes one text, `_source` many.
+Each level has a file with what it brings, in tables. `grammar` puts them together, `writer` draws from
+them, `program` makes one text, `source` many.
 """
 
-from deskcheck.corpus.generated._language import HIGHEST, LANGUAGE, LEVELS
-from deskcheck.corpus.generated._program import Made, program_text
-from deskcheck.corpus.generated._source import LICENCE, PREFIX, SOURCE, generated
+from deskcheck.corpus.generated.language import HIGHEST, LANGUAGE, LEVELS
+from deskcheck.corpus.generated.program import Made, program_text
+from deskcheck.corpus.generated.source import LICENCE, PREFIX, SOURCE, generated
 
 __all__ = [
     "HIGHEST",

@@ -241,7 +241,7 @@ give_up(Thread *t, const char *why)
 }
 
 /* Whether other code may run between two lines: of another thread, or of a trace function, profiler or monitor. What picked the
-   frame that is followed (sandbox/_calls.py) only counts. */
+   frame that is followed (sandbox/inside/calls.py) only counts. */
 static bool
 observed(const Core *core, PyThreadState *ts)
 {

@@ -1,4 +1,4 @@
-/* Frames: code objects, variables, the value stack, globals, and what of them changed (FrameView in _frames.py). */
+/* Frames: code objects, variables, the value stack, globals, and what of them changed (FrameView in frames.py). */
 
 #define MAX_VIEWS 16
 
@@ -148,7 +148,7 @@ view_of_iframe(Thread *t, IFrame *i, View *v)
 
 static inline bool alive(PyObject *o) { return o && Py_REFCNT(o) != 0; }
 
-/* The rules for stale pointers are those of _frames.py: a slot that the interpreter may have let go of is followed only when
+/* The rules for stale pointers are those of frames.py: a slot that the interpreter may have let go of is followed only when
    there is memory, in it a plausible count of references, and an object of a type. */
 /* The kernel reads the mask before it finds that there is no such way to use it: a quarter of what `mincore` costs. */
 static bool

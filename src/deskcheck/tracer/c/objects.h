@@ -1,4 +1,4 @@
-/* Identity: which objects are known, what refers to them, and when they are out of reach (Snapshotter in _snapshot.py). */
+/* Identity: which objects are known, what refers to them, and when they are out of reach (Snapshotter in snapshot.py). */
 
 static void
 content_free(Content *c)

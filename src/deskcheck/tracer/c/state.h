@@ -11,7 +11,7 @@ typedef struct {             /* Act in _effects.py, which says what each is */
     PyObject *name, *attribute, *method;
 } Act;
 
-enum { IS_VALUE = 1, IS_METHOD = 2 };  /* tags of stack slots (VALUE and METHOD in _frames.py) */
+enum { IS_VALUE = 1, IS_METHOD = 2 };  /* tags of stack slots (VALUE and METHOD in frames.py) */
 typedef struct Info {
     PyCodeObject *code;      /* strong: its address stays its own */
     PyObject *file, *function, *facts;

@@ -1,4 +1,4 @@
-/* The native tracer: the rules of reference.py and _snapshot.py, in C on PyEval_SetTrace.
+/* The native tracer: the rules of reference.py and snapshot.py, in C on PyEval_SetTrace.
 
    What is frequent is done here, and says the same as the Python code beside it, byte for byte; what is
    rare (Decimals, patterns, itertools, subclasses of builtins, ...) is asked of that very Python code.

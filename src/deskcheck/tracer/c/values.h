@@ -91,7 +91,7 @@ is_own_function(Thread *t, PyObject *o)
     return name && PyUnicode_CheckExact(name) && PySet_Contains(t->core->modules, name) == 1;
 }
 
-/* Where an iterator stands, to tell it from another made at its address (_PLACES in _snapshot.py). */
+/* Where an iterator stands, to tell it from another made at its address (_PLACES in snapshot.py). */
 static int
 iterator_place(Thread *t, PyObject *o, uint64_t *over, double *position)
 {

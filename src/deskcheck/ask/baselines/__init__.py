@@ -1,0 +1,1 @@
+"""Models that need no network and no weights."""

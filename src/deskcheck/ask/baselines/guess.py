@@ -1,0 +1,215 @@
+"""The model ``deskcheck/guess``: what can be had without working anything out. A score means little until
+it is well above this.
+
+It sees the prompt and nothing else, no answers of other samples either. By kind:
+
+- output: what the function's last ``return`` gives, if that is a literal; True for a ``return`` of a
+  comparison, ``not``, ``in``, ``any`` or ``all``; else the first argument of the call. Printed text: the
+  first string that the program prints as a literal.
+- input: the wanted value itself, once for every parameter without a default.
+- next_line: the next line of the text that is neither empty nor a comment; ``return`` after the last.
+- state: the last literal assigned to the variable in a line above; the argument passed for it; else 0.
+- cell_output: where the last line of the cell is a name, or prints one, its value if the prompt shows it; the
+  literal that it is or prints; what the same cell showed before; else nothing.
+- next_cell: the cell that was executed last.
+- path: every statement of the function that is called, in the order of the text; of a script those of its
+  top level, then those of its functions.
+"""
+
+import ast
+import re
+
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.questions.prompts import NOW, STATE, TASKS, YOURS
+
+_NUMBERED = re.compile(r"^ *(\d+) \| ?(.*)$", re.MULTILINE)
+_FENCED = re.compile(r"^(?:File (\S+?))?[^\n]*:\n```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
+_LOGICAL = (ast.Compare, ast.BoolOp)
+
+
+def completion(prompt: str) -> str:
+    """The guess for a prompt; a word without an answer for one that is not ours."""
+    form = next((form for form, task in TASKS.items() if prompt.startswith(task)), None)
+    _, marker, mine = prompt.partition(f"\n\n{YOURS}\n\n")
+    if form is None or not marker:
+        return "I cannot even guess."
+    return f"{OPEN}{_GUESSES[form](mine)}{CLOSE}"
+
+
+def _code(mine: str) -> str:
+    return "\n".join(text for _, text in _FENCED.findall(mine))
+
+
+def _tree(code: str) -> ast.Module:
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module(body=[], type_ignores=[])
+
+
+def _asked(mine: str, label: str) -> str:
+    """The rest of the last line that begins with a label."""
+    return mine.rpartition(f"{label}: ")[2].partition("\n")[0]
+
+
+def _function(tree: ast.Module, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
+            return node
+    return None
+
+
+def _call(text: str) -> ast.Call | None:
+    body = _tree(text).body
+    node = body[0].value if body and isinstance(body[0], ast.Expr) else None
+    return node if isinstance(node, ast.Call) else None
+
+
+def _called_name(call: ast.Call | None) -> str:
+    return ast.unparse(call.func).rpartition(".")[2] if call else ""
+
+
+def _output(mine: str) -> str:
+    call = _call(_asked(mine, "Call"))
+    function = _function(_tree(_code(mine)), _called_name(call))
+    returns = [n for n in ast.walk(function) if isinstance(n, ast.Return)] if function else []
+    value = max(returns, key=lambda node: node.lineno).value if returns else None
+    if isinstance(value, (ast.Constant, ast.List, ast.Dict, ast.Tuple)) and not any(
+        isinstance(node, ast.Name) for node in ast.walk(value)
+    ):
+        return ast.unparse(value)
+    logical = isinstance(value, _LOGICAL) or (
+        isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
+    )
+    if logical or (isinstance(value, ast.Call) and _called_name(value) in ("any", "all")):
+        return "True"
+    return ast.unparse(call.args[0]) if call and call.args else "None"
+
+
+def _stdout(mine: str) -> str:
+    for node in ast.walk(_tree(_code(mine))):
+        if not isinstance(node, ast.Call) or _called_name(node) != "print":
+            continue
+        if node.args and isinstance(node.args[0], ast.Constant):
+            return str(node.args[0].value)
+    return ""
+
+
+def _input(mine: str) -> str:
+    name, value = _asked(mine, "Function"), mine.rpartition("\nReturned: ")[2]
+    function = _function(_tree(_code(mine)), name.rpartition(".")[2])
+    count = 1
+    if function is not None:
+        count = len(function.args.args) + len(function.args.posonlyargs) - len(function.args.defaults)
+    return f"{name}({', '.join([value] * max(count, 0))})"
+
+
+def _lines(mine: str) -> list[tuple[int, str]]:
+    """Numbered lines of the file that is asked about that are neither empty nor comments."""
+    question = mine.rpartition("\n```\n")[2]
+    files = _FENCED.findall(mine)
+    asked = [text for name, text in files if name and re.search(rf" (?:in|of) {re.escape(name)}\b", question)]
+    program = asked[0] if asked else "".join(text for _, text in files[:1])
+    found = [(int(number), text) for number, text in _NUMBERED.findall(program)]
+    return [(n, text) for n, text in found if text.strip() and not text.lstrip().startswith("#")]
+
+
+def _next_line(mine: str) -> str:
+    asked = re.search(r"\nAbout to run: line (\d+)", mine)
+    line = int(asked[1]) if asked else 0
+    numbers = [n for n, _ in _lines(mine)]
+    after = numbers[numbers.index(line) + 1 :] if line in numbers else []
+    return str(after[0]) if after else "return"
+
+
+def _state(mine: str) -> str:
+    asked = re.search(r"\nVariable: (\w+), just before line (\d+)", mine)
+    if asked is None:
+        return "0"
+    variable, line = asked[1], int(asked[2])
+    assigned = re.compile(rf"\s*{variable}\s*=\s*(.+)")
+    for number, text in reversed(_lines(mine)):
+        found = assigned.fullmatch(text)
+        if number < line and found and _is_literal(found[1]):
+            return found[1]
+    call = _call(_asked(mine, "How it is run"))
+    text = "\n".join(text for _, text in _lines(mine))
+    function = _function(_tree(text), _called_name(call))
+    if call is not None and function is not None:
+        names = [parameter.arg for parameter in [*function.args.posonlyargs, *function.args.args]]
+        passed = dict(zip(names, call.args, strict=False))
+        passed |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+        if variable in passed:
+            return ast.unparse(passed[variable])
+    return "0"
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _path(mine: str) -> str:
+    numbered = _lines(mine)
+    text = [""] * (numbered[-1][0] if numbered else 0)
+    for number, line in numbered:
+        text[number - 1] = line
+    tree = _tree("\n".join(text))
+    function = _function(tree, _called_name(_call(_asked(mine, "How it is run"))))
+    if function is not None:
+        return str(
+            sorted({n.lineno for stmt in function.body for n in ast.walk(stmt) if isinstance(n, ast.stmt)})
+        )
+    bodies = [n.body for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    nested = {n.lineno for body in bodies for stmt in body for n in ast.walk(stmt) if isinstance(n, ast.stmt)}
+    every = {n.lineno for n in ast.walk(tree) if isinstance(n, ast.stmt)}
+    return str(sorted(every - nested) + sorted(nested))
+
+
+_EXECUTED = re.compile(
+    r"^In \[[\d ]*\], cell (\S+):\n```python\n(.*?)\n```\n(?:It showed:\n```\n(.*?)\n```\n)?",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def _cell_output(mine: str) -> str:
+    before, _, now = mine.rpartition(f"\n\n{NOW} ")
+    cell, _, source = now.partition(":\n```python\n")
+    body = _tree(source.removesuffix("\n```")).body
+    last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    if isinstance(last, ast.Call) and _called_name(last) == "print" and len(last.args) == 1:
+        last = last.args[0]
+    if isinstance(last, ast.Name):
+        variables = before.rpartition(STATE)[2]
+        shown = re.search(rf"^{re.escape(last.id)}: [^\n]*? = ([^\n]*)", variables, re.MULTILINE)
+        if shown is not None:
+            return shown[1]
+    if last is not None and _is_literal(ast.unparse(last)):
+        return ast.unparse(last)
+    earlier = [shown for id_, _, shown in _EXECUTED.findall(before + "\n") if id_ == cell.rpartition(" ")[2]]
+    return earlier[-1] if earlier else ""
+
+
+def _next_cell(mine: str) -> str:
+    sources = [source for _, source, _ in _EXECUTED.findall(mine)]
+    return sources[-1] if sources else ""
+
+
+def nothing(prompt: str) -> str:
+    """The model ``deskcheck/empty``: an answer that is read, and is empty."""
+    return f"{OPEN}{CLOSE}"
+
+
+_GUESSES = {
+    "output": _output,
+    "stdout": _stdout,
+    "input": _input,
+    "next_line": _next_line,
+    "state": _state,
+    "path": _path,
+    "cell_output": _cell_output,
+    "next_cell": _next_cell,
+}

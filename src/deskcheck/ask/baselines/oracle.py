@@ -1,0 +1,176 @@
+"""The models that know more than the prompt. ``deskcheck/oracle`` answers with the truth: it shows that
+questions can be answered and that marking is right, anything but a score of 1 is a fault of ours.
+``deskcheck/copy`` answers questions about notebooks with what the same cell showed when it was last executed,
+and with its last version: how much of a score is there for the copying. It knows which cell is next, which no
+prompt says.
+
+``deskcheck/erring`` is the oracle with faults: of answers and of the states of a run, a stated share is
+wrong, drawn by a seed. The accuracy that is reported of it must be the one that it was given.
+
+They have a channel that no other model has: whoever makes the samples of a task tells `remember` of each, and
+`remember_course` of the runs that are to be predicted. The channel lives in this process.
+"""
+
+import random
+from collections.abc import Iterable
+from dataclasses import replace
+
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.methods.ground_truth import Course
+from deskcheck.ask.methods.solvers import THINK
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.notation import NOTATIONS, Moment, state_text
+from deskcheck.notation.forms.explained import EXPLAINED
+from deskcheck.notation.layout import trace_prompt
+from deskcheck.recording import Kind
+
+_answers: dict[str, tuple[str, str | None]] = {}
+"""Prompt -> the answer, and what can be copied from the same cell."""
+
+
+def remember(samples: Iterable[Sample]) -> None:
+    """Tell the oracle the answers. Samples with one prompt have answers that are equally right."""
+    _answers.update((sample.prompt, (sample.answer, sample.data.get("copy"))) for sample in samples)
+
+
+def forget(samples: Iterable[Sample]) -> None:
+    """Free what was remembered."""
+    for sample in samples:
+        _answers.pop(sample.prompt, None)
+
+
+def completion(prompt: str) -> str:
+    """The oracle's completion; without an answer for a prompt that it was not told of."""
+    asked = _asked(prompt)
+    if asked is not None:
+        return _fenced(asked.write(asked.states))
+    answer, _ = _answers.get(prompt.removesuffix(THINK), (None, None))
+    return "I was not told." if answer is None else f"{OPEN}{answer}{CLOSE}"
+
+
+def copied(prompt: str) -> str:
+    """What the same cell showed, or was, when it was executed before; empty if it never was."""
+    _, copy = _answers.get(prompt, ("", None))
+    return "I have nothing to copy." if copy is None else f"{OPEN}{copy}{CLOSE}"
+
+
+# -- runs ----------------------------------------------------------------------------------------
+
+_courses: dict[str, list[Course]] = {}
+"""Program as it stands in prompts -> its runs."""
+_following: dict[str, dict[str, Moment]] = {}
+"""The same -> state -> the state after it, of all of them. Made when a state is first asked for."""
+
+
+def remember_course(course: Course) -> None:
+    """Tell the oracle of a run."""
+    known = _courses.setdefault(course.text, [])
+    if not any(course is one for one in known):
+        known.append(course)
+        _following.pop(course.text, None)
+
+
+def forget_course(course: Course) -> None:
+    """Free what was remembered of the runs of this program."""
+    _courses.pop(course.text, None)
+    _following.pop(course.text, None)
+
+
+class _Asked:
+    """What a prompt about a run asks for: the true states, and the notation that they are wanted in."""
+
+    def __init__(self, notation: str, states: list[Moment]) -> None:
+        self.notation = notation
+        self.states = states
+
+    def write(self, states: list[Moment]) -> str:
+        return NOTATIONS[self.notation].write(iter(states), "")
+
+
+def _bare(prompt: str) -> str:
+    """A prompt about a run without the explanation of the notation."""
+    for explained in EXPLAINED.values():
+        prompt = prompt.removeprefix(explained)
+    return prompt
+
+
+def _asked(prompt: str) -> _Asked | None:
+    prompt = _bare(prompt)
+    program, empty, question = prompt.partition("\n\n")
+    program += empty
+    courses = _courses.get(program)
+    if courses is None:
+        return None
+    for course in courses:
+        for notation in EXPLAINED:
+            if question == trace_prompt(course.program, notation):
+                return _Asked(notation, list(course.states()))
+    state, plus, _ = question.rpartition("+1\n")
+    if not plus:
+        return None
+    if program not in _following:
+        _following[program] = {before: after for course in courses for before, after in _pairs(course)}
+    lines = state.rstrip("\n").split("\n")
+    known = _following[program]
+    # The line of the program that goes on stands after the state, where there is one.
+    after = known.get("\n".join(lines[:-1])) or known.get("\n".join(lines))
+    return None if after is None else _Asked("dynamic", [after])
+
+
+def _pairs(course: Course) -> Iterable[tuple[str, Moment]]:
+    before = None
+    for moment in course.states():
+        if before is not None:
+            yield before, moment
+        before = state_text(moment)
+
+
+def _fenced(text: str) -> str:
+    return f"```\n{text}\n```"
+
+
+def erring(prompt: str, *, rate: float, seed: int) -> str:
+    """The oracle's completion with faults: of a state or an event, and of any other answer, with the chance
+    `rate`. A fault in a run is another value, another line, or a line that cannot be read, in equal shares
+    where the event has a variable and is a line's."""
+    rng = random.Random(f"{seed}:{_bare(prompt)}")
+    asked = _asked(prompt)
+    if asked is None:
+        answer = completion(prompt)
+        return f"{OPEN}wrong{CLOSE}" if answer.startswith(OPEN) and rng.random() < rate else answer
+    states = list(asked.states)
+    garbled: list[int] = []
+    for number, moment in enumerate(states):
+        if rng.random() < rate:
+            wrong = _wrong(moment, rng)
+            if wrong is None:
+                garbled.append(number)
+            else:
+                states[number] = wrong
+    text = asked.write(states)
+    if garbled:
+        lines = text.split("\n")
+        ends = NOTATIONS[asked.notation].parse(text).lines
+        for number in garbled:
+            lines[ends[number] - 1] += " ]"
+        text = "\n".join(lines)
+    return _fenced(text)
+
+
+_ODD = 987_654_321
+"""A value that no program has."""
+
+
+def _wrong(moment: Moment, rng: random.Random) -> Moment | None:
+    """The moment with a fault; None: its text is to be garbled."""
+    frame = moment.running
+    names = sorted(frame.locals)
+    ways = ["garbled", *(["line"] if moment.kind is Kind.LINE else []), *(["value"] if names else [])]
+    match rng.choice(ways):
+        case "line":
+            wrong = replace(frame, line=frame.line + 1)
+        case "value":
+            wrong = replace(frame, locals={**frame.locals, rng.choice(names): _ODD})
+        case _:
+            return None
+    return replace(moment, frames=(*moment.frames[:-1], wrong))

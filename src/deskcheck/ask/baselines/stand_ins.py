@@ -1,0 +1,42 @@
+"""Models that need no network and no weights, by name: ``deskcheck/oracle`` and the others.
+
+`inspect.tasks` makes them a provider of Inspect's.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from deskcheck.ask.baselines import guess, oracle
+from deskcheck.recording import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """about: what it answers. make: from the arguments that it was given, prompt -> completion; what it
+    does not take is left in them."""
+
+    name: str
+    about: str
+    make: Callable[[dict[str, Any]], Callable[[str], str]]
+
+
+def _erring(given: dict[str, Any]) -> Callable[[str], str]:
+    rate, seed = float(given.pop("rate", 0.05)), int(given.pop("seed", 0))
+    if not 0 <= rate <= 1:
+        raise InputError(f"deskcheck/erring: rate={rate} must lie between 0 and 1.")
+    return partial(oracle.erring, rate=rate, seed=seed)
+
+
+STAND_INS = {
+    model.name: model
+    for model in [
+        StandIn("oracle", "the truth, from the recording: must score 1", lambda given: oracle.completion),
+        StandIn("guess", "an honest cheap baseline", lambda given: guess.completion),
+        StandIn("erring", "the oracle with faults: -M rate=0.05 -M seed=0", _erring),
+        StandIn("copy", "notebooks: what the same cell showed, or was, before", lambda given: oracle.copied),
+        StandIn("empty", "notebooks: an empty answer", lambda given: guess.nothing),
+    ]
+}
+"""Name, without ``deskcheck/`` -> the model."""

@@ -1,0 +1,126 @@
+"""Models as Inspect has them, by name; and how completions are asked for."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from deskcheck.ask.methods.solvers import STEP_BUDGET
+from deskcheck.recording import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from inspect_ai.model import Model
+    from inspect_ai.solver import Solver
+
+
+def prepare(models: "Sequence[str | Model]", model_args: Mapping[str, Any] | None = None) -> "list[Model]":
+    """The models as Inspect has them: a wrong name, a missing key is known before work is done."""
+    if not models:
+        raise InputError("no model is named. deskcheck/guess needs neither a key nor a download.")
+    try:
+        import inspect_ai.model
+    except ImportError as error:
+        raise MissingExtra("inspect-ai", "ask", "Asking models") from error
+    import deskcheck.ask.inspect.registry  # noqa: F401 (registers ours where deskcheck is not installed)
+
+    found = [_model(inspect_ai.model.get_model, model, dict(model_args or {})) for model in models]
+    named = Counter(str(model) for model in found)
+    if twice := next((name for name, count in named.items() if count > 1), None):
+        raise InputError(f"the model {twice} is named twice: name each once.")
+    return found
+
+
+def _model(get_model: "Callable[..., Model]", model: "str | Model", args: dict[str, Any]) -> "Model":
+    if not isinstance(model, str):
+        return model
+    from inspect_ai._util.error import PrerequisiteError
+
+    try:
+        # Not one that this process had before: a checkpoint may have been trained on meanwhile.
+        return get_model(model, **{"memoize": False, **args})
+    except PrerequisiteError as error:
+        message = plain_text(str(error.message))
+        missing = re.search(r"pip install ([\w.-]+)", message)
+        if missing and missing[1] == "openai":
+            raise MissingExtra("openai", "ask", f"The model {model}") from error
+        raise InputError(f"model {model}: {message}") from error
+    except ValueError as error:
+        raise InputError(
+            f"model {model}: {error} Models are named PROVIDER/MODEL, as openai/gpt-4o, hf/NAME or "
+            "deskcheck/guess; https://inspect.aisi.org.uk/providers.html lists the providers."
+        ) from error
+    except ImportError as error:
+        raise InputError(
+            f"model {model}: the package {error.name} is not installed. "
+            f"Install it with: pip install {error.name}"
+        ) from error
+
+
+def plain_text(message: str) -> str:
+    """An error message of Inspect's on one line, without its markup for the terminal."""
+    text = re.sub(r"\[/?[a-z]+\]", "", message).removeprefix("ERROR:").strip()
+    return re.sub(r"\s+", " ", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method as it was asked for."""
+
+    name: str = "direct"
+    explain: bool = True
+    max_steps: int = STEP_BUDGET
+
+    def solver(self) -> "Solver":
+        from deskcheck.ask.inspect import solvers
+
+        match self.name:
+            case "chain_of_thought":
+                return solvers.chain_of_thought()
+            case "scratchpad":
+                return solvers.scratchpad(explain=self.explain)
+            case "compact":
+                return solvers.compact(explain=self.explain)
+            case "dynamic_scratchpad":
+                return solvers.dynamic_scratchpad(explain=self.explain, max_steps=self.max_steps)
+        return solvers.direct()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """How completions are asked for: what `ask` says of the names. seed: of the model."""
+
+    max_tokens: int | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    epochs: int = 1
+    token_limit: int | None = None
+    cost_limit: float | None = None
+    cache: bool = False
+    max_retries: int | None = None
+    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    max_connections: int | None = None
+
+    def options(self) -> dict[str, Any]:
+        """As arguments of Inspect's; it is told the prices."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        if not self.cache:
+            del given["cache"]
+        for model, (read, written) in given.pop("prices").items():
+            _set_price(model, read, written)
+        return given
+
+    def decisive(self) -> dict[str, Any]:
+        """What decides the answers: not how they are fetched. Prices do where cost is limited."""
+        transport = {"cache", "max_retries", "max_connections"}
+        if self.cost_limit is None:
+            transport.add("prices")
+        return {name: value for name, value in asdict(self).items() if name not in transport}
+
+
+def _set_price(model: str, read: float, written: float) -> None:
+    from inspect_ai.model import ModelCost, ModelInfo, get_model_info, set_model_info
+
+    cost = ModelCost(input=read, output=written, input_cache_write=read, input_cache_read=read)
+    known = get_model_info(model) or ModelInfo()
+    set_model_info(model, known.model_copy(update={"cost": cost}))

@@ -1,0 +1,434 @@
+"""The seam to Inspect AI: our samples, marking and stand-in models as its tasks, scorer and provider.
+
+Besides this, only `solvers`, `sandbox` and `run` import `inspect_ai`, and only where it is
+used. In-task metrics are means: a metric that raises on part of a set kills the run. Statistics are made
+afterwards.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.to_thread import run_sync
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset
+from inspect_ai.dataset import Sample as InspectSample
+from inspect_ai.hooks import Hooks, ModelRetry, ModelUsageData, SampleEnd, TaskStart, hooks
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    Model,
+    ModelAPI,
+    ModelName,
+    ModelOutput,
+    modelapi,
+)
+from inspect_ai.model._model import active_model
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer
+from inspect_ai.solver import Solver, TaskState
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from deskcheck.ask.baselines import oracle
+from deskcheck.ask.baselines.stand_ins import STAND_INS
+from deskcheck.ask.inspect.models import Method
+from deskcheck.ask.inspect.solvers import direct, is_known, remember, sample_of, token_of
+from deskcheck.ask.methods.solvers import METHODS, STEP_BUDGET
+from deskcheck.ask.questions.draw import drawn
+from deskcheck.ask.questions.each import of_each
+from deskcheck.ask.questions.lines import sample_in
+from deskcheck.ask.questions.load import load, recordings_of
+from deskcheck.ask.questions.notebooks import NotebookOptions, notebook_samples, trajectory_files
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.questions.suites import SUITES
+from deskcheck.ask.results.folder import questions_file, read_card
+from deskcheck.ask.results.results import Answered, input_tokens
+from deskcheck.ask.scoring import sandbox as _sandbox
+from deskcheck.ask.scoring.marking import mark
+from deskcheck.recording import InputError
+
+
+def task_of(
+    name: str,
+    samples: Sequence[Sample],
+    *,
+    solver: Solver | None = None,
+    runs: Mapping[str, str] | None = None,
+    **metadata: Any,
+) -> Task:
+    """An Inspect task of our samples. The oracle is told their answers. solver: `direct` if none is given.
+    runs: program -> key of its run (`_inspect_solvers.remember`)."""
+    oracle.remember(samples)
+    active = active_model()
+    if active is not None:
+        count_offline(active)
+    rows = [
+        InspectSample(
+            id=sample.id,
+            input=sample.prompt,
+            target=sample.answer,
+            metadata={
+                "question": sample.question,
+                "program": sample.program,
+                "cluster": sample.cluster,
+                "answer": sample.answer,
+                "data": sample.data,
+                **({"run": runs[sample.program]} if runs is not None else {}),
+            },
+        )
+        for sample in samples
+    ]
+    return Task(
+        dataset=MemoryDataset(rows, name=name),
+        solver=solver or direct(),
+        scorer=marked(),
+        name=name,
+        metadata={"question": name, **metadata},
+    )
+
+
+def count_offline(model: Model) -> None:
+    """Let Inspect's mock model count tokens roughly: its own way (0.3.285) downloads a table first, and fails
+    where there is no network."""
+    if ModelName(model).api == "mockllm":
+
+        async def count_text_tokens(text: str) -> int:
+            return len(text) // 4 + 1
+
+        model.api.count_text_tokens = count_text_tokens  # type: ignore[method-assign]
+
+
+@cache
+def _at_once() -> anyio.CapacityLimiter:
+    # One event loop at a time: Inspect makes a new one per eval, and a limiter holds nothing between them.
+    return anyio.CapacityLimiter(os.cpu_count() or 1)
+
+
+@scorer(metrics=[mean()], name="marked")
+def marked() -> Scorer:
+    """Our marking. An answer that cannot be read scores 0 and stays in n."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if "unfit" in state.metadata:
+            return Score.unscored(explanation=state.metadata["unfit"])
+        sample = sample_of(state)
+        completion = state.output.completion
+        # A sample that met a limit of Inspect's before its first answer has no choice to ask.
+        stopped = state.output.stop_reason if state.output.choices else None
+        if sample.data["form"] == "arguments":  # starts a process and waits for it
+            given = await run_sync(
+                lambda: mark(sample, completion, run=_sandbox.run, stop_reason=stopped), limiter=_at_once()
+            )
+        else:
+            given = mark(sample, completion, stop_reason=stopped)
+        return Score(
+            value=given.score,
+            answer=given.answer,
+            explanation=given.reason or None,
+            metadata={
+                "metrics": dict(given.metrics),
+                "reading": given.reading.value,
+                "stop_reason": stopped,
+            },
+        )
+
+    return score
+
+
+def _recorded(question: str, path: str | None, seed: int, per_recording: int | None) -> Task:
+    if path is None:
+        raise InputError(
+            f"{question}: say which recordings: -T path=FOLDER, a folder that `deskcheck record` made."
+        )
+    excluded: Counter[str] = Counter()
+    samples: list[Sample] = []
+    runs: dict[str, str] = {}
+    for _, found, recording in of_each(
+        load(path),
+        [question],
+        seed=seed,
+        per_recording=per_recording,
+        excluded={question: excluded},
+        beside=lambda recording: (recording, None),
+    ):
+        samples += found
+        runs[recording.id] = remember(recording)
+    _refuse_none(samples, question, path, excluded)
+    return task_of(question, drawn(samples, seed=seed), runs=runs, excluded=dict(excluded))
+
+
+def _refuse_none(samples: Sequence[Sample], question: str, path: str, excluded: Counter[str]) -> None:
+    if not samples:
+        reasons = "; ".join(f"{reason} ({count})" for reason, count in excluded.most_common())
+        raise InputError(f"{path}: no recording can be asked {question}: {reasons or 'the folder is empty'}.")
+
+
+@task(name="output")
+def output(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
+    """What does the call return, or the program print?"""
+    return _recorded("output", path, seed, per_recording)
+
+
+@task(name="input")
+def input_(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
+    """Which arguments make the function return this value? Answers are run in the sandbox."""
+    return _recorded("input", path, seed, per_recording)
+
+
+@task(name="next_line")
+def next_line(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
+    """Which line of the frame runs next?"""
+    return _recorded("next_line", path, seed, per_recording)
+
+
+@task(name="state")
+def state(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
+    """What is the value of a variable just before a line runs for the k-th time?"""
+    return _recorded("state", path, seed, per_recording)
+
+
+@task(name="path")
+def path(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
+    """Which lines run, in order?"""
+    return _recorded("path", path, seed, per_recording)
+
+
+@task(name="cruxeval_output")
+def cruxeval_output(path: str | None = None) -> Task:
+    """CRUXEval-O, from a file of the published set (-T path=cruxeval.jsonl) or fetched."""
+    return task_of("cruxeval_output", list(SUITES["cruxeval_output"].samples(path)))
+
+
+@task(name="cruxeval_input")
+def cruxeval_input(path: str | None = None) -> Task:
+    """CRUXEval-I, from a file of the published set (-T path=cruxeval.jsonl) or fetched. Answers are run."""
+    return task_of("cruxeval_input", list(SUITES["cruxeval_input"].samples(path)))
+
+
+def _of_notebooks(question: str, path: str | None, seed: int, per_recording: int | None, given: Any) -> Task:
+    if path is None:
+        raise InputError(
+            f"{question}: say which notebooks: -T path=FOLDER, a folder of trajectories that "
+            "`deskcheck record` made of notebooks."
+        )
+    options = NotebookOptions(**given)
+    ((key, (samples, excluded)),) = notebook_samples(
+        trajectory_files([path]), [question], options, seed=seed, per_recording=per_recording
+    ).items()
+    _refuse_none(samples, question, path, excluded)
+    return task_of(question, drawn(samples, seed=seed), excluded=dict(excluded), state=key[1])
+
+
+@task(name="cell_output")
+def cell_output(
+    path: str | None = None,
+    state: str = "none",
+    seed: int = 0,
+    per_recording: int | None = None,
+    history_tokens: int = 4000,
+    state_tokens: int = 2000,
+    unchecked: bool = False,
+) -> Task:
+    """What does this cell of a notebook show?"""
+    return _of_notebooks(
+        "cell_output",
+        path,
+        seed,
+        per_recording,
+        {
+            "state": (state,),
+            "history_tokens": history_tokens,
+            "state_tokens": state_tokens,
+            "unchecked": unchecked,
+        },
+    )
+
+
+@task(name="next_cell")
+def next_cell(
+    path: str | None = None,
+    state: str = "none",
+    seed: int = 0,
+    per_recording: int | None = None,
+    history_tokens: int = 4000,
+    state_tokens: int = 2000,
+) -> Task:
+    """Which cell of a notebook is executed next?"""
+    return _of_notebooks(
+        "next_cell",
+        path,
+        seed,
+        per_recording,
+        {"state": (state,), "history_tokens": history_tokens, "state_tokens": state_tokens},
+    )
+
+
+_now_in: dict[Path, Path] = {}
+
+
+@contextmanager
+def now_in(begun: Path, folder: Path) -> Iterator[None]:
+    """Inspect knows tasks of a run folder by where it was when they began. As long as this lasts,
+    it is read where it is now."""
+    _now_in[begun] = folder
+    try:
+        yield
+    finally:
+        del _now_in[begun]
+
+
+@task(name="asked")
+def asked(
+    questions: str,
+    digest: str,
+    question: str,
+    state: str = "",
+    method: str = "direct",
+    alone: bool = True,
+    explain: bool = True,
+    max_steps: int = STEP_BUDGET,
+    recordings: str = "",
+    folders: Sequence[str] = (),
+) -> Task:
+    """Questions of a run of `deskcheck ask`, which Inspect can make again from these arguments.
+
+    questions: the file in the run folder; digest: its SHA-256. alone: there is no other method.
+    recordings: their digest; folders: where they are, which methods that predict the run need.
+    """
+    path = Path(questions)
+    begun = path.parent.parent
+    folder = _now_in.get(begun, begun)
+    path = questions_file(folder, path.stem)
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read: {error.strerror}. Where the run folder was moved, "
+            "`deskcheck ask` goes on with it: the same command, with --out FOLDER."
+        ) from error
+    if sha256(raw).hexdigest() != digest:
+        raise InputError(f"{path}: was changed since it was asked. Start another run.")
+    samples = [sample_in(line) for line in raw.splitlines()]
+    runs = None
+    if METHODS[method].notation is not None:
+        runs = {sample.program: token_of(recordings, sample.program) for sample in samples}
+        missing = {program for program, key in runs.items() if not is_known(key)}
+        for recording in recordings_of(folders) if missing else ():
+            if recording.id in missing:
+                remember(recording, runs[recording.id])
+    return task_of(
+        "_".join([question, *([state] if state else []), *([] if alone else [method])]),
+        samples,
+        solver=Method(method, explain, max_steps).solver(),
+        runs=runs,
+        question=question,
+        state=state,
+        method=method,
+        card=read_card(folder),
+    )
+
+
+class _Watch:
+    """Counts what a run of `ask` has, from Inspect's hooks."""
+
+    def __init__(
+        self, kept: set[tuple[str, str, str, int]], total: int, tell: Callable[[Answered], None]
+    ) -> None:
+        self.kept, self.tell = set(kept), tell
+        self.answered = Answered(done=len(kept), total=total, before=len(kept))
+        self.tasks: dict[str, tuple[str, str]] = {}
+
+    def more(self, **changed: Any) -> None:
+        self.answered = replace(self.answered, done=len(self.kept), **changed)
+        self.tell(self.answered)
+
+
+_watch: _Watch | None = None
+
+
+@contextmanager
+def watched(
+    kept: set[tuple[str, str, str, int]], total: int, tell: Callable[[Answered], None]
+) -> Iterator[None]:
+    """Tell how far a run is, as long as it lasts. kept: task, model, sample, epoch of what was answered
+    before."""
+    global _watch
+    _listen()
+    _watch = _Watch(kept, total, tell)
+    _watch.more()
+    try:
+        yield
+    finally:
+        _watch = None
+
+
+class _Progress(Hooks):
+    def enabled(self) -> bool:
+        return _watch is not None
+
+    async def on_task_start(self, data: TaskStart) -> None:
+        if _watch is not None:
+            _watch.tasks[data.eval_id] = (data.spec.task, data.spec.model)
+
+    async def on_sample_end(self, data: SampleEnd) -> None:
+        if _watch is not None and data.sample.scores and data.eval_id in _watch.tasks:
+            _watch.kept.add((*_watch.tasks[data.eval_id], str(data.sample.id), data.sample.epoch))
+            _watch.more()
+
+    async def on_model_usage(self, data: ModelUsageData) -> None:
+        if _watch is not None:
+            so_far, used = _watch.answered, data.usage
+            cost = so_far.cost if used.total_cost is None else (so_far.cost or 0.0) + used.total_cost
+            _watch.more(
+                input_tokens=so_far.input_tokens + input_tokens(used),
+                output_tokens=so_far.output_tokens + used.output_tokens,
+                cost=cost,
+            )
+
+    async def on_model_retry(self, data: ModelRetry) -> None:
+        if _watch is not None:
+            _watch.more(retries=_watch.answered.retries + 1)
+
+
+@cache
+def _listen() -> None:
+    # Not when this module is imported: Inspect then prints how many hooks there are, in every `inspect eval`.
+    hooks(name="deskcheck_progress", description="How far a run of `deskcheck ask` is")(_Progress)
+
+
+@modelapi(name="deskcheck")
+class StandIn(ModelAPI):
+    """``deskcheck/oracle`` and the others in `stand_ins.STAND_INS`. model_args: rate, seed: of ``erring``,
+    the share of faults and what draws them."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 (the signature that Inspect calls)
+        **model_args: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        if model_name not in STAND_INS:
+            known = ", ".join(f"deskcheck/{name}" for name in STAND_INS)
+            raise InputError(f"deskcheck/{model_name}: there is no such model. deskcheck's own are {known}.")
+        self.completion = STAND_INS[model_name].make(model_args)
+
+    async def generate(
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        return ModelOutput.from_content(self.model_name, self.completion(input[-1].text))
+
+    def max_connections(self) -> int:
+        return 256

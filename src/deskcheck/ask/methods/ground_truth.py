@@ -1,0 +1,130 @@
+"""The course of a recorded run, as a model may be asked to predict it: the program that it is shown, and the
+true states of that program.
+
+What is shown gives no answer away, as in the prompts of questions: an assert gives way to the call in it, and
+docstrings with doctests to empty lines. The lines keep their numbers. Not covered: runs of several threads,
+and those that run code of other files, which are not shown.
+"""
+
+import ast
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from deskcheck.ask.questions.source import asserted_call, doctest_lines, without_answer
+from deskcheck.notation import Frame, Moment, moments
+from deskcheck.notation.layout import program_text
+from deskcheck.notation.state import MODULE
+from deskcheck.recording import Kind, Mode, Program, Recording
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """A recorded run with the program as it is shown. cluster: that of its samples.
+
+    moved: line and column of a call in what is recorded, which stands at the beginning of that line in what
+    is shown. once: the run is over when its outermost frame is left, so that whoever predicts it knows when
+    to stop.
+    """
+
+    recording: Recording
+    program: Program
+    once: bool
+    moved: tuple[int, int] | None = None
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines of the program that is shown."""
+        return self.program.code.splitlines()
+
+    @property
+    def text(self) -> str:
+        """The program as it stands in prompts."""
+        return program_text(self.program)
+
+    def states(self) -> Iterator[Moment]:
+        """The true states, in order."""
+        for moment in moments(self.recording.trace, file=self.program.filename):
+            yield moment if self.moved is None else self._as_shown(moment)
+
+    def states_from(self, event: int) -> Iterator[Moment]:
+        """The true states from the event of that index on."""
+        rows = self.recording.trace.rows
+        before = sum(rows[index].kind != Kind.INSTRUCTION for index in range(event))
+        return islice(self.states(), before, None)
+
+    def _as_shown(self, moment: Moment) -> Moment:
+        frames = [moment.frames[0], *(self._moved(frame) for frame in moment.frames[1:2]), *moment.frames[2:]]
+        return replace(moment, frames=tuple(frames))
+
+    def _moved(self, frame: Frame) -> Frame:
+        assert self.moved is not None
+        line, column = self.moved
+        if frame.at is None or frame.at[0] != line:
+            return frame
+        return replace(frame, at=(line, frame.at[1] - column, line, frame.at[3] - column))
+
+
+def course_of(recording: Recording) -> Course | str:
+    """The course of a recorded run; a text, the reason, where a model cannot be asked to predict it."""
+    if len(recording.traces) != 1 or not recording.trace.rows:
+        return "runs in several threads" if recording.traces else "nothing of it is recorded"
+    if recording.environment.limits:
+        return "parts of the run are not recorded"
+    program = without_answer(recording.program)
+    if program is None:
+        return "the assert does not hold exactly one call"
+    call = None
+    if program is not recording.program:
+        call = _call_in(recording.program)
+        if call is None:
+            return "the assert does not hold exactly one call"
+    ends = 0
+    for row in recording.trace.rows:
+        if row.file != program.filename:
+            return "runs code of files that are not shown"
+        if row.kind == Kind.CALL and row.caller and call is not None:
+            caller, (line, start, end) = json.loads(row.caller), call
+            at = caller.get("at")
+            if caller["frame"] == 0 and at and at[0] == line and not (start <= at[1] and at[3] <= end):
+                return "the assert calls more than the function"
+        ends += row.frame == 0 and row.kind in (Kind.RETURN, Kind.UNWIND)
+    outermost = {row.frame for row in recording.trace.rows if row.kind == Kind.CALL and not row.caller}
+    once = ends == 1 and outermost <= {0} and recording.trace.rows[-1].frame == 0
+    moved = None if call is None else call[:2]
+    return Course(recording=recording, program=_without_doctests(program), once=once, moved=moved)
+
+
+def _call_in(program: Program) -> tuple[int, int, int] | None:
+    """Line, first and last column of the call that the last line asserts something of."""
+    code = program.code.rstrip()
+    test, call = str(program.extra["assert"]).strip(), asserted_call(program)
+    if call is None or not code.endswith(test):
+        return None
+    start = len(test.partition(call)[0].encode())
+    return code.count("\n") + 1, start, start + len(call.encode())
+
+
+def _without_doctests(program: Program) -> Program:
+    if program.mode is Mode.SESSION or ">>>" not in program.code:
+        return program
+    try:
+        left_out = doctest_lines(ast.parse(program.code))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return program
+    lines = program.code.splitlines()
+    shown = ["" if number in left_out else line for number, line in enumerate(lines, 1)]
+    return replace(program, code="\n".join(shown) + "\n")
+
+
+def is_end(moment: Moment) -> bool:
+    """Whether the outermost frame is left with this event."""
+    return len(moment.frames) == 1 and moment.kind in (Kind.RETURN, Kind.UNWIND)
+
+
+def running_names(moment: Moment) -> dict[str, object]:
+    """Names and encoded values of the frame that runs; of a module's frame, the module's globals."""
+    frame = moment.running
+    names = moment.globals.get(frame.file, {}) if frame.function == MODULE else frame.locals
+    return dict(names)

@@ -1,0 +1,385 @@
+"""Solvers: methods by which a model answers a question. Prompts, reading, and answers, without any model.
+
+`direct` and `chain_of_thought` ask the question itself. With the others the model is not asked it: it
+predicts the run, and the answer is read from the states that it predicted. With `scratchpad` and `compact` it
+writes the whole trace at once; with `dynamic_scratchpad` it is an interpreter (Execution Tuning,
+arXiv:2503.05703): one state in, the next out, and no history.
+
+Reading is forgiving about what stands around a trace or a state, a code fence or words before and after, and
+strict about what stands in it: a line of it that cannot be read ends the run.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.methods.ground_truth import Course, is_end, running_names
+from deskcheck.ask.questions.questions import Arrival, arrivals
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.questions.source import Statements, statements
+from deskcheck.notation import NOTATIONS, Agreement, Moment, Stop, compare_runs, state_text
+from deskcheck.notation.forms.explained import EXPLAINED
+from deskcheck.notation.layout import step_prompt, trace_prompt
+from deskcheck.notation.lines import LineReader
+from deskcheck.notation.state import BEGINS, ENDS
+from deskcheck.notation.values import Objects, Unread
+from deskcheck.recording import InputError, Kind, render
+from deskcheck.recording.value import decode
+
+STEP_BUDGET = 2000
+"""States asked of a model for one run, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A solver by name. about: what it does. notation: that in which the run is predicted; None: the question
+    is put to the model."""
+
+    name: str
+    about: str
+    notation: str | None = None
+
+
+METHODS = {
+    method.name: method
+    for method in [
+        Method("direct", "the question, one completion"),
+        Method("chain_of_thought", "the question, worked through in words before the answer"),
+        Method("scratchpad", "the whole trace, every event with all variables of its frame", "scratchpad"),
+        Method("compact", "the whole trace, every event with what changed", "compact"),
+        Method("dynamic_scratchpad", "state by state: one in, the next out, no history", "dynamic"),
+    ]
+}
+"""Name of a method -> the method."""
+
+READABLE = frozenset({"output", "next_line", "state", "path"})
+"""Questions whose answer is read from a run. An ``input`` is not: a run goes forward."""
+
+THINK = (
+    "\n\nBefore you answer, work through what happens, step by step and in words. Then give the answer "
+    f"between {OPEN} and {CLOSE}, once."
+)
+"""What `chain_of_thought` adds to a prompt."""
+
+
+def check_methods(methods: Sequence[str], questions: Iterable[str]) -> None:
+    """Raises InputError: no method, an unknown one, one twice, or one that cannot answer a question."""
+    if not methods:
+        raise InputError(f"no method is named. Known are {', '.join(METHODS)}.")
+    for name in methods:
+        if name not in METHODS:
+            raise InputError(f"there is no method {name!r}. Known are {', '.join(METHODS)}.")
+        if list(methods).count(name) > 1:
+            raise InputError(f"the method {name} is named twice.")
+        if METHODS[name].notation is not None:
+            for question in questions:
+                if question not in READABLE:
+                    raise InputError(
+                        f"{name} cannot answer {question}: it predicts runs of programs, and the answer "
+                        f"is read from those. It answers {', '.join(sorted(READABLE))}."
+                    )
+
+
+def unfit(course: Course | str, method: str) -> str | None:
+    """Why a run cannot be predicted by a method; None if it can."""
+    if METHODS[method].notation is None:
+        return None
+    if isinstance(course, str):
+        return course
+    if METHODS[method].notation == "dynamic" and not course.once:
+        return "has several outermost frames, so that no state says that it is over"
+    return None
+
+
+# -- prompts -------------------------------------------------------------------------------------
+
+
+def trace_question(course: Course, notation: str, *, explain: bool) -> str:
+    """The prompt for a whole trace. explain: with the notation's words and an example, for models that were
+    not taught it; else laid out exactly as in lessons."""
+    prompt = course.text + trace_prompt(course.program, notation)
+    return EXPLAINED[notation] + prompt if explain else prompt
+
+
+def step_question(course: Course, state: str, *, explain: bool) -> str:
+    """The prompt for the state that follows a state."""
+    prompt = course.text + step_prompt(course.lines, state)
+    return EXPLAINED["dynamic"] + prompt if explain else prompt
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """A run as a model predicted it. states: in order; the first `given` of them it was given. why: what
+    could not be read, where that ended it. text: what it wrote; state by state, the states that were read."""
+
+    states: tuple[Moment, ...]
+    stop: Stop
+    given: int = 0
+    why: str = ""
+    text: str = ""
+
+    @property
+    def asked(self) -> int:
+        """States asked for, or told: those that were read, and one more that could not be."""
+        return len(self.states) - self.given + (self.stop is Stop.UNREADABLE)
+
+
+_FENCE = re.compile(r"^```[\w+-]*[ \t]*\n(.*?)(?:^```|\Z)", re.DOTALL | re.MULTILINE)
+_AFTER_PLACE = re.compile(r"\s*(:|\||->|<-|!|'|\"|prints\b|left out\b|\Z)")
+
+
+def inside(text: str) -> str:
+    """The part of a model's text that is to be read: what its last code fence holds; without one, all from
+    the first line that looks like a line of a trace to the last that does."""
+    fences = _FENCE.findall(text)
+    if fences:
+        return str(fences[-1]).strip("\n")
+    lines = text.split("\n")
+    looks = [number for number, line in enumerate(lines) if _looks_like_trace(line)]
+    return "\n".join(lines[looks[0] : looks[-1] + 1]) if looks else ""
+
+
+def _looks_like_trace(line: str) -> bool:
+    """Whether a line begins as a line of a trace does; what stands in it may be unreadable."""
+    reader = LineReader(line.rstrip(), Objects())
+    try:
+        if reader.word("globals"):
+            return reader.line[reader.at :].lstrip().startswith((":", "'", '"'))
+        if reader.take("in ") or reader.take("open "):
+            reader.integer()
+        else:
+            if not reader.take("frame "):
+                reader.kind()
+            reader.place()
+    except Unread:
+        return False
+    return _AFTER_PLACE.match(reader.line, reader.at) is not None
+
+
+def read_state(text: str) -> Moment | str:
+    """The one state that a model's text gives; a text, the reason, where there is none to be read.
+
+    What follows an empty line is another matter, and is not read.
+    """
+    body = inside(text).partition("\n\n")[0]
+    if not body.strip():
+        return "there is no state in it"
+    told = NOTATIONS["dynamic"].parse(body)
+    if told.unreadable:
+        return _where(told.unreadable[0].line, told.unreadable[0].why)
+    if len(told.moments) != 1:
+        return f"{len(told.moments)} states, and one was asked for"
+    return told.moments[0]
+
+
+def read_trace(text: str, notation: str, *, truncated: bool = False) -> Predicted:
+    """The run that a model's text tells, up to the first line that cannot be read. truncated: the text was
+    cut at the limit of tokens, so that it ends in the middle."""
+    body = inside(text)
+    if truncated:
+        body = body.rpartition("\n")[0]
+    told = NOTATIONS[notation].parse(body)
+    states, stop, why = told.moments, Stop.END, ""
+    if told.unreadable:
+        bad = min(told.unreadable, key=lambda place: place.line)
+        states = tuple(m for m, line in zip(told.moments, told.lines, strict=True) if line < bad.line)
+        stop, why = Stop.UNREADABLE, _where(bad.line, bad.why)
+    elif truncated or told.cut:
+        stop = Stop.BUDGET
+    elif not states:
+        stop, why = Stop.UNREADABLE, "there is no trace in it"
+    return Predicted(states=states, stop=stop, why=why, text=text)
+
+
+def _where(line: int, why: str) -> str:
+    return f"line {line}: {why}"
+
+
+# -- the interpreter -----------------------------------------------------------------------------
+
+
+class Interpreter:
+    """A run that is predicted state by state: `prompt` asks for the next, `take` reads it, until `stop` is
+    set.
+
+    It ends when the outermost frame is left, at a text that is no state, after `budget` states, or where the
+    question that is asked of it (`sample`, of the next line) is answered.
+    """
+
+    def __init__(self, course: Course, first: Moment, *, budget: int, until: Sample | None = None) -> None:
+        self.course = course
+        self.states = [first]
+        self.state = state_text(first)
+        self.budget = budget
+        self.until = until
+        self.first_lines = _statements(course).first if until is not None else {}
+        self.why = ""
+        self.stop: Stop | None = Stop.END if is_end(first) else None
+
+    def prompt(self, *, explain: bool) -> str:
+        """What asks for the state after the last one."""
+        return step_question(self.course, self.state, explain=explain)
+
+    def take(self, text: str) -> None:
+        """Read the next state from a model's text."""
+        read = read_state(text)
+        if isinstance(read, str):
+            self.stop, self.why = Stop.UNREADABLE, read
+            return
+        self.states.append(read)
+        self.state = state_text(read)
+        if is_end(read) or self._answered(read):
+            self.stop = Stop.END
+        elif len(self.states) > self.budget:
+            self.stop = Stop.BUDGET
+
+    def _answered(self, moment: Moment) -> bool:
+        """Whether the frame that the question is about arrives at another statement, or is left."""
+        if self.until is None:
+            return False
+        depth = len(self.states[0].frames)
+        if len(moment.frames) < depth:
+            return True
+        if len(moment.frames) > depth:
+            return False
+        line = self.first_lines.get(moment.running.line, moment.running.line)
+        return moment.kind in (Kind.RETURN, Kind.UNWIND) or (
+            moment.kind is Kind.LINE and line != self.until.data["line"]
+        )
+
+    def predicted(self) -> Predicted:
+        """The run as far as it went."""
+        text = "\n".join([state_text(state) for state in self.states])
+        stop = self.stop or Stop.BUDGET
+        return Predicted(states=tuple(self.states), stop=stop, given=1, why=self.why, text=text)
+
+
+def agreement(course: Course, predicted: Predicted, *, event: int | None = None) -> Agreement:
+    """The predicted run against the recording. event: where it began, if not with the first; it then ends
+    where the question is answered, so that what is missing at its end is no fault."""
+    mine = predicted.states[predicted.given :]
+    if event is None:
+        return compare_runs(mine, islice(course.states(), predicted.given, None), predicted.stop)
+    more = predicted.stop is Stop.BUDGET  # there is more to come, and it was not asked for
+    true = islice(course.states_from(event), predicted.given, predicted.given + predicted.asked + more)
+    return compare_runs(mine, true, predicted.stop)
+
+
+# -- answers -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """An event of a predicted run, with what `arrivals` needs."""
+
+    kind: str
+    index: int
+    frame: int
+    function: str
+    file: str
+    line: int
+
+
+def answer_of(sample: Sample, course: Course, predicted: Predicted) -> str | None:
+    """The answer to a question as it stands in a predicted run; None where the run does not show it."""
+    states = predicted.states
+    match sample.question:
+        case "output":
+            return _output(sample, course, states, whole=predicted.stop is Stop.END)
+        case "state":
+            return _variable(sample, course, states)
+        case "next_line":
+            return _next_line(sample, course, predicted)
+        case "path":
+            if not states or predicted.stop is not Stop.END:
+                return None
+            file = sample.data["file"]
+            return str([s.line for s in _seen(states, course) if s.kind == Kind.LINE and s.file == file])
+    raise InputError(f"{sample.id}: the answer to {sample.question} cannot be read from a run.")
+
+
+def _output(sample: Sample, course: Course, states: Sequence[Moment], *, whole: bool) -> str | None:
+    if not states or not whole:
+        return None
+    if sample.data["form"] == "stdout":
+        return "".join(moment.output for moment in states)
+    entry = course.recording.program.extra.get("entry")
+    for moment in reversed(states):
+        if moment.kind is not Kind.RETURN:
+            continue
+        if course.moved is None:
+            return _shown(moment) if len(moment.frames) == 1 else None
+        frame = moment.running
+        if len(moment.frames) == 2 and frame.function == entry and frame.via is None:
+            return _shown(moment)
+    return None
+
+
+def _shown(moment: Moment) -> str:
+    return render(decode(moment.value, moment.objects))
+
+
+def _variable(sample: Sample, course: Course, states: Sequence[Moment]) -> str | None:
+    data = sample.data
+    for arrival in _arrivals(states, course):
+        if (arrival.file, arrival.line, arrival.k) == (data["file"], data["line"], data["k"]):
+            moment = states[arrival.index]
+            names = running_names(moment)
+            if data["variable"] not in names:
+                return None
+            return render(decode(names[data["variable"]], moment.objects))
+    return None
+
+
+def _next_line(sample: Sample, course: Course, predicted: Predicted) -> str | None:
+    data = sample.data
+    # An interpreter begins at the visit that is asked about, a trace with the run.
+    k = 1 if predicted.given else data["k"]
+    for arrival in _arrivals(predicted.states, course):
+        if (arrival.file, arrival.line, arrival.k) == (data["file"], data["line"], k):
+            return None if arrival.then is None else str(arrival.then)
+    return None
+
+
+def _statements(course: Course) -> Statements:
+    known = statements(course.recording.program.code)
+    assert known is not None, "questions are asked of sources that can be parsed"
+    return known
+
+
+def _arrivals(states: Sequence[Moment], course: Course) -> list[Arrival]:
+    lines: Mapping[str, Statements] = {course.program.filename: _statements(course)}
+    return arrivals(_seen(states, course), lines)
+
+
+def _seen(states: Iterable[Moment], course: Course) -> Iterator[_Seen]:
+    """The events of predicted states, with frames numbered: which of several suspended generators goes on is
+    told by function and line."""
+    stack: list[int] = []
+    suspended: dict[tuple[str, int], list[int]] = {}
+    count, left = 0, False
+    for index, moment in enumerate(states):
+        if left:
+            stack.pop()
+        depth = len(moment.frames)
+        if moment.kind in BEGINS:
+            del stack[depth - 1 :]
+        del stack[depth:]
+        running = moment.running
+        while len(stack) < depth:
+            waiting = suspended.get((running.function, running.line))
+            if moment.kind is Kind.RESUME and len(stack) == depth - 1 and waiting:
+                stack.append(waiting.pop())
+            else:
+                stack.append(count)
+                count += 1
+        if moment.kind is Kind.YIELD:
+            suspended.setdefault((running.function, running.line), []).append(stack[-1])
+        left = moment.kind in ENDS
+        file = course.program.filename if running.file is None else running.file
+        yield _Seen(moment.kind, index, stack[-1], running.function, file, running.line)

@@ -1,0 +1,104 @@
+"""Questions about recordings of tests that would ask the same once more.
+
+Tests call one function with many arguments: a tenth of a project's functions may give half of its
+recordings, and most of those go the same way to the same answer.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.questions.source import cluster_of
+from deskcheck.recording import Kind, Recording
+
+MOST = 2
+REASON = f"its function was asked {MOST} times along this path, or with this answer"
+
+_T = TypeVar("_T")
+_Lot = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn(Generic[_T]):
+    """Samples of a recording by one kind of question, and what is kept beside them."""
+
+    lot: _Lot
+    samples: list[Sample]
+    beside: _T
+
+
+class Alike(Generic[_T]):
+    """Holds samples of recordings of tests until all are known, and gives back those that ask
+    something new.
+
+    Of each kind of question at most `MOST` recordings of a function that ran the same lines are
+    asked, and of these at most `MOST` samples about the same place in it with the same answer. Lots
+    decide, which depend on the seed and the ids alone, and not on the order in which the recordings
+    come. Samples of `MOST` recordings are held for each kind, function and path, and no recording.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._along: dict[tuple[str, str, bytes], list[_Drawn[_T]]] = {}
+        self._met: Counter[str] = Counter()
+
+    @staticmethod
+    def concerns(recording: Recording) -> bool:
+        """Whether it is one of a call that a test made."""
+        return "own" in recording.program.extra
+
+    def hold(self, recording: Recording, samples: Mapping[str, list[Sample]], beside: _T) -> None:
+        """Take in the samples of a recording, by question, with what shall come back with them."""
+        function, path = cluster_of(recording.program), _path(recording)
+        for question, asked in samples.items():
+            if asked:
+                self._met[question] += 1
+                along = self._along.setdefault((question, function, path), [])
+                along.append(_Drawn(self._lot(recording.id), asked, beside))
+                along.sort(key=lambda drawn: drawn.lot)
+                del along[MOST:]
+
+    def chosen(self, excluded: Mapping[str, Counter[str]]) -> Iterator[tuple[str, list[Sample], _T]]:
+        """(question, samples of a recording, what came with them); reasons go to `excluded`."""
+        answers: dict[tuple[Any, ...], list[_Lot]] = {}
+        for (question, function, _), along in self._along.items():
+            for sample in (sample for drawn in along for sample in drawn.samples):
+                lots = answers.setdefault(_asks(question, function, sample), [])
+                lots.append(self._lot(sample.id))
+                lots.sort()
+                del lots[MOST:]
+        for (question, function, _), along in self._along.items():
+            for drawn in along:
+                kept = [
+                    sample
+                    for sample in drawn.samples
+                    if self._lot(sample.id) in answers[_asks(question, function, sample)]
+                ]
+                if kept:
+                    self._met[question] -= 1
+                    yield question, kept, drawn.beside
+        for question, left_out in self._met.items():
+            if left_out:
+                excluded[question][REASON] += left_out
+
+    def _lot(self, id_: str) -> _Lot:
+        from deskcheck.scale.seen import key_of
+
+        return key_of(f"{self._seed}:{id_}"), id_
+
+
+def _asks(question: str, function: str, sample: Sample) -> tuple[Any, ...]:
+    data = sample.data
+    return question, function, data.get("file"), data.get("line"), data.get("variable"), sample.answer
+
+
+def _path(recording: Recording) -> bytes:
+    """A digest of the lines that ran, in their order."""
+    digest = hashlib.blake2b(digest_size=16)
+    for row in recording.trace.rows:
+        if row.kind == Kind.LINE:
+            digest.update(f"{row.file}:{row.line};".encode("utf-8", "surrogatepass"))
+    return digest.digest()

@@ -1,0 +1,80 @@
+"""The questions about many recordings, one recording at a time."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from deskcheck.ask.questions.alike import Alike
+from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.recording import InputError, Recording, RecordingError
+
+if TYPE_CHECKING:
+    pass
+
+
+_T = TypeVar("_T")
+
+
+def of_each(
+    recordings: Iterable[Recording],
+    questions: Sequence[str],
+    *,
+    seed: int = 0,
+    per_recording: int | None = None,
+    excluded: Mapping[str, Counter[str]],
+    beside: Callable[[Recording], tuple[_T, str | None]],
+) -> Iterator[tuple[str, list[Sample], _T]]:
+    """(question, samples of a recording, what `beside` gives of it): those that are asked.
+
+    One recording is held at a time. Samples of recordings of tests are held to the end, as far as
+    `alike` says, and come last. beside: of a recording that has samples, what is to come with
+    them, and None or the reason why it is not asked about.
+
+    Raises InputError where two recordings have one id, so that samples would too.
+    """
+    from deskcheck.scale.seen import Seen, key_of
+
+    seen, alike = Seen(), Alike[_T](seed)
+    for recording in recordings:
+        if not seen.add(key_of(recording.id)):
+            raise InputError(
+                f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
+                "record them into one folder, which refuses an id that it has."
+            )
+        try:
+            found = {
+                name: list(
+                    QUESTIONS[name](
+                        recording, seed=seed, per_recording=per_recording, excluded=excluded[name]
+                    )
+                )
+                for name in questions
+            }
+        except RecordingError as error:
+            logging.getLogger(__name__).warning("%s is left out: %s", recording.id, error)
+            for name in questions:
+                excluded[name]["its rows are damaged"] += 1
+            continue
+        found = {name: samples for name, samples in found.items() if samples}
+        if not found:
+            continue
+        with_it, why_not = beside(recording)
+        if why_not is not None:
+            for name in found:
+                excluded[name][why_not] += 1
+        elif alike.concerns(recording):
+            alike.hold(recording, found, with_it)
+        else:
+            for name, samples in found.items():
+                yield name, samples, with_it
+    yield from alike.chosen(excluded)
+
+
+def check_questions(names: Sequence[str], known: Iterable[str]) -> None:
+    if not names:
+        raise InputError(f"nothing to ask: name at least one of {', '.join(known)}.")
+    for name in names:
+        if name not in known:
+            raise InputError(f"there is no question {name!r}. Known are {', '.join(known)}.")

@@ -1,0 +1,332 @@
+"""Questions and answers as JSON lines, for models that answer elsewhere. Read one line at a time.
+
+    {"id": ..., "prompt": ..., ...}                  a question: what a model is to be given, and a `Sample`
+    {"id": ..., "completion": ..., "model": ...}     an answer: id of the question, the model's raw text
+
+What marking holds of a file of questions in memory is some 55 bytes of each (`Questions`): answers come in
+any order. Not: compressed files and pipes; a line is found again by its place.
+"""
+
+import hashlib
+import itertools
+import json
+import os
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deskcheck.ask.questions.draw import drawn
+from deskcheck.ask.questions.each import check_questions, of_each
+from deskcheck.ask.questions.load import Folder, by_folder, folder_of
+from deskcheck.ask.questions.notebooks import (
+    NOTEBOOK_QUESTIONS,
+    NotebookOptions,
+    notebook_samples,
+    trajectory_files,
+)
+from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.questions.sample import Sample, line_of
+from deskcheck.recording import InputError, Recording
+from deskcheck.scale.seen import key_of
+
+LINE_BYTES = 1 << 26
+"""Longer lines are not read."""
+_DIGEST = 16
+
+
+def write_questions(
+    path: str | os.PathLike[str],
+    recordings: Folder | Iterable[Folder] | Iterable[Recording],
+    questions: Sequence[str],
+    *,
+    seed: int = 0,
+    per_recording: int | None = None,
+    limit: int | None = None,
+    notebooks: NotebookOptions | None = None,
+) -> tuple[Counter[str], dict[str, Counter[str]]]:
+    """Write the questions that `run.ask` would put, whole or not at all, in the order of
+    `draw.drawn`. Return how many there are of each kind, and by kind what was excluded. One
+    recording is held at a time, and the names of all samples; of recordings of tests the samples
+    that may be asked (`alike`), of notebooks all samples.
+
+    recordings: as for `run.ask`. notebooks: with one view of the state.
+
+    Raises:
+        InputError: an unknown question; more than one view of the state, whose questions would have
+            the same ids; nothing can be asked; the file cannot be written.
+        RecordingError: a folder cannot be read.
+    """
+    if isinstance(recordings, (str, os.PathLike)):
+        recordings = [recordings]
+    check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
+    options = notebooks or NotebookOptions()
+    of_notebooks = [name for name in questions if name in NOTEBOOK_QUESTIONS]
+    if of_notebooks and len(options.state) > 1:
+        raise InputError(
+            f"state={','.join(options.state)}: a question has one id in all views: write a file for each."
+        )
+    excluded = {name: Counter[str]() for name in questions}
+    written: Counter[str] = Counter()
+
+    sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
+    folders: dict[str, int] = {}
+
+    def samples() -> Iterator[Sample]:
+        of_programs = [name for name in questions if name in QUESTIONS]
+        if of_programs:
+            for _, found, _ in of_each(
+                by_folder(sources or recordings, folders),
+                of_programs,
+                seed=seed,
+                per_recording=per_recording,
+                excluded=excluded,
+                beside=lambda recording: (None, None),
+            ):
+                yield from found
+        if of_notebooks:
+            places = [Path(folder) for folder in sources if not isinstance(folder, Recording)]
+            asked = notebook_samples(
+                trajectory_files(places), of_notebooks, options, seed=seed, per_recording=per_recording
+            )
+            for (name, _), (of_kind, why_not) in asked.items():
+                excluded[name].update(why_not)
+                for sample in of_kind:
+                    folders.setdefault(sample.program, folder_of(sample.data["trajectory"], places))
+                    yield sample
+
+    path = Path(path)
+    made = path.with_name(f".{path.name}.{os.getpid()}")
+    everything = path.with_name(f".{path.name}.{os.getpid()}.all")
+    kinds: dict[str, list[_Written]] = {name: [] for name in questions}
+    try:
+        with open(everything, "w+b") as all_, open(made, "wb") as file:
+            for sample in samples():
+                kinds[sample.question].append(
+                    _Written(sample.id, sample.program, sample.cluster, all_.tell())
+                )
+                all_.write(line_of(sample).encode("ascii"))
+            for kind, there in kinds.items():
+                for chosen in drawn(there, seed=seed, limit=limit, folders=folders):
+                    all_.seek(chosen.offset)
+                    file.write(all_.readline())
+                    written[kind] += 1
+        written = +written
+        if not written:
+            why = "; ".join(f"{n} {reason}" for reasons in excluded.values() for reason, n in reasons.items())
+            raise InputError(f"there is nothing to ask: {why or 'no recordings'}.")
+        os.replace(made, path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}.") from error
+    finally:
+        made.unlink(missing_ok=True)
+        everything.unlink(missing_ok=True)
+    return written, excluded
+
+
+class _Written(NamedTuple):
+    """Where the line of a question is, and what drawing needs of it."""
+
+    id: str
+    program: str
+    cluster: str
+    offset: int
+
+
+class Line(NamedTuple):
+    """number: from 1. offset: in bytes. raw: with its end; of one that is longer than LINE_BYTES, its
+    beginning."""
+
+    number: int
+    offset: int
+    raw: bytes
+
+
+def lines_of(path: Path, *, empty: bool = False) -> Iterator[Line]:
+    """The lines of a file. empty: those with nothing but white space, too. Raises InputError where it cannot
+    be read."""
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file." if not path.exists() else f"{path}: is no file.")
+    try:
+        with open(path, "rb") as file:
+            offset = 0
+            for number in itertools.count(1):
+                raw = read_line(file, offset)
+                if not raw:
+                    return
+                if empty or not raw.isspace():
+                    yield Line(number, offset, raw)
+                rest = raw
+                while len(raw) > LINE_BYTES and rest and not rest.endswith(b"\n"):
+                    rest = file.readline(1 << 20)
+                offset = file.tell()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+
+
+def read_line(file: IO[bytes], offset: int) -> bytes:
+    """The line that begins there."""
+    if file.tell() != offset:
+        file.seek(offset)
+    return file.readline(LINE_BYTES + 1)
+
+
+def digest_of(raw: bytes) -> bytes:
+    return hashlib.blake2b(raw, digest_size=_DIGEST).digest()
+
+
+def _object(raw: bytes) -> dict[str, object]:
+    """The object that a line is. Raises ValueError with what it is instead."""
+    if len(raw) > LINE_BYTES:
+        raise ValueError(f"is longer than {LINE_BYTES} bytes")
+    try:
+        row = json.loads(raw.decode("utf-8", "surrogatepass"))
+    except UnicodeDecodeError:
+        raise ValueError("is not UTF-8") from None
+    except RecursionError:
+        raise ValueError("is nested too deep") from None
+    except ValueError as error:
+        raise ValueError(f"is no JSON: {error}") from None
+    if not isinstance(row, dict):
+        raise ValueError("is no JSON object")
+    return row
+
+
+# -- questions ---------------------------------------------------------------------------------------
+
+_KINDS: dict[str, type] = {
+    "id": str,
+    "question": str,
+    "program": str,
+    "cluster": str,
+    "parts": dict,
+    "answer": str,
+    "data": dict,
+}
+
+
+def sample_in(raw: bytes) -> Sample:
+    """The sample of a line. Raises ValueError with what is wrong."""
+    row = _object(raw)
+    for name, kind in _KINDS.items():
+        if not isinstance(row.get(name), kind):
+            raise ValueError(f"is no question that `deskcheck questions` wrote: {name!r} is missing or wrong")
+    sample = Sample.from_dict({name: row[name] for name in _KINDS})
+    if not isinstance(sample.data.get("form"), str):
+        raise ValueError("is no question that `deskcheck questions` wrote: 'data' has no form")
+    return sample
+
+
+class Questions:
+    """Where the questions of a file are, by id. Reads all of it once.
+
+    Raises InputError, with file and line: one that is damaged; an id that is there twice; no question.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.offsets = array("Q")
+        self.names: list[str] = []
+        """The kinds of question that there are."""
+        self._kinds = array("I")
+        self._clusters = array("Q")
+        self._digests = bytearray()
+        keys = array("Q")
+        for line in lines_of(path):
+            try:
+                sample = sample_in(line.raw)
+            except ValueError as error:
+                raise InputError(f"{path} line {line.number}: {error}.") from None
+            self.offsets.append(line.offset)
+            self._digests += digest_of(line.raw)
+            if sample.question not in self.names:
+                self.names.append(sample.question)
+            self._kinds.append(self.names.index(sample.question))
+            self._clusters.append(key_of(sample.cluster))
+            keys.append(key_of(sample.id))
+        if not keys:
+            raise InputError(f"{path}: has no questions.")
+        column = pa.Array.from_buffers(pa.uint64(), len(keys), [None, pa.py_buffer(keys)])
+        order = pc.array_sort_indices(column)
+        self._order = array("Q", order.buffers()[1].to_pybytes()[: 8 * len(keys)])
+        """Places in the file, by key."""
+        self._keys = array("Q", (keys[place] for place in self._order))
+        for at in range(1, len(keys)):
+            if self._keys[at - 1] == self._keys[at]:
+                self._refuse_twice(*sorted((self._order[at - 1], self._order[at])))
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def find(self, id_: str) -> int | None:
+        """Place of the question that has this id (or, one in 10^19, the same hash: see its line)."""
+        key = key_of(id_)
+        at = bisect_left(self._keys, key)
+        return self._order[at] if at < len(self._keys) and self._keys[at] == key else None
+
+    def of_kind(self, name: str) -> Counter[int]:
+        """How many questions of a kind each cluster has, by `key_of` its name."""
+        wanted = self.names.index(name)
+        there = zip(self._kinds, self._clusters, strict=True)
+        return Counter(cluster for kind, cluster in there if kind == wanted)
+
+    def digest(self, place: int) -> bytes:
+        """Of the line."""
+        return bytes(self._digests[_DIGEST * place : _DIGEST * (place + 1)])
+
+    def _refuse_twice(self, first: int, second: int) -> None:
+        wanted = (self.offsets[first], self.offsets[second])
+        found = [line for line in lines_of(self.path) if line.offset in wanted]
+        id_ = sample_in(found[0].raw).id
+        numbers = " and ".join(str(line.number) for line in found)
+        raise InputError(f"{self.path}: lines {numbers} both have the id {id_!r}. Give each its own.")
+
+
+# -- answers -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer as its line has it. completion: None where there is none. extra: what else the line has, as
+    JSON. stop_reason: why the completion ended, for `marking.reading_of`; None where that is not told."""
+
+    id: str
+    completion: str | None
+    model: str | None
+    extra: str | None
+    stop_reason: str | None = None
+
+
+def answer_in_line(raw: bytes) -> Given:
+    """The answer of a line. Raises ValueError with what is wrong."""
+    row = _object(raw)
+    id_, completion = row.pop("id", None), row.pop("completion", None)
+    if not isinstance(id_, str):
+        raise ValueError('has no "id" that is text')
+    if completion is not None and not isinstance(completion, str):
+        raise ValueError('its "completion" is no text')
+    model = row.get("model")
+    if isinstance(model, str):
+        del row["model"]
+    try:
+        extra = json.dumps(row) if row else None
+    except RecursionError:
+        raise ValueError("is nested too deep") from None
+    return Given(id_, completion, model if isinstance(model, str) else None, extra, _stop_reason(row))
+
+
+def _stop_reason(row: dict[str, object]) -> str | None:
+    """OpenAI and vLLM tell it in ``finish_reason``, Anthropic and Inspect in ``stop_reason``. vLLM has
+    there the stop word or token that it met."""
+    finish, stop = row.get("finish_reason"), row.get("stop_reason")
+    if isinstance(finish, str):
+        return finish
+    if isinstance(stop, str):
+        return stop if stop.isascii() and stop.replace("_", "").isalpha() else "stop"
+    return "stop" if isinstance(stop, int) else None

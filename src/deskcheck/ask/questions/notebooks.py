@@ -1,0 +1,472 @@
+"""Questions about notebooks: what does this cell show, and which cell is executed next?
+
+Samples come from trajectories (docs/trajectory.md), each in several views of the kernel's state before the
+target: the same sample id, the same history, another part ``state``, so that what runtime information does is
+a paired difference. After Themisto (Grotov and Titov 2025, arXiv:2504.12365), with its filters: at least 5
+actions before the target, nothing empty, nothing longer than the 0.99 quantile of the set that is asked; and
+further: no output that did not repeat in a fresh kernel. What is left out is counted with its reason.
+
+Markdown cells are not shown. Not covered: pictures and other MIME types than text.
+"""
+
+import ast
+import difflib
+import functools
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.questions.prompts import notebook_parts
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.notebook.state.dependencies import names_bound, parse
+from deskcheck.notebook.state.state import State, states
+from deskcheck.notebook.state.views import VIEWS, estimate_tokens, used_names, view
+from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
+from deskcheck.recording import InputError, Value, render
+
+NOTEBOOK_QUESTIONS: Mapping[str, str] = {
+    "cell_output": "what does this cell of a notebook show?",
+    "next_cell": "which cell of a notebook is executed next?",
+}
+"""Kind of question about notebooks -> what is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotebookOptions:
+    """How notebooks are asked about.
+
+    state: the views, of `notebook.views.VIEWS`. history_tokens, state_tokens: what the prompt may spend on
+    the cells before and on the view, by `notebook.views.estimate_tokens`. actions: how many there must be
+    before a target: executions, edits, insertions, deletions, moves and restarts by the user. quantile: of
+    the lengths of targets, in characters; longer ones are left out. unchecked: ask also for outputs of
+    which it is not known whether they repeat. run_cells: mark next cells by running them too (`running`).
+    """
+
+    state: tuple[str, ...] = ("none",)
+    history_tokens: int = 4000
+    state_tokens: int = 2000
+    actions: int = 5
+    quantile: float = 0.99
+    unchecked: bool = False
+    run_cells: bool = False
+
+    def __post_init__(self) -> None:
+        for name in self.state:
+            if name not in VIEWS:
+                raise InputError(f"there is no state {name!r}. Known are {', '.join(VIEWS)}.")
+        if not self.state or len(set(self.state)) != len(self.state):
+            raise InputError(
+                f"state={','.join(self.state)!r} must name views, each once: {', '.join(VIEWS)}."
+            )
+        if not 0 < self.quantile <= 1:
+            raise InputError(f"quantile={self.quantile} must lie above 0 and not above 1.")
+        if min(self.history_tokens, self.state_tokens, self.actions) < 0:
+            raise InputError("history_tokens, state_tokens and actions must be at least 0.")
+
+
+def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
+    """The files of all trajectories below some folders, by name. Raises InputError where there is none."""
+    from deskcheck.notebook.trajectory.file import SUFFIX
+
+    found = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
+    if not found:
+        raise InputError(
+            f"{', '.join(map(str, folders))}: no trajectories of notebooks there. Make them with: "
+            "deskcheck record notebooks:FOLDER --out RUNS"
+        )
+    return found
+
+
+def notebook_samples(
+    files: Sequence[Path],
+    questions: Sequence[str],
+    options: NotebookOptions,
+    *,
+    seed: int = 0,
+    per_recording: int | None = None,
+) -> dict[tuple[str, str], tuple[list[Sample], Counter[str]]]:
+    """(question, state) -> its samples and what was excluded. The files are read twice: for the quantile of
+    the lengths, and for the samples.
+
+    per_recording: at most so many targets of a kind from one trajectory, drawn with the seed; None: all.
+
+    Raises:
+        InputError: two trajectories have one id, so that samples would too.
+        RecordingError: a file is damaged.
+    """
+    from deskcheck.notebook.trajectory.file import read_trajectory
+
+    lengths: dict[str, list[int]] = {question: [] for question in questions}
+    seen: dict[str, Path] = {}
+    for path in files:
+        trajectory = read_trajectory(path)
+        if trajectory.id in seen:
+            raise InputError(
+                f"{path} and {seen[trajectory.id]}: both are the trajectory {trajectory.id!r}. "
+                "Ask about their folders one at a time, or delete one."
+            )
+        seen[trajectory.id] = path
+        for moment in _moments(trajectory, with_state=False):
+            for question in questions:
+                if _unfit(question, moment, options) is None:
+                    lengths[question].append(len(_target(question, moment)))
+    longest = {question: _quantile(found, options.quantile) for question, found in lengths.items()}
+    asked: dict[tuple[str, str], tuple[list[Sample], Counter[str]]] = {
+        (question, state): ([], Counter()) for question in questions for state in options.state
+    }
+    for path in files:
+        trajectory = read_trajectory(path)
+        fit: dict[str, list[int]] = {question: [] for question in questions}
+        for moment in _moments(trajectory, with_state=False):
+            for question in questions:
+                reason = _unfit(question, moment, options)
+                if reason is None and len(_target(question, moment)) > longest[question]:
+                    reason = f"longer than the {options.quantile} quantile ({longest[question]} characters)"
+                if reason is None:
+                    fit[question].append(moment.number)
+                    continue
+                for state in options.state:
+                    asked[question, state][1][reason] += 1
+        chosen = {
+            question: _drawn(numbers, per_recording, f"{seed}:{trajectory.id}:{question}")
+            for question, numbers in fit.items()
+        }
+        if not any(chosen.values()):
+            continue
+        for moment in _moments(trajectory, with_state=set(options.state) != {"none"}):
+            for question in questions:
+                if moment.number in chosen[question]:
+                    for state, sample in _samples(question, moment, options, path, trajectory):
+                        if sample is None:
+                            asked[question, state][1]["the state before it was not recorded"] += 1
+                        else:
+                            asked[question, state][0].append(sample)
+    return asked
+
+
+def _quantile(lengths: Sequence[int], share: float) -> int:
+    """The nearest rank: the smallest length that so large a share of the targets does not exceed."""
+    return sorted(lengths)[math.ceil(share * len(lengths)) - 1] if lengths else 0
+
+
+def _drawn(numbers: list[int], count: int | None, seed: str) -> frozenset[int]:
+    if count is None or count >= len(numbers):
+        return frozenset(numbers)
+    return frozenset(random.Random(seed).sample(numbers, count))
+
+
+# -- moments -------------------------------------------------------------------------------------------
+
+_KEPT_CHARS = 20_000
+"""Of an earlier cell's source and output, to copy from."""
+
+
+@dataclass(slots=True)
+class _Past:
+    """An execution before the target, as far as a prompt or a baseline may need it."""
+
+    label: str
+    cell: str
+    source: str
+    shown: str
+    after_restart: bool
+
+
+@dataclass(slots=True)
+class _Moment:
+    """An execution, and what there was before it. number: of its step in the trajectory."""
+
+    execution: Execution
+    number: int
+    actions: int
+    past: list[_Past]
+    sources: list[str]
+    """Of the executions since the last restart."""
+    restarted: bool
+    """Since the execution before."""
+    before: State | None
+    after: State | None
+
+
+_NOTHING = State(variables={}, added=(), rebound=(), mutated=(), removed=(), count=0, unseen=0, cost_s=0.0)
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Counts what lies between executions, as their states are being read."""
+
+    number: int = -1
+    actions: int = 0
+    restarted: bool = False
+    sources: list[str] = field(default_factory=list)
+    before: State | None = _NOTHING
+
+    def through(self, steps: Sequence[Step]) -> Iterator[Step]:
+        for self.number, step in enumerate(steps):
+            if isinstance(step, Restart) and step.why != "resumed":
+                self.restarted = True
+                self.sources, self.before = [], _NOTHING
+            yield step
+            self.actions += not isinstance(step, Restart) or step.why == "asked"
+
+
+def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
+    """Every execution in order; `past` is one list that grows, whoever keeps a moment must copy it."""
+    walk = _Walk()
+    past: list[_Past] = []
+    steps = walk.through(trajectory.steps)
+    found = states(steps) if with_state else ((s, None) for s in steps if isinstance(s, Execution))
+    for execution, after in found:
+        label = f"In [{execution.count if execution.count is not None else ' '}]"
+        yield _Moment(
+            execution, walk.number, walk.actions, past, walk.sources, walk.restarted, walk.before, after
+        )
+        shown, _ = shown_text(execution)
+        past.append(
+            _Past(label, execution.cell, execution.source[:_KEPT_CHARS], shown[:_KEPT_CHARS], walk.restarted)
+        )
+        walk.sources.append(execution.source)
+        walk.before, walk.restarted = after, False
+
+
+def shown_text(execution: Execution) -> tuple[str, str]:
+    """The text that a cell shows, and of what kind it is: ``stream``, ``result``, ``error``, joined by ``+``.
+
+    All of standard output, then the ``text/plain`` of each result and display that is no picture, then the
+    exception's class and message, each on lines of its own. Standard error does not count.
+    """
+    outputs = execution.shown()
+    texts = {"stream": "".join(o.text or "" for o in outputs if o.type == "stream" and o.name == "stdout")}
+    plain = [text for o in outputs if (text := _plain(o)) is not None]
+    texts["result"] = "\n".join(plain)
+    error = next((o for o in outputs if o.type == "error"), None)
+    texts["error"] = f"{error.name}: {error.value}" if error is not None else ""
+    found = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
+    return "\n".join(found.values()), "+".join(found)
+
+
+def _plain(output: Output) -> str | None:
+    if output.type not in ("execute_result", "display_data"):
+        return None
+    if any(kind.startswith(("image/", "video/", "audio/")) for kind in output.data):
+        return None
+    text = output.data.get("text/plain")
+    return None if text is None else str(text)
+
+
+def _target(question: str, moment: _Moment) -> str:
+    return shown_text(moment.execution)[0] if question == "cell_output" else moment.execution.source.strip()
+
+
+def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | None:
+    """Why a moment cannot be asked about; None if it can."""
+    if moment.actions < options.actions:
+        return f"fewer than {options.actions} actions before it"
+    target = _target(question, moment)
+    execution = moment.execution
+    if question == "cell_output":
+        if execution.status not in (Status.OK, Status.ERROR):
+            return f"ended otherwise: {execution.status}"
+        if not target.strip():
+            return "shows no text"
+        if any(output.length is not None for output in execution.outputs):
+            return "its output is cut"
+        if execution.repeats is False:
+            return "its output does not repeat"
+        if execution.repeats is None and not options.unchecked:
+            return "not checked whether its output repeats"
+    elif not target:
+        return "empty"
+    if OPEN in target or CLOSE in target:
+        return "the answer holds the marks that answers stand between"
+    return None
+
+
+# -- samples -------------------------------------------------------------------------------------------
+
+
+def _samples(
+    question: str, moment: _Moment, options: NotebookOptions, path: Path, trajectory: Trajectory
+) -> Iterator[tuple[str, Sample | None]]:
+    """The sample in every view; None in all of them if one of them wants a state that is not there."""
+    if moment.before is None and set(options.state) != {"none"}:
+        yield from ((state, None) for state in options.state)
+        return
+    execution = moment.execution
+    history, account = _history(moment, options.history_tokens)
+    again = next((p for p in reversed(moment.past) if p.cell == execution.cell), None)
+    shown, kind = shown_text(execution)
+    data: dict[str, Any] = {
+        "form": question,
+        "trajectory": str(path),
+        "step": moment.number,
+        "cell": execution.cell,
+        "near_duplicate": _seen_before(question, moment, shown),
+        "history": account,
+    }
+    if question == "cell_output":
+        data |= {"kind": kind, "copy": again.shown if again else "", "value": _value(moment, kind)}
+        answer, source = shown, execution.source
+    else:
+        data |= {"copy": again.source if again else ""}
+        answer, source = execution.source.strip(), ""
+    names: list[str] = []
+    if "used" in options.state:
+        names = _used_by(moment, [source]) if question == "cell_output" else _used_lately(moment)
+    label = f"In [{execution.count if execution.count is not None else ' '}]"
+    for state in options.state:
+        found = view(
+            moment.before,
+            state,
+            budget=options.state_tokens,
+            names=names if state == "used" else None,
+        )
+        yield (
+            state,
+            Sample(
+                id=f"{trajectory.id}:{question}:{moment.number}",
+                question=question,
+                program=trajectory.id,
+                cluster=trajectory.id,
+                parts=notebook_parts(
+                    question,
+                    history,
+                    found.text if state != "none" else None,
+                    f"{label}, cell {execution.cell}" if question == "cell_output" else "",
+                    source,
+                    restarted=moment.restarted,
+                ),
+                answer=answer,
+                data=data | {"state": found.account()},
+            ),
+        )
+
+
+_SOURCE_CHARS, _SHOWN_CHARS = 4000, 1000
+"""Of one earlier cell in the history; the middle of longer texts is left out."""
+
+
+def _history(moment: _Moment, budget: int) -> tuple[str, dict[str, Any]]:
+    """The executions before, the newest kept, the oldest first; and the account of what was cut."""
+    entries: list[str] = []
+    tokens = cut = 0
+    for past in reversed(moment.past):
+        source, shown = _middle_out(past.source, _SOURCE_CHARS), _middle_out(past.shown, _SHOWN_CHARS)
+        entry = "(The kernel was restarted: all variables were gone.)\n" if past.after_restart else ""
+        entry += f"{past.label}, cell {past.cell}:\n```python\n{source}\n```\n"
+        entry += f"It showed:\n```\n{shown}\n```\n" if shown else ""
+        if tokens + estimate_tokens(entry) > budget:
+            break
+        tokens += estimate_tokens(entry)
+        cut += (source, shown) != (past.source, past.shown)
+        entries.append(entry)
+    left = len(moment.past) - len(entries)
+    account = {"budget": budget, "tokens": tokens, "cells": len(entries), "left_out": left, "shortened": cut}
+    head = f"({left} cells that were executed before these are not shown.)\n" if left else ""
+    return head + "\n".join(reversed(entries)), account
+
+
+def _middle_out(text: str, chars: int) -> str:
+    if len(text) <= chars:
+        return text
+    return f"{text[: chars * 2 // 3]}\n... ({len(text) - chars} characters left out)\n{text[-(chars // 3) :]}"
+
+
+def _used_by(moment: _Moment, sources: Sequence[str]) -> list[str]:
+    assert moment.before is not None
+    found: dict[str, None] = {}
+    for source in sources:
+        found.update(dict.fromkeys(used_names(source, moment.before, earlier=moment.sources)))
+    return list(found)
+
+
+_LATELY = 3
+
+
+def _used_lately(moment: _Moment) -> list[str]:
+    """What ``used`` means for the next cell, whose source must not leak: the variables that the last three
+    executions since the restart used, read or bound, the newest execution first."""
+    assert moment.before is not None
+    found: dict[str, None] = {}
+    for source in reversed(moment.sources[-_LATELY:]):
+        found.update(dict.fromkeys(_used_by(moment, [source])))
+        found.update(dict.fromkeys(n for n in names_bound(source) if n in moment.before.variables))
+    return list(found)
+
+
+NEAR = 0.9
+
+
+def _seen_before(question: str, moment: _Moment, shown: str) -> bool:
+    """Whether a near-duplicate of the target stands in the history, shown or not: a source whose tree as text
+    (or, where it cannot be parsed, its lines without white space at the ends) is at least 0.9 similar by
+    difflib's ratio; of an output, one that showed the same."""
+    source = normalised(moment.execution.source)
+    return any(
+        _similar(normalised(past.source), source)
+        for past in moment.past
+        if question == "next_cell" or past.shown == shown[:_KEPT_CHARS]
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def normalised(source: str) -> str:
+    """A cell's source without comments and layout, as far as it can be parsed."""
+    tree = parse(source)
+    if tree is not None and tree.body:
+        return ast.unparse(tree)
+    return "\n".join(line.strip() for line in source.strip().splitlines())
+
+
+def _similar(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    # From the cheapest bound to the ratio itself.
+    return all(ratio() >= NEAR for ratio in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio))
+
+
+def _value(moment: _Moment, kind: str) -> str | None:
+    """The recorded value that a cell shows whose last line is a variable's name, as a Python literal.
+
+    Of an array nested lists; of a Series a dict by its index, of a table a dict of its columns, of either
+    without the index where that only counts. None where it is not recorded whole, or not all is shown."""
+    tree = parse(moment.execution.source)
+    last = tree.body[-1] if tree is not None and tree.body else None
+    if kind != "result" or not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Name):
+        return None
+    variable = moment.after.variables.get(last.value.id) if moment.after is not None else None
+    if variable is None or variable.sampled:
+        return None
+    return _literal(variable.value)
+
+
+def _literal(value: Value) -> str | None:
+    if value.builtin:
+        return render(value)
+    if not value.whole:
+        return None
+    index = dict(value.fields).get("index")
+    counted = index is None or index.dtype == "range"
+    if value.kind == "array" and counted:
+        return _nested(list(value.items), value.shape or (len(value.items),))
+    if value.kind == "array" and index is not None:
+        pairs = zip(index.items, value.items, strict=True)
+        return "{" + ", ".join(f"{render(label)}: {render(item)}" for label, item in pairs) + "}"
+    if value.kind == "table" and counted:
+        columns = [(label, _nested(list(c.items), (len(c.items),))) for label, c in value.items]
+        return "{" + ", ".join(f"{render(label)}: {items}" for label, items in columns) + "}"
+    return None
+
+
+def _nested(items: list[Value], shape: tuple[int, ...]) -> str | None:
+    if not shape:
+        return render(items[0]) if items else None
+    size = len(items) // shape[0] if shape[0] else 0
+    rows = [items[size * n : size * (n + 1)] for n in range(shape[0])]
+    return f"[{', '.join(_nested(row, shape[1:]) or '' for row in rows)}]"

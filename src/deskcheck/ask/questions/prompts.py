@@ -1,0 +1,156 @@
+"""The words of a question. Every prompt asks for the answer between [ANSWER] and [/ANSWER] and has one
+worked example, after the direct prompts of CRUXEval (Gu et al. 2024, arXiv:2401.03065, appendix C),
+in words of our own. Where line numbers are asked for, the source is shown with them: equal lines
+are ambiguous by their text.
+"""
+
+from collections.abc import Sequence
+
+from deskcheck.ask.questions.source import Shown
+from deskcheck.recording import Mode, Program
+
+EXAMPLE, YOURS = "An example.", "Now yours."
+STATE = "Variables of the kernel at this moment, as name: type = value:"
+NOW = "Executed now,"
+
+_TAGS = "Write the answer between [ANSWER] and [/ANSWER]. Nothing else is marked."
+_ONCE = (
+    "How lines are counted: a statement that spans several lines is its first line. "
+    "The header of a loop runs before every pass and once more when the loop ends."
+)
+
+TASKS = {
+    "output": (
+        "What does this call return?\n"
+        "You see a Python program and a call of one of its functions. Give the value that the call returns, "
+        f"written as Python's repr writes it, worked out: a literal, no expression. {_TAGS}"
+    ),
+    "stdout": (
+        "What does this program print?\n"
+        f"You see a Python program. Give all that it writes to standard output when it is run. {_TAGS}"
+    ),
+    "input": (
+        "Which arguments make the function return this value?\n"
+        "You see a Python program and a value that a call of one of its functions returned. Give a call of "
+        "that function that returns the value; where several do, any of them is right. Write the arguments "
+        f"out as literals. {_TAGS}"
+    ),
+    "next_line": (
+        "Which line runs next?\n"
+        "You see a Python program with line numbers, and one moment of its run: a line that is about to run "
+        "and the values that its function (its frame) has then. Give the number of the line that runs next "
+        "in the same frame; lines of functions that are called in between do not count. If the frame is left "
+        "before another of its lines runs, answer return, or raise if an exception leaves it. "
+        f"{_ONCE} {_TAGS}"
+    ),
+    "state": (
+        "What is the value of this variable?\n"
+        "You see a Python program with line numbers and how it is run. Give the value that a variable has "
+        "at one moment of the run, written as Python's repr writes it. The moment is just before a line runs "
+        "for the k-th time; every run of the line counts, in whichever call of its function. "
+        f"{_ONCE} {_TAGS}"
+    ),
+    "path": (
+        "Which lines run, in order?\n"
+        "You see a Python program with line numbers and how it is run. Give the numbers of the lines that "
+        "run, in order, those of called functions in their place, as a list. "
+        f"{_ONCE} A line that runs several times on end is written once. Lines that hold only else, finally, "
+        "a comment, a docstring or a global statement do not count; def and class lines count when "
+        f"the definition is executed, not when the function is called. {_TAGS}"
+    ),
+    "cell_output": (
+        "What does this cell show?\n"
+        "You see cells of a Jupyter notebook in the order in which they were executed, with the text that "
+        "they showed, and the cell that is executed now. Give the text that it shows: all that it writes to "
+        "standard output, then the text of its result and of what it displays; of an exception that leaves "
+        f"the cell, one line with its class and message. {_TAGS}"
+    ),
+    "next_cell": (
+        "Which cell is executed next?\n"
+        "You see cells of a Jupyter notebook in the order in which they were executed, with the text that "
+        "they showed. Give the source of the cell that is executed next: a new one, or one of these again, "
+        f"as it was or changed. {_TAGS}"
+    ),
+}
+
+_EXAMPLE_CODE = """\
+def f(words, n):
+    kept = []
+    for word in words:
+        if len(word) > n:
+            kept.append(word.upper())
+    return kept"""
+_EXAMPLE_NUMBERED = "\n".join(f"{n} | {line}" for n, line in enumerate(_EXAMPLE_CODE.splitlines(), 1))
+_EXAMPLE_CALL = "f(['red', 'of', 'blue'], 2)"
+
+_EXAMPLES = {
+    "output": f"Call: {_EXAMPLE_CALL}\n[ANSWER]['RED', 'BLUE'][/ANSWER]",
+    "input": f"Function: f\nReturned: ['RED', 'BLUE']\n[ANSWER]{_EXAMPLE_CALL}[/ANSWER]",
+    "next_line": (
+        f"How it is run: {_EXAMPLE_CALL}\nAbout to run: line 4 of f\n"
+        "Values:\n    words = ['red', 'of', 'blue']\n    n = 2\n    kept = ['RED']\n    word = 'of'\n"
+        "Live iterators, outermost first:\n    <list_iterator#3 over=['red', 'of', 'blue'], next=2>\n"
+        "[ANSWER]3[/ANSWER]"
+    ),
+    "state": (
+        f"How it is run: {_EXAMPLE_CALL}\n"
+        "Variable: kept, just before line 4 runs for time number 2\n[ANSWER]['RED'][/ANSWER]"
+    ),
+    "path": f"How it is run: {_EXAMPLE_CALL}\n[ANSWER][2, 3, 4, 5, 3, 4, 3, 4, 5, 3, 6][/ANSWER]",
+    "stdout": "[ANSWER]\n0\n1\n[/ANSWER]",
+}
+_EXAMPLE_PRINTS = "for i in range(2):\n    print(i)"
+
+
+def files_text(files: Sequence[Shown], *, numbered: bool) -> str:
+    """The sources in fences. A single file needs no name."""
+    texts = []
+    for shown in files:
+        head = "Program:" if len(files) == 1 and shown.whole else f"File {shown.file}:"
+        left_out = "" if shown.whole else " (what does not matter here is left out)"
+        texts.append(f"{head[:-1]}{left_out}:\n```python\n{shown.text(numbered=numbered)}\n```")
+    return "\n\n".join(texts)
+
+
+def how_run(program: Program) -> str:
+    """In one phrase, how a program is run."""
+    if program.mode is Mode.CALL:
+        return f"{program.entry}{program.arguments}"
+    if program.mode is Mode.SESSION:
+        return "as typed at the interactive prompt, where the value of an expression is shown"
+    return "as a script"
+
+
+def parts_of(form: str, files: Sequence[Shown], task: str) -> dict[str, str]:
+    """The parts of a prompt: what is asked, an example, the program, and this question."""
+    numbered = form in ("next_line", "state", "path")
+    code = {True: _EXAMPLE_NUMBERED, False: _EXAMPLE_CODE}[numbered] if form != "stdout" else _EXAMPLE_PRINTS
+    return {
+        "task": TASKS[form],
+        "example": f"{EXAMPLE}\n\nProgram:\n```python\n{code}\n```\n{_EXAMPLES[form]}",
+        "program": f"{YOURS}\n\n{files_text(files, numbered=numbered)}",
+        "question": task,
+    }
+
+
+def notebook_parts(
+    form: str, history: str, state: str | None, label: str, source: str, *, restarted: bool
+) -> dict[str, str]:
+    """The parts of a prompt about a notebook: what is asked, the cells before, the variables, the question.
+
+    state: None if the view shows nothing of it, so that the part is not there. label, source: of the cell
+    that is executed now, empty where that is the question.
+    """
+    parts = {
+        "task": TASKS[form],
+        "history": f"{YOURS}\n\nExecuted before, oldest first:\n\n{history.rstrip()}",
+    }
+    if state is not None:
+        shown = state.rstrip() or "(none)"
+        parts["state"] = f"{STATE}\n```\n{shown}\n```"
+    question = "The kernel was restarted: all variables are gone.\n" if restarted else ""
+    if form == "cell_output":
+        question += f"{NOW} {label}:\n```python\n{source}\n```"
+    else:
+        question += "Which cell is executed next?"
+    return parts | {"question": question}

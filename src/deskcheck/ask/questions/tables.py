@@ -1,0 +1,138 @@
+"""What calls in tests find as others left it: global variables that do not hold what the program's text
+gives them, and the state of random numbers.
+
+``signatures = {}`` may have been filled by any code that ran before the call, and a prompt shows that line.
+Only for recordings of tests: other programs begin with what their text says.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Any, TypeGuard
+
+from deskcheck.ask.questions.source import statements
+from deskcheck.recording import Event, Recording, Value, render
+
+_EMPTY = frozenset({"dict", "list", "set", "OrderedDict", "defaultdict", "Counter", "deque"})
+"""Callables that make something empty."""
+_DEFINITIONS = frozenset({"function", "class", "method"})
+_UNKNOWN = object()
+
+
+def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
+    """(File, name) of what the functions that ran read, with what it holds when the first of their
+    file runs."""
+    if "own" not in recording.program.extra:
+        return {}
+    from deskcheck.corpus.suite.reads import nodes_of  # corpus loads pyarrow
+
+    found: dict[tuple[str, str], Value] = {}
+    ran: dict[str, set[str]] = {}
+    for row in recording.trace.rows:  # not only calls: a generator may have begun before
+        ran.setdefault(row.file, set()).add(row.function)
+    for event in _first_events(recording, len(ran)):
+        source = recording.source(event.file)
+        if source is None:
+            continue
+        given = _given(source)
+        used = {
+            node.id for node in nodes_of(source, ran[event.file]) if isinstance(node, ast.Name)
+        } & given.keys()
+        for name, value in event.globals.items():
+            if name in used and value.kind not in _DEFINITIONS and not _is(value, given[name]):
+                found[event.file, name] = value
+    return found
+
+
+_RANDOM = ("random", "secrets", "numpy.random")
+"""Modules whose functions have a state of their own."""
+
+
+def draws_random(recording: Recording) -> bool:
+    """Whether a line that ran uses what its file has from a module of random numbers. The tests may have
+    seeded it: then the call repeats, and nobody who sees the call alone can tell what comes."""
+    if "own" not in recording.program.extra:
+        return False
+    lines: dict[str, set[int]] = {}
+    for row in recording.trace.rows:
+        lines.setdefault(row.file, set()).add(row.line)
+    for file, ran in lines.items():
+        source = recording.source(file)
+        known = statements(source) if source is not None else None
+        if source is None or known is None:
+            continue
+        tree = ast.parse(source)
+        names = {name for node in ast.walk(tree) for name in _random_names(node)}
+        for node in tree.body:  # dice = random.Random(7)
+            if isinstance(node, ast.Assign) and any(_is_random(part, names) for part in ast.walk(node.value)):
+                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        firsts = {known.first.get(line, line) for line in ran}
+        for part in ast.walk(tree):
+            if _is_random(part, names) and known.first.get(part.lineno, part.lineno) in firsts:
+                return True
+    return False
+
+
+_NUMPY = ("np.random", "numpy.random")
+
+
+def _is_random(node: ast.AST, names: set[str]) -> TypeGuard[ast.expr]:
+    if isinstance(node, ast.Attribute):
+        return ast.unparse(node) in _NUMPY
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _random_names(node: ast.AST) -> Iterator[str]:
+    """What an import binds to a module of random numbers, or to something of it."""
+    if isinstance(node, ast.ImportFrom) and node.module in _RANDOM:
+        yield from (alias.asname or alias.name for alias in node.names)
+    elif isinstance(node, ast.Import):
+        yield from (alias.asname or alias.name for alias in node.names if alias.name in _RANDOM)
+
+
+def _first_events(recording: Recording, files: int) -> Iterator[Event]:
+    """The first event of each file."""
+    seen: set[str] = set()
+    for event in recording.trace:
+        if event.file not in seen:
+            seen.add(event.file)
+            yield event
+        if len(seen) == files:
+            return
+
+
+def _given(source: str) -> dict[str, Any]:
+    """Names that the text gives a literal, or something empty, once and at its top level -> that."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return {}
+    found: dict[str, Any] = {}
+    for node in body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                known = _value(value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                known = _value(value)
+            case _:
+                continue
+        found[name] = _UNKNOWN if name in found else known
+    return {name: known for name, known in found.items() if known is not _UNKNOWN}
+
+
+def _value(value: ast.expr) -> Any:
+    match value:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), keywords=[]) if name in _EMPTY:
+            if not value.args or name == "defaultdict":
+                return {}
+    try:
+        return ast.literal_eval(value)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return _UNKNOWN
+
+
+def _is(value: Value, given: Any) -> bool:
+    if isinstance(given, (dict, list, set)) and not given:
+        return value.kind not in ("atom", "tuple") and not value.items and not value.length
+    if isinstance(given, set):
+        return value.kind == "set" and sorted(map(render, value.items)) == sorted(map(repr, given))
+    return render(value) == repr(given)

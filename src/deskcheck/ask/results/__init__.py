@@ -1,0 +1,1 @@
+"""What came of asking: rows, tables, statistics, logs."""

@@ -1,0 +1,270 @@
+"""The folder of a run of `ask`, and going on with a run that was stopped.
+
+    run.json             the card: what decides the result, written before a model is asked
+    questions/*.jsonl    what is asked, a `Sample` a line, as `deskcheck questions` writes it
+    logs/*.eval          Inspect's logs. They hold every answer as soon as it is marked; of more
+                         than 600 samples up to a three-hundredth of all wait in memory
+    samples.parquet, usage.parquet, effects.json, results.json     in the end, results.json last
+
+A run is finished when results.json is there; any process may read it. One process at a time has the
+folder of one that is not.
+"""
+
+import errno
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from deskcheck import __version__
+from deskcheck.ask.questions.load import Folder
+from deskcheck.ask.questions.sample import Sample, line_of
+from deskcheck.recording import DeskcheckError, InputError, Recording, RecordingError
+
+CARD, LOGS, QUESTIONS, RESULTS = "run.json", "logs", "questions", "results.json"
+_NOT_DECISIVE = frozenset({"started", "folders", "folder", "key"})
+"""Entries of a card that do not decide the result."""
+
+
+def card_of(
+    settings: Mapping[str, Any], folders: Iterable[str], hidden: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The card of a run that starts now. hidden: what decides the result, too, and is not written
+    down: it counts for the card's key."""
+    card = {
+        "deskcheck": __version__,
+        "inspect_ai": _version("inspect-ai"),
+        "python": platform.python_version(),
+        **settings,
+        "started": datetime.now().astimezone().isoformat(timespec="milliseconds"),
+        "folders": list(folders),
+    }
+    card = json.loads(json.dumps(card))  # to compare with one that was read
+    return {**card, "key": _key(card, hidden or {})}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _key(card: Mapping[str, Any], hidden: Mapping[str, Any]) -> str:
+    decisive = {name: value for name, value in card.items() if name not in _NOT_DECISIVE}
+    digest = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode())
+    if hidden:
+        told = json.dumps(hidden, sort_keys=True, default=str)
+        digest.update(hashlib.sha256(told.encode()).digest())
+    return digest.hexdigest()
+
+
+def files_digest(path: Path) -> str:
+    """SHA-256 of the names, sizes and times of change of a file, or of all files below a folder."""
+    digest = hashlib.sha256()
+    for file in sorted([path, *path.rglob("*")]):
+        try:
+            there = file.stat()
+        except OSError:  # a link to nowhere, a file that has just gone
+            continue
+        if not file.is_dir():
+            told = [str(file.relative_to(path)), there.st_size, there.st_mtime_ns]
+            digest.update(json.dumps(told).encode())
+    return digest.hexdigest()
+
+
+def prompts_digest(samples: Iterable[Sample]) -> str:
+    """SHA-256 of the file of questions: ids, prompts, right answers, in their order."""
+    digest = hashlib.sha256()
+    for sample in samples:
+        digest.update(line_of(sample).encode())
+    return digest.hexdigest()
+
+
+class Contents:
+    """A digest of recordings that does not depend on their order or their files: of each its id, program,
+    outcome, result, output and number of events."""
+
+    def __init__(self) -> None:
+        self._seen: list[bytes] = []
+
+    def through(self, recordings: Iterable[Recording]) -> Iterator[Recording]:
+        """The same recordings, noted as they pass."""
+        for recording in recordings:
+            ending = recording.ending
+            told = [
+                recording.program.to_dict(),
+                *(ending.outcome, ending.result, ending.stdout),
+                [len(trace) for trace in recording.traces],
+            ]
+            text = json.dumps(told, sort_keys=True, default=str)
+            self._seen.append(hashlib.sha256(text.encode()).digest())
+            yield recording
+
+    def add_file(self, path: Path) -> None:
+        """A trajectory, by its bytes."""
+        self._seen.append(hashlib.sha256(path.read_bytes()).digest())
+
+    def digest(self) -> str:
+        return hashlib.sha256(b"".join(sorted(self._seen))).hexdigest()
+
+
+@contextmanager
+def run_folder(
+    out: Folder | None, home: Path, card: Mapping[str, Any], note: Callable[[str], None]
+) -> Iterator[Path]:
+    """The folder of this run, with its card. Unless the run is finished, no other process has it
+    meanwhile.
+
+    out: that folder. None: one of the same card in ``ask`` below `home`, the last that is finished
+    or else the last, or a new one there.
+
+    Raises InputError: it holds another run, another process has it, or it cannot be made.
+    DeskcheckError: the disk refuses.
+    """
+    with ExitStack() as stack:
+        if out is not None:
+            folder = Path(out)
+            if not (finished(folder) and _is_of(folder, card)):
+                stack.enter_context(_locked(folder))
+                _check_same(folder, card)
+        else:
+            folder = _same(home, card, stack) or _new(home, stack)
+        if read_card(folder) is None:
+            told = {**card, "folder": str(folder.resolve())}
+            with disk_errors(folder):
+                write_whole(folder / CARD, json.dumps(told, indent=1) + "\n")
+        elif not finished(folder):
+            note(f"{folder}: goes on with the run that was started there")
+        yield folder
+
+
+@contextmanager
+def disk_errors(folder: Path) -> Iterator[None]:
+    """Where the disk refuses, our error instead of a writer's."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _DISK:
+            raise
+        raise DeskcheckError(
+            f"{folder}: cannot be written: {error.strerror}. What was answered before is kept there: make "
+            "room, and give the same command again."
+        ) from error
+
+
+_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS})
+
+
+def _is_of(folder: Path, card: Mapping[str, Any]) -> bool:
+    there = read_card(folder)
+    return there is not None and there.get("key") == card["key"]
+
+
+def _same(home: Path, card: Mapping[str, Any], stack: ExitStack) -> Path | None:
+    """The last folder with a finished run of this card, or else the last with a run, locked."""
+    there = [path.parent for path in sorted(home.glob(f"ask/*/{CARD}"), reverse=True)]
+    there = [folder for folder in there if _is_of(folder, card)]
+    done = next((folder for folder in there if finished(folder)), None)
+    if done is not None or not there:
+        return done
+    try:
+        stack.enter_context(_locked(there[0]))
+    except InputError as error:
+        raise InputError(
+            f"{there[0]}: the same is being asked there now. Wait for it; --out NEW_FOLDER asks it once more."
+        ) from error
+    return there[0]
+
+
+def _new(home: Path, stack: ExitStack) -> Path:
+    folder = home / "ask" / datetime.now().strftime("%Y%m%d-%H%M%S-%f")
+    stack.enter_context(_locked(folder))
+    return folder
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    from deskcheck.files import FolderLock
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FolderLock(folder)
+    except RecordingError as error:
+        raise InputError(str(error)) from error
+    except OSError as error:
+        raise InputError(
+            f"{folder}: cannot be made: {error.strerror}. Name a run folder elsewhere."
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _check_same(folder: Path, card: Mapping[str, Any]) -> None:
+    there = read_card(folder)
+    if there is None:
+        if (folder / "samples.parquet").exists():
+            raise InputError(f"{folder}: holds a run already. Give another folder, or remove this one.")
+        return
+    if there.get("key") == card["key"]:
+        return
+    if not finished(folder) and not any((folder / LOGS).glob("*.eval")):  # it ended before a model was asked
+        (folder / CARD).unlink()
+        return
+    names = [
+        name for name in {**there, **card} if name not in _NOT_DECISIVE and there.get(name) != card.get(name)
+    ]
+    raise InputError(
+        f"{folder}: holds a run already, and this one differs from it in: "
+        f"{', '.join(names) or 'arguments that are not kept'}. "
+        "Give another folder, or remove this one."
+    )
+
+
+def finished(folder: Path) -> bool:
+    return (folder / RESULTS).exists()
+
+
+def read_card(folder: Path) -> dict[str, Any] | None:
+    """The card of a run folder; None where there is none."""
+    try:
+        card = json.loads((folder / CARD).read_text())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder / CARD}: cannot be read: {error}. Remove the folder.") from error
+    return card if isinstance(card, dict) else None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """A file that is whole or not there."""
+    made = path.with_name(f".{path.name}")
+    try:
+        made.write_text(text)
+        os.replace(made, path)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def questions_file(folder: Path, name: str) -> Path:
+    return folder / QUESTIONS / f"{name}.jsonl"
+
+
+def write_samples(path: Path, samples: Iterable[Sample]) -> None:
+    """The questions of a kind, a line each; whole or not there."""
+    path.parent.mkdir(exist_ok=True)
+    made = path.with_name(f".{path.name}")
+    try:
+        with open(made, "w", encoding="ascii") as file:
+            file.writelines(line_of(sample) for sample in samples)
+        os.replace(made, path)
+    finally:
+        made.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""From a sample and a completion to a score: by value, by calling, by running."""

@@ -1,0 +1,181 @@
+"""Marking: from a sample and a completion to a mark. Never raises for anything that a model wrote.
+
+An answer that cannot be read is wrong, and is marked, not dropped. Values are compared as values
+(`values.same`), never by running the answer, except for ``input``: there the arguments pass a gate
+(`allowed`) and the program is run with them by whatever `run` the caller gives, in deskcheck the
+sandbox. What decides is the rendering of the result that the watcher of the process took, never
+anything that the program printed or an object's own opinion of equality.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
+from deskcheck.ask.answers.outputs import same_output
+from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
+from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
+from deskcheck.ask.answers.values import same
+from deskcheck.ask.questions.questions import path_of
+from deskcheck.ask.questions.sample import Sample
+from deskcheck.recording import Ending, Outcome, Program
+
+Run = Callable[[Program], Ending]
+"""Runs a program that nobody trusts and says how that ended."""
+
+KEPT_ANSWER_CHARS = 10_000
+MEASURED_CHARS = 200_000
+"""Of an answer about a notebook, for the metrics of text; what is longer is never an exact match."""
+METRICS = {"cell_output": ("exact", "rouge_l", "chrf", "by_value"), "next_cell": ("exact", "rouge_l", "chrf")}
+"""Question about notebooks -> the metrics of a mark, `similarity`'s and for outputs by value (`outputs`)."""
+
+
+class Reading(StrEnum):
+    """What a completion is, as far as an answer can be read from it. All but the first count as wrong."""
+
+    ANSWERED = "answered"
+    CUT = "cut"
+    """No answer: the completion ended at the limit of tokens."""
+    EMPTY = "empty"
+    """No text, or nothing but white space."""
+    REFUSED = "refused"
+    """No answer: the provider refused the request, as too long for the model or for its content."""
+    UNREADABLE = "unreadable"
+    """A whole text without an answer in the form that was asked for."""
+
+
+_CUT = frozenset({"max_tokens", "length", "max_output_tokens"})
+_REFUSED = frozenset(
+    {"model_length", "context_length_exceeded", "content_filter", "refusal", "safety", "prohibited_content"}
+)
+
+
+def reading_of(completion: str, stop_reason: str | None) -> Reading:
+    """What a completion is in which no answer could be read. stop_reason: in the words of Inspect, of OpenAI,
+    vLLM or Anthropic; None: not known."""
+    reason = (stop_reason or "").lower()
+    if reason in _CUT:
+        return Reading.CUT
+    if reason in _REFUSED:
+        return Reading.REFUSED
+    return Reading.UNREADABLE if completion.strip() else Reading.EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """score: 1.0 or 0.0. answer: what was read from the completion, None if nothing could be; long ones
+    are cut. reason: why the score is 0; empty for 1. metrics: of questions about notebooks (`METRICS`), each
+    from 0 to 1; the score is, of outputs, the one by value, of next cells the exact match. reading: what the
+    completion is.
+    """
+
+    score: float
+    answer: str | None
+    reason: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    reading: Reading = Reading.ANSWERED
+
+    @property
+    def readable(self) -> bool:
+        return self.answer is not None
+
+
+_WHY_NONE = {
+    Reading.CUT: "the completion ends at the limit of tokens",
+    Reading.EMPTY: "the completion is empty",
+    Reading.REFUSED: "the provider refused the request",
+    Reading.UNREADABLE: "no answer between [ANSWER] and [/ANSWER]",
+}
+
+
+def mark(sample: Sample, completion: str, *, run: Run | None = None, stop_reason: str | None = None) -> Mark:
+    """The mark of one completion. `run` is needed for ``input`` questions only. stop_reason: why the
+    completion ended, where that is known (`reading_of`).
+
+    Raises:
+        ValueError: an ``input`` sample without `run`, or a sample of an unknown form.
+        SandboxError: the place where answers are run failed, which says nothing about the answer.
+    """
+    otherwise = reading_of(completion, stop_reason)
+    answer = answer_in(completion, whole=otherwise not in (Reading.CUT, Reading.REFUSED))
+    if answer is None:
+        return no_answer(sample, otherwise)
+    found = _marked(sample, answer, run)
+    return found if found.readable else replace(found, reading=Reading.UNREADABLE)
+
+
+def no_answer(sample: Sample, reading: Reading, reason: str | None = None) -> Mark:
+    """The mark of a completion without an answer."""
+    none = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
+    return Mark(0.0, None, reason or _WHY_NONE[reading], none, reading)
+
+
+def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
+    kept = answer[:KEPT_ANSWER_CHARS]
+    match sample.data["form"]:
+        case "value":
+            right = same(value_in(answer), sample.answer, strict=sample.data["strict"])
+            return Mark(float(right), kept, "" if right else "another value")
+        case "stdout":
+            right = _printed(answer) == _printed(sample.answer)
+            return Mark(float(right), kept, "" if right else "another text")
+        case "line":
+            line = line_in(answer)
+            if line is None:
+                return Mark(0.0, None, "no line number, return or raise")
+            return Mark(float(line == sample.answer), line, "" if line == sample.answer else "another line")
+        case "lines":
+            return _mark_path(sample, answer)
+        case "cell_output" | "next_cell":
+            return _mark_text(sample, answer, kept)
+        case "arguments":
+            if run is None:
+                raise ValueError(f"{sample.id}: marking an answer to an input question runs it; give run=...")
+            return _mark_input(sample, answer, kept, run)
+    raise ValueError(f"{sample.id}: unknown form of answer {sample.data['form']!r}")
+
+
+def _printed(text: str) -> list[str]:
+    """Printed text by lines; white space at the ends of lines and of the text does not count."""
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def _mark_text(sample: Sample, answer: str, kept: str) -> Mark:
+    text = answer[:MEASURED_CHARS]
+    metrics = {
+        "exact": exact(answer, sample.answer),
+        "rouge_l": rouge_l(text, sample.answer),
+        "chrf": chrf(text, sample.answer),
+    }
+    score = metrics["exact"]
+    if sample.data["form"] == "cell_output":
+        score = metrics["by_value"] = float(same_output(answer, sample.answer, sample.data["value"]))
+    return Mark(score, kept, "" if score else "another text", metrics)
+
+
+def _mark_path(sample: Sample, answer: str) -> Mark:
+    lines = lines_in(answer)
+    if lines is None:
+        return Mark(0.0, None, "no list of line numbers")
+    first = {int(line): start for line, start in sample.data["first"].items()}
+    path = path_of(lines, first, frozenset(sample.data["silent"]))
+    expected = lines_in(sample.answer)
+    return Mark(float(path == expected), str(lines), "" if path == expected else "another path")
+
+
+def _mark_input(sample: Sample, answer: str, kept: str, run: Run) -> Mark:
+    program = Program.from_dict(sample.data["program"])
+    try:
+        names = names_of(program.code, *sample.data["sources"])
+        arguments = arguments_in(answer, sample.data["entry"], names)
+    except Refused as reason:
+        return Mark(0.0, None if str(reason) == "no argument list" else kept, str(reason))
+    except (RecursionError, MemoryError):
+        return Mark(0.0, kept, "too deep")
+    ending = run(replace(program, arguments=arguments, id=f"{program.id}:answer"))
+    if ending.outcome is not Outcome.RETURNED:
+        return Mark(0.0, kept, f"the call did not return: {ending.outcome}")
+    if ending.result is None or not ending.result_builtin:
+        return Mark(0.0, kept, "the result is no plain data")
+    right = same(ending.result, sample.data["expected"], strict=sample.data["strict"])
+    return Mark(float(right), kept, "" if right else "another result")

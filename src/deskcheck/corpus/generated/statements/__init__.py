@@ -1,0 +1,1 @@
+"""What generated programs are made of: statements, functions and expressions, in tables."""

@@ -1,0 +1,1 @@
+"""How a program is written at random: a grammar is drawn from, values stay within bounds."""

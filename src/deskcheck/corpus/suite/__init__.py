@@ -1,0 +1,1 @@
+"""Calls that a project's own tests make."""

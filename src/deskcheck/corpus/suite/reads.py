@@ -1,0 +1,154 @@
+"""Which global variables code may read, as its text tells; and recordings without the others.
+
+A variable that the text of no function that ran names, not even in a string, and that is not
+reached by way of all names at once (`globals`, `vars`, a computed `getattr`), cannot be read by
+them. Where it is another in each run, it is taken out of the recording: what remains is the same in
+each run.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from deskcheck.recording.block import rows
+from deskcheck.recording.compare import Global, reached
+from deskcheck.recording.trace import Row
+from deskcheck.recording.value import loads
+
+VARIES = "varies"
+"""Why such a value is left out (`Value.cut`)."""
+_WORD = re.compile(r"\w+")
+_ALL_NAMES = frozenset(
+    {"globals", "vars", "eval", "exec", "dir", "__import__", "import_module", "__dict__", "__globals__"}
+    | {"f_globals", "modules", "attrgetter", "getmembers", "getattr_static", "__builtins__"}
+)
+
+
+def reads_of(ran: Iterable[tuple[str, str]], source: Callable[[str], str]) -> Callable[[Global], bool]:
+    """Whether functions (file, qualified name) may read a global variable. source: a file's text."""
+    by_file: dict[str, set[str]] = {}
+    for file, function in ran:
+        by_file.setdefault(file, set()).add(function)
+    plain: dict[str, set[str]] = {}
+    anywhere: set[str] = set()
+    """Attributes and strings, by which a variable of another module can be read."""
+    for file, functions in by_file.items():
+        names = plain[file] = set()
+        for node in nodes_of(source(file), functions):
+            if _takes_all(node):
+                return lambda name: True
+            match node:
+                case ast.Name(id=name):
+                    names.add(name)
+                case ast.Attribute(attr=name):
+                    anywhere.add(name)
+                case ast.Constant(value=str(text)):
+                    anywhere.update(_WORD.findall(text))
+                case ast.alias(name=name):
+                    anywhere.update(name.split("."))
+                case ast.Global(names=more):
+                    names.update(more)
+    return lambda name: name[1] in anywhere or name[1] in plain.get(name[0], ())
+
+
+def nodes_of(source: str, functions: set[str]) -> Iterator[ast.AST]:
+    """Every node of functions, by qualified name, with what is inside of them; of the whole file
+    where one is not found; the name ``globals`` where the source cannot be parsed."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        yield ast.Name("globals")
+        return
+    known: dict[str, list[ast.AST]] = {}
+    _collect(tree, "", known)
+    found: list[ast.AST] = []
+    for function in functions:
+        outer = function.partition(".<locals>")[0]
+        if outer not in known:
+            found = [tree]
+            break
+        found += known[outer]
+    yield from chain.from_iterable(map(ast.walk, found))
+
+
+def _collect(node: ast.AST, prefix: str, known: dict[str, list[ast.AST]]) -> None:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            known.setdefault(prefix + child.name, []).append(child)
+        elif isinstance(child, ast.ClassDef):
+            _collect(child, f"{prefix}{child.name}.", known)
+        else:
+            _collect(child, prefix, known)
+
+
+def _takes_all(node: ast.AST) -> bool:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+            return name in _ALL_NAMES
+        case ast.Constant(value=str(text)) if "__" in text or "f_globals" in text:
+            return not _ALL_NAMES.isdisjoint(_WORD.findall(text))  # '{0.__globals__}'.format(f)
+        case ast.Call(func=ast.Name(id="getattr" | "hasattr"), args=[_, second, *_]):
+            return not (isinstance(second, ast.Constant) and isinstance(second.value, str))
+        case ast.Call(func=ast.Name(id="map" | "partial"), args=[ast.Name(id="getattr"), *_]):
+            return True
+    return False
+
+
+def without(blocks: Sequence[bytes], names: frozenset[Global]) -> Iterator[bytes]:
+    """The events without the values of global variables and the objects that only these lead to."""
+    kept = _led_to(chain.from_iterable(map(rows, blocks)), names)
+    types: dict[int, str] = {}
+    """Of the objects that were told until now."""
+    for row in chain.from_iterable(map(rows, blocks)):
+        contents: dict[str, Any] = loads(row.objects) if row.objects else {}
+        types.update(
+            (int(number), content["type"]) for number, content in contents.items() if _is_whole(content)
+        )
+        values: dict[str, Any] = loads(row.globals) if row.globals else {}
+        cut = {name: _cut(value, types) for name, value in values.items() if (row.file, name) in names}
+        if cut:
+            row = row._replace(globals=_dumps(values | cut))
+        left = {number: content for number, content in contents.items() if int(number) in kept}
+        if len(left) < len(contents):
+            row = row._replace(objects=_dumps(left) if left else None)
+        yield json.dumps(row).encode()
+
+
+def _is_whole(content: Any) -> bool:
+    """Whether it tells all of an object, and is no change of it."""
+    return content is not None and "kind" in content
+
+
+def _cut(encoded: Any, types: Mapping[int, str]) -> Any:
+    if isinstance(encoded, dict):
+        if "unbound" in encoded:
+            return encoded
+        if "ref" in encoded:
+            return {"cut": VARIES, "type": types[encoded["ref"]]}
+        plain = ("str", "int", "float", "bytes", "complex", "tuple", "frozenset", "range", "slice", "method")
+        kind = next((kind for kind in plain if kind in encoded), "object")
+        return {"cut": VARIES, "type": str(encoded.get("type", kind))}
+    return {"cut": VARIES, "type": type(encoded).__name__}
+
+
+def _led_to(every: Iterable[Row], names: frozenset[Global]) -> set[int]:
+    """Objects that anything but these variables leads to, at any time."""
+    values: list[Any] = []
+    contents: dict[int, list[Any]] = {}
+    """What was ever told of each."""
+    for row in every:
+        values += [loads(text) for text in (row.locals, row.stack, row.caller, row.value) if text]
+        if row.globals:
+            here = loads(row.globals).items()
+            values += [value for name, value in here if (row.file, name) not in names]
+        if row.objects:
+            for number, content in loads(row.objects).items():
+                contents.setdefault(int(number), []).append(content)
+    return reached(values, contents)
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,655 @@
+"""Calls that a project's own tests make: ``pytest:PATH``.
+
+The tests run under observation (`deskcheck.sandbox.suite`), and of the calls of the project's own
+functions some are recorded where they happen: with the objects, fixtures and patches that are
+there. This module finds out what the project is, chooses among the recorded calls, checks them and
+keeps them.
+
+The tests run three times. First unwatched: a test that then comes out otherwise when it is watched
+has noticed, and its calls are not kept. Then the calls are recorded, and then again under another
+hash seed: the same call must give the same recording. Where the arguments can be written as Python
+text, the call is also made alone, in the sandbox: only then can a reader tell from the text what
+happens, and a model's arguments be run.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any
+
+from deskcheck import __version__
+from deskcheck.corpus.readers.files import short_id
+from deskcheck.corpus.suite.kept import SETTINGS, Kept
+from deskcheck.corpus.suite.reads import VARIES, reads_of, without
+from deskcheck.corpus.text.python import modified
+from deskcheck.files import disk_errors
+from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Outcome, Program
+from deskcheck.recording.block import rows
+from deskcheck.recording.compare import Global, difference
+from deskcheck.recording.secrets import EnvironmentMask
+from deskcheck.recording.writer import Writer
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.record.recorder import HASH_SEEDS, Summary
+from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.sandbox.suite import Call, Observed, Pace, Suite, observe
+from deskcheck.scale.job import terminable
+from deskcheck.tracer.limits import TraceLimits
+
+PREFIX = "pytest:"
+OUTPUT = "pytest-output.txt"
+"""What the tests wrote, kept beside the recordings."""
+LIMITS = TraceLimits(events=5000, objects=5000)
+"""A call with more events than this is left out."""
+_ROOT_MARKS = (*SETTINGS, ".git")
+TIMES = 20.0
+"""CPU time that all of it may take, as a multiple of what the tests take by themselves."""
+_FIRST_SHARE = 0.3
+"""Of that, what recording calls may take; recording half of them again, and checking them, takes
+the rest."""
+_AT_LEAST_S = 0.5
+"""Tests that take less count as if they took this."""
+_POOL = 2
+"""For every call of a function that may be kept so many are recorded, to choose among their
+paths."""
+
+
+def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None = None) -> Suite:
+    """The tests that ``pytest:PATH`` means: a project's folder, a folder or file of tests, or one
+    test.
+
+    packages: top-level packages whose functions are the project's own, instead of what lies below
+    its root. python: the interpreter, by default this one.
+
+    Raises:
+        InputError: there is no such path, or no such interpreter.
+    """
+    file, colons, test = source.removeprefix(PREFIX).partition("::")
+    path = Path(file or ".")
+    if not path.exists():
+        raise InputError(
+            f"{source}: no such file or folder: {path}. Write pytest:FOLDER, or pytest:FILE.py::TEST."
+        )
+    path = path.resolve()
+    root = _root(path)
+    found = sys.executable
+    if python is not None:
+        found = shutil.which(python) or ""
+        if not found:
+            raise InputError(f"--python {python}: is no program that can be started.")
+    return Suite(
+        arguments=(f"{path}{colons}{test}",),
+        root=root,
+        packages=tuple(packages),
+        path=tuple(folder for folder in (root / "src",) if folder.is_dir()),
+        python=os.path.abspath(found),
+    )
+
+
+def _root(path: Path) -> Path:
+    """The folder of the project: where its settings are, else the tests' own or the one above
+    ``tests``."""
+    folder = path if path.is_dir() else path.parent
+    for above in (folder, *folder.parents):
+        if any((above / mark).exists() for mark in _ROOT_MARKS):
+            return above
+    return folder.parent if folder.name in ("tests", "test") else folder
+
+
+# -- choosing --------------------------------------------------------------------------------------
+
+
+def choose(observed: Observed, calls: int, per_function: int, without: Container[str] = ()) -> list[Call]:
+    """At most so many of the recorded calls: every function gets its first before any gets its
+    second, and of one function those come first that take a way through the code that no other has
+    taken. Calls of the tests in `without` are left out."""
+    by_function: dict[tuple[str, str, int], dict[str, list[Call]]] = {}
+    ids: set[str] = set()
+    for call in observed.calls.values():
+        if (name := _id(call)) not in ids and call.facts["test"] not in without:
+            ids.add(name)
+            ways = by_function.setdefault(call.key[1:4], {})
+            ways.setdefault(_way(observed, call), []).append(call)
+    queues = [_in_turn(ways.values())[:per_function] for ways in by_function.values()]
+    return sorted(_in_turn(queues)[:calls], key=lambda call: call.at)
+
+
+def _in_turn(lists: Iterable[list[Call]]) -> list[Call]:
+    """The first of each, then the second of each, and so on."""
+    return [call for each in zip_longest(*lists) for call in each if call is not None]
+
+
+def _way(observed: Observed, call: Call) -> str:
+    """A digest of the lines that a call ran, in order."""
+    digest = hashlib.blake2b(digest_size=16)
+    for row in chain.from_iterable(map(rows, observed.blocks_of(call))):
+        if row.kind == Kind.LINE:
+            digest.update(f"{row.file}:{row.line};".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _id(call: Call) -> str:
+    facts = call.facts
+    return short_id(f"{facts['module']}.{facts['function']}{facts['arguments']}")
+
+
+# -- recording -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class SuiteSummary(Summary):
+    """What `record_suite` did, besides what a `Summary` says.
+
+    ended: how the tests ended, as ``passed`` or ``failed``; no error of ours. tests: outcome -> how
+    many. otherwise: tests with another outcome when they are watched than when they are not (or
+    under another hash seed), with both; calls that they make are not kept. functions: of how many
+    there are recordings. literal: recordings whose arguments can be written in Python; alone: those
+    of them that do the same by themselves; not_alone: those of them that were not tried, as the
+    time was spent. varies: global variables that were others in the second run -> recordings
+    without their value, whose call cannot read them. tests_s: CPU time that the tests take by
+    themselves; cost_s: what recording them took in all, in this call; both None where nothing was
+    run twice. left_out: reason -> calls that were not recorded; functions_left_out: reason ->
+    functions without recordings of their own. output: file of what the tests wrote.
+    """
+
+    ended: str = ""
+    tests: Counter[str] = field(default_factory=Counter)
+    otherwise: dict[str, str] = field(default_factory=dict)
+    functions: int = 0
+    literal: int = 0
+    alone: int = 0
+    not_alone: int = 0
+    varies: Counter[str] = field(default_factory=Counter)
+    tests_s: float | None = None
+    cost_s: float | None = None
+    left_out: dict[str, int] = field(default_factory=dict)
+    functions_left_out: dict[str, int] = field(default_factory=dict)
+    output: str = ""
+
+
+Progress = Callable[[str, int, int], None]
+"""Is told (what is being done, how much of it is done, of how much)."""
+
+
+def record_suite(
+    suite: Suite,
+    folder: str | Path,
+    *,
+    calls: int = 1000,
+    per_function: int = 10,
+    wall_s: float = 1800.0,
+    times: float = TIMES,
+    workers: int = 2,
+    limits: Limits | None = None,
+    trace_limits: TraceLimits | None = None,
+    repeat: bool = True,
+    mask: bool = True,
+    seed: int = 0,
+    progress: Progress = lambda what, done, of: None,
+) -> SuiteSummary:
+    """Run the tests and keep recordings of at most `calls` calls of the project's own functions, at
+    most `per_function` of each. What the folder holds already is not recorded again.
+
+    wall_s: seconds that one run of the tests may take. times: how much CPU time may be spent in
+    all, as a multiple of what the tests take by themselves; it bounds how many calls are recorded
+    and made alone. trace_limits: a call with more events than that is left out. mask: environment
+    variables are taken out of what is kept (`EnvironmentMask`). seed: of the choice among the calls
+    of one function.
+
+    How the tests end is no error. Whatever ends this early, the same call goes on where it was:
+    with the test that ran, and with the calls that were not checked. An interrupt or SIGTERM is
+    raised as KeyboardInterrupt or SystemExit once the tests have ended; the recordings that were
+    not checked yet are then there with `repeatable` None, until it goes on.
+
+    Raises:
+        InputError: no pytest, no tests, or no call of the project's own functions.
+        RecordingError: the folder cannot be written to.
+    """
+    recorder = _Recorder(
+        suite=suite,
+        limits=limits or Limits(),
+        trace_limits=trace_limits or LIMITS,
+        workers=workers,
+        times=times,
+        mask=_mask() if mask else None,
+        progress=progress,
+    )
+    settings = {
+        "calls": calls,
+        "per_function": per_function,
+        "seed": seed,
+        "times": times,
+        "repeat": repeat,
+        "mask": mask,
+        "trace_limits": asdict(recorder.trace_limits),
+    }
+    kept = Kept(Path(folder), suite, settings)
+    look = functools.partial(
+        observe,
+        suite,
+        most=_POOL * per_function,
+        budget=_POOL * calls,
+        trace_limits=recorder.trace_limits,
+        wall_s=wall_s,
+        seed=seed,
+        mask=recorder.mask,
+    )
+    with terminable(), ExitStack() as stack:
+        recorder.begin(stack)
+        with Writer(folder, prepare=kept.begin) as writer:
+            try:
+                interrupted = recorder.runs(stack, look, kept, repeat=repeat)
+            except InputError:
+                kept.remove()  # to be mended, and then begun anew
+                raise
+            first = recorder.first
+            if first is None:
+                assert interrupted is not None
+                raise interrupted
+            otherwise = _otherwise(recorder.plain, first.tests)
+            chosen = choose(first, calls, per_function, otherwise)
+            if not chosen and interrupted is None:
+                nothing = InputError(_nothing(suite, first))
+                kept.remove()
+                raise nothing
+            summary = _summary(first, chosen, otherwise)
+            output = Path(folder, OUTPUT)
+            with disk_errors(output, "keep what the tests wrote"):
+                shutil.copyfile(first.output, output)
+            summary.output = str(output)
+            todo = [(recorder.program(first, call), call) for call in chosen]
+            summary.skipped = sum(program.id in writer.done for program, _ in todo)
+            todo = [(program, call) for program, call in todo if program.id not in writer.done]
+            if interrupted is None:
+                try:
+                    interrupted = recorder.record(stack, look, kept, writer, summary, todo, repeat=repeat)
+                except (KeyboardInterrupt, SystemExit) as error:
+                    interrupted = error
+            if interrupted is not None:
+                writer.flush()
+                unchecked = [(program, call) for program, call in todo if program.id not in writer.done]
+                kept.unchecked(program.id for program, _ in unchecked)
+                for program, call in unchecked:
+                    recorder.keep(writer, summary, first, call, _Checked(program))
+                raise interrupted
+            kept.remove()
+    summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
+    return summary
+
+
+def _mask() -> EnvironmentMask:
+    """For what the tests find in their environment: ours, and what we add."""
+    return EnvironmentMask({**os.environ, "PYTHONHASHSEED": str(HASH_SEEDS[0])})
+
+
+def _otherwise(tests: Mapping[str, str], watched: Mapping[str, str]) -> dict[str, str]:
+    """Tests that came to their end both times, but to another."""
+    return {
+        test: f"{tests[test]}, then {outcome}"
+        for test, outcome in sorted(watched.items())
+        if tests.get(test, outcome) != outcome
+    }
+
+
+def _summary(observed: Observed, chosen: list[Call], otherwise: dict[str, str]) -> SuiteSummary:
+    left_out = dict(observed.left_out.most_common())
+    changed = sum(call.facts["test"] in otherwise for call in observed.calls.values())
+    over = observed.replaced + len(observed.calls) - len(chosen) - changed
+    if changed:
+        left_out["in a test that comes out otherwise when it is watched"] = changed
+    if over:
+        left_out["recorded, but over the budget"] = over
+    return SuiteSummary(
+        ended=observed.ended,
+        tests=Counter(observed.tests.values()),
+        otherwise=otherwise,
+        functions=len({call.key[1:4] for call in chosen}),
+        literal=sum(call.facts["form"] == "literal" for call in chosen),
+        left_out=left_out,
+        functions_left_out=dict(Counter(observed.not_recorded.values()).most_common()),
+    )
+
+
+def _nothing(suite: Suite, observed: Observed) -> str:
+    """Why there is no recording, and what to do."""
+    asked = f"{PREFIX}{suite.arguments[0]}"
+    tail = observed.output.read_text("utf-8", "replace").strip()[-1500:]
+    if not set(observed.tests.values()) - {"not collected", "error", "skipped"}:
+        return f"{asked}: no test ran to its end; pytest {observed.ended}:\n{tail}"
+    where = f"the packages {', '.join(suite.packages)}" if suite.packages else f"{suite.root}"
+    reasons = "".join(f"\n    {n} calls: {why}" for why, n in observed.left_out.most_common())
+    return (
+        f"{asked}: {len(observed.tests)} tests ran, but no call of a function in {where} was recorded."
+        f"{reasons}\n"
+        "If the tests import an installed copy, name its package: --package NAME."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A program, and what the second run of its call gave: whether the same, and where they
+    differ."""
+
+    program: Program
+    repeatable: bool | None = None
+    difference: str | None = None
+    alone: str = ""
+    """Why the call was not made alone, where it could have been."""
+    varies: frozenset[Global] = frozenset()
+    """Global variables that it cannot read and that were others in the second run."""
+
+
+@dataclass(kw_only=True)
+class _Recorder:
+    suite: Suite
+    limits: Limits
+    trace_limits: TraceLimits
+    workers: int
+    times: float
+    mask: EnvironmentMask | None
+    progress: Progress
+    guard: threading.Lock = field(default_factory=threading.Lock)
+    plain: dict[str, str] = field(default_factory=dict)
+    first: Observed | None = None
+    own_s: float | None = None
+    """CPU time that the tests take by themselves; None: it was not looked at."""
+    spent_s: float = 0.0
+    """CPU time of other processes that were started for this."""
+
+    def begin(self, stack: ExitStack) -> None:
+        self.began_s = time.process_time()
+        self.sandbox = Sandbox(
+            Confinement.TRUSTED,  # the tests have just run without any
+            workers=self.workers,
+            limits=self.limits,
+            python=self.suite.python,
+            hash_seed=HASH_SEEDS[1],
+        )
+        stack.callback(self.sandbox.close)
+
+    def cost_s(self) -> float:
+        """CPU time that all of it has taken so far."""
+        return self.spent_s + time.process_time() - self.began_s
+
+    def runs(
+        self, stack: ExitStack, look: Callable[..., Any], kept: Kept, *, repeat: bool
+    ) -> BaseException | None:
+        """Run the tests unwatched and watched. Returns what has interrupted that."""
+        pace = Pace(times=_FIRST_SHARE * self.times)
+        if repeat:
+            with look(
+                hash_seed=HASH_SEEDS[0], wanted=(), kept=kept.run("unwatched"), progress=self.unwatched
+            ) as unwatched:
+                plain: Observed = unwatched
+                self.spent_s += plain.cpu_s
+                if plain.interrupted is not None:
+                    return plain.interrupted
+                self.plain = plain.tests
+                self.own_s = plain.start + sum(plain.own.values())
+                pace = replace(pace, own=plain.own, start=plain.start)
+        first: Observed = stack.enter_context(
+            look(hash_seed=HASH_SEEDS[0], pace=pace, kept=kept.run("first"), progress=self.first_run)
+        )
+        self.first = first
+        self.spent_s += first.cpu_s
+        return first.interrupted
+
+    def record(
+        self,
+        stack: ExitStack,
+        look: Callable[..., Any],
+        kept: Kept,
+        writer: Writer,
+        summary: SuiteSummary,
+        todo: list[tuple[Program, Call]],
+        *,
+        repeat: bool,
+    ) -> BaseException | None:
+        """Check the calls and write the recordings. Returns what has interrupted that."""
+        first = self.first
+        assert first is not None
+        if not repeat or not todo:
+            for program, call in todo:
+                self.keep(writer, summary, first, call, _Checked(program))
+            return None
+        second: Observed = stack.enter_context(
+            look(
+                hash_seed=HASH_SEEDS[1],
+                wanted=[call.key for _, call in todo],
+                kept=kept.run("again"),
+                progress=self.second_run,
+            )
+        )
+        self.spent_s += second.cpu_s
+        if second.interrupted is not None:
+            return second.interrupted
+        summary.otherwise = _otherwise(self.plain, second.tests) | summary.otherwise
+        for (_, call), checked in zip(todo, self.check(todo, first, second), strict=True):
+            self.keep(writer, summary, first, call, checked)
+        if self.own_s is not None:
+            summary.tests_s, summary.cost_s = round(self.own_s, 3), round(self.cost_s(), 3)
+        return None
+
+    def unwatched(self, tests: int, collected: int, calls: int) -> None:
+        self.progress("tests, unwatched", tests, collected)
+
+    def first_run(self, tests: int, collected: int, calls: int) -> None:
+        self.progress(f"{calls} calls in tests", tests, collected)
+
+    def second_run(self, tests: int, collected: int, calls: int) -> None:
+        self.progress("the same again", tests, collected)
+
+    def program(self, observed: Observed, call: Call) -> Program:
+        """The call as a program; alone, it starts with what its module holds when it is
+        imported."""
+        facts = call.facts
+        file = Path(facts["file"])
+        ran = {row.file for row in chain.from_iterable(map(rows, observed.blocks_of(call)))}
+        folder = _import_folder(facts["module"], file)
+        return Program(
+            id=_id(call),
+            code="",
+            mode=Mode.CALL,
+            filename="<call>",
+            entry=facts["function"],
+            arguments=facts["arguments"],
+            module=facts["module"],
+            path=None if folder is None else str(folder),
+            source=str(file.relative_to(self.suite.root))
+            if file.is_relative_to(self.suite.root)
+            else str(file),
+            date=modified(file) if file.exists() else None,
+            extra={
+                "test": facts["test"],
+                "line": facts["line"],
+                "arguments": facts["form"],
+                "own": facts["own"],
+                "modules": sorted({observed.modules[label][0] for label in ran} - {facts["module"]}),
+            },
+        )
+
+    def check(
+        self, todo: list[tuple[Program, Call]], first: Observed, second: Observed
+    ) -> Iterator[_Checked]:
+        """In the order of `todo`."""
+        again = {call.key: call for call in second.calls.values()}
+        stopping = threading.Event()
+
+        def check_one(each: tuple[Program, Call]) -> _Checked:
+            program, call = each
+            return self._check(program, call, again.get(call.key), first, second, stopping.is_set)
+
+        with ThreadPoolExecutor(self.workers, "deskcheck-suite") as pool:
+            try:
+                for done, checked in enumerate(pool.map(check_one, todo), 1):
+                    self.progress("checked", done, len(todo))
+                    yield checked
+            except BaseException:
+                stopping.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _check(
+        self,
+        program: Program,
+        call: Call,
+        again: Call | None,
+        first: Observed,
+        second: Observed,
+        cancelled: Callable[[], bool],
+    ) -> _Checked:
+        one = (_ending(call, {}), functools.partial(first.blocks_of, call))
+        if again is None and call.key[0] not in second.tests:
+            return _Checked(program)  # the second run did not come as far
+        if first.tests.get(call.key[0]) != second.tests.get(call.key[0]):
+            outcomes = f"{first.tests.get(call.key[0])} and {second.tests.get(call.key[0])}"
+            return _Checked(program, False, f"its test comes out otherwise: {outcomes}")
+        if again is None:
+            return _Checked(program, False, "the test does not make this call again")
+        reads, unread = self._reads(first, call), set[Global]()
+        two = (_ending(again, {}), functools.partial(second.blocks_of, again))
+        where = difference(one, two, reads=reads, unread=unread)
+        if where is not None:
+            return _Checked(program, False, where)
+        return replace(self._check_alone(program, one, reads, cancelled), varies=frozenset(unread))
+
+    def _reads(self, observed: Observed, call: Call) -> Callable[[Global], bool]:
+        if self.trace_limits.leaving_out:  # it is not known what ran
+            return lambda name: True
+
+        @functools.cache
+        def known() -> Callable[[Global], bool]:
+            events = chain.from_iterable(map(rows, observed.blocks_of(call)))
+            ran = {(row.file, row.function) for row in events}
+            return reads_of(ran, lambda label: _text(observed.modules[label][1]))
+
+        return lambda name: known()(name)
+
+    def _check_alone(
+        self,
+        program: Program,
+        one: tuple[Ending, Callable[[], Iterable[bytes]]],
+        reads: Callable[[Global], bool],
+        cancelled: Callable[[], bool],
+    ) -> _Checked:
+        """Where the call can be written in Python, make it without its test."""
+        if program.extra["arguments"] != "literal" or program.path is None:
+            return _Checked(program, True)
+        if self.own_s is not None and self.cost_s() > self.times * max(self.own_s, _AT_LEAST_S):
+            return _Checked(program, True, alone="no time")
+        blocks: list[bytes] = []
+        ending = self.sandbox.run_one(
+            program, trace_limits=self.trace_limits, sink=blocks.append, cancelled=cancelled
+        )
+        with self.guard:
+            self.spent_s += ending.cpu_s or 0.0
+        if self.mask is not None:  # as what it is compared with
+            ending, blocks = _masked(ending, self.mask), [*self.mask.blocks(blocks)]
+        if not blocks:  # it needs more than its module: settings, a database, another folder
+            return _Checked(program, True)
+        where = difference(one, (ending, lambda: blocks), reads=reads)
+        if where is not None:  # caches that other tests have filled do no harm
+            where = difference((one[0], _without_globals(one[1])), (ending, _without_globals(lambda: blocks)))
+        if where is not None:
+            return _Checked(program, False, f"alone, without its test: {where}")
+        extra = {**program.extra, "alone": True}
+        if self.suite.python != os.path.abspath(sys.executable):
+            extra["python"] = self.suite.python
+        return _Checked(replace(program, extra=extra), True)
+
+    def keep(
+        self, writer: Writer, summary: SuiteSummary, observed: Observed, call: Call, checked: _Checked
+    ) -> None:
+        """Write one recording."""
+        program = checked.program
+        if checked.varies:
+            names = sorted(f"{observed.modules[file][0]}.{name}" for file, name in checked.varies)
+            program = replace(program, extra={**program.extra, VARIES: names})
+            summary.varies.update(names)
+        labels = {row.file for row in chain.from_iterable(map(rows, observed.blocks_of(call)))}
+        sources = {label: _text(observed.modules[label][1]) for label in sorted(labels)}
+        ending = _ending(call, sources, observed.packages)
+        blocks, where = observed.blocks_of(call), checked.difference
+        if checked.varies:
+            blocks = [*without(blocks, checked.varies)]
+        if where is not None and self.mask is not None:
+            where = self.mask.text(where)
+        with writer.begin(program) as spool:
+            for block in blocks:
+                spool.write(block)
+            spool.finish(
+                ending,
+                Environment(
+                    **observed.interpreter,
+                    hash_seed=HASH_SEEDS[0],
+                    deskcheck=__version__,
+                    packages=observed.packages,
+                    installed={},  # the user's own environment: not built by us, not looked through
+                    limits=self.trace_limits.leaving_out,
+                ),
+                repeatable=checked.repeatable,
+                difference=where,
+            )
+        summary.recorded += 1
+        summary.by_outcome[ending.outcome.value] += 1
+        summary.alone += "alone" in program.extra
+        summary.not_alone += bool(checked.alone)
+        if where is not None:
+            summary.not_repeatable[program.id] = where
+
+
+def _without_globals(blocks: Callable[[], Iterable[bytes]]) -> Callable[[], Iterator[bytes]]:
+    """The events without the values of global variables, block by block."""
+
+    def stripped() -> Iterator[bytes]:
+        for row in chain.from_iterable(map(rows, blocks())):
+            yield json.dumps(row._replace(globals=None)).encode()
+
+    return stripped
+
+
+def _import_folder(module: str, file: Path) -> Path | None:
+    """The folder from which a file is imported under that name; None if there is none."""
+    parts = module.split(".")
+    place = file.parent if file.name == "__init__.py" else file.with_suffix("")
+    return place.parents[len(parts) - 1] if place.parts[-len(parts) :] == tuple(parts) else None
+
+
+def _ending(call: Call, sources: dict[str, str], packages: dict[str, str] | None = None) -> Ending:
+    facts = call.facts
+    return Ending(
+        outcome=Outcome(facts["outcome"]),
+        detail=facts.get("detail", ""),
+        exception=facts.get("exception"),
+        result=facts.get("result"),
+        result_builtin=facts.get("result_builtin", False),
+        stdout=facts["stdout"],
+        sources=sources,
+        packages=packages or {},
+    )
+
+
+def _masked(ending: Ending, mask: EnvironmentMask) -> Ending:
+    return replace(
+        ending,
+        result=None if ending.result is None else mask.text(ending.result),
+        stdout=mask.text(ending.stdout),
+        detail=mask.text(ending.detail),
+    )
+
+
+@functools.cache
+def _text(file: str) -> str:
+    return Path(file).read_text("utf-8", "replace")

@@ -1,0 +1,178 @@
+"""Files: locks, text written whole or not at all, and what to do when the disk refuses."""
+
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NoReturn
+
+from deskcheck.errors import InputError, RecordingError
+
+LOCK_NAME = ".lock"
+
+
+_WAYS_OUT = {
+    errno.ENOSPC: "The disk is full: free some space and start again. What was finished is kept.",
+    errno.EDQUOT: "The disk quota is used up: free some space and start again. What was finished is kept.",
+    errno.EFBIG: "A file would pass the limit on file size: raise it (ulimit -f) and start again. "
+    "What was finished is kept.",
+    errno.EROFS: "Choose a folder on a disk that can be written to.",
+    errno.EACCES: "Choose a folder that you may write to, or change its permissions.",
+    errno.EPERM: "Choose a folder that you may write to, or change its permissions.",
+    errno.ENOTDIR: "A file stands where a folder is needed: choose another folder.",
+    errno.EEXIST: "A file stands where a folder is needed: choose another folder.",
+    errno.EMFILE: "Too many files are open: raise the limit (ulimit -n), or have fewer recordings open.",
+}
+
+
+@contextmanager
+def disk_errors(path: Path, doing: str) -> Iterator[None]:
+    """Turn what the file system says into a RecordingError that names the place and the way out."""
+    try:
+        yield
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        way_out = _WAYS_OUT.get(error.errno or 0, "")
+        raise RecordingError(f"{path}: cannot {doing}: {reason}. {way_out}".rstrip(), str(path)) from error
+
+
+def sync(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+class FolderLock:
+    """The right to write into a folder. Dies with the process, however that dies.
+
+    A lock by `fcntl.lockf` and not by flock: forks inherit the latter, so that a forked child that
+    outlives a killed writer would keep its folder locked. The former does not tell two
+    writers of one process apart, hence the list.
+    """
+
+    _held: dict[str, int] = {}  # noqa: RUF012 (shared on purpose) folder -> process that holds it, of which we may be a fork
+    _guard = threading.Lock()
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = os.path.realpath(folder)
+        self._path = folder / LOCK_NAME
+        with self._guard:
+            # Before opening the file: closing it again would let go of the lock that this process has.
+            if self._held.get(self._folder) == os.getpid():
+                self._refuse(f"this process ({os.getpid()})")
+            while True:
+                self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+                try:
+                    fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    if self._is_current():
+                        break
+                except OSError as error:
+                    holder = os.read(self._fd, 200).decode("utf-8", "replace").strip()
+                    os.close(self._fd)
+                    if error.errno in (errno.EACCES, errno.EAGAIN):
+                        self._refuse(holder or "another process")
+                    raise
+                os.close(self._fd)
+            os.ftruncate(self._fd, 0)
+            os.write(self._fd, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
+            self._held[self._folder] = os.getpid()
+
+    @classmethod
+    def held_here(cls, folder: Path) -> bool:
+        """Whether this process writes into a folder."""
+        with cls._guard:
+            return cls._held.get(os.path.realpath(folder)) == os.getpid()
+
+    def _is_current(self) -> bool:
+        """Whether the file that we locked is still the one of that name: its last holder deletes it."""
+        try:
+            return os.path.samestat(os.fstat(self._fd), os.stat(self._path))
+        except FileNotFoundError:
+            return False
+
+    def _refuse(self, holder: str) -> NoReturn:
+        raise RecordingError(
+            f"{self._folder}: {holder} is writing here, and one writer at a time may. "
+            "Wait for it, end it, or choose another folder.",
+            self._folder,
+        )
+
+    def release(self) -> None:
+        with self._guard:
+            self._held.pop(self._folder, None)
+            try:
+                self._path.unlink(missing_ok=True)
+            finally:
+                os.close(self._fd)
+
+
+_WAYS_OUT_OF_FILE = {
+    errno.ENOSPC: "The disk is full: free some space, or name a file on another disk.",
+    errno.EDQUOT: "The disk quota is used up: free some space, or name a file on another disk.",
+    errno.EFBIG: "It would pass the limit on file size: raise that (ulimit -f).",
+    errno.EROFS: "Name a file on a disk that can be written to.",
+    errno.EACCES: "Name a file in a folder that you may write to.",
+    errno.EPERM: "Name a file in a folder that you may write to.",
+    errno.ENOENT: "Make the folder first, or name a file in one that is there.",
+}
+
+
+_OPEN = ("/dev/fd/", "/dev/std", "/proc/")
+"""Where names of files stand that are open already: those are not replaced."""
+
+
+def write_file(path: Path, pieces: Iterable[str]) -> int:
+    """Write a file as UTF-8 and return its size in bytes; what cannot be encoded becomes a question mark.
+
+    It is written beside its place and then renamed, so a reader sees the file that was there before or the
+    new one, never a part. What is no regular file (a pipe, a device) is written to as it is.
+
+    Raises:
+        InputError: the file cannot be written; one that was there before is as it was.
+    """
+    before = None
+    try:
+        found = os.stat(path) if path.exists() else None
+        if found is not None and (not stat.S_ISREG(found.st_mode) or str(path).startswith(_OPEN)):
+            with open(path, "wb") as file:
+                return _write(file, pieces)
+        before = found
+        if before is not None and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        # Through a link, the file that it leads to is replaced.
+        target = path.resolve() if path.is_symlink() else path
+        part = target.with_name(f".{secrets.token_hex(8)}.part")
+        try:
+            with open(part, "xb") as file:
+                size = _write(file, pieces)
+                file.flush()
+                os.fsync(file.fileno())
+            if before is not None:
+                os.chmod(part, stat.S_IMODE(before.st_mode))
+            os.replace(part, target)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        return size
+    except OSError as error:
+        said = [f"{path}: cannot be written: {error.strerror or error}."]
+        said += [_WAYS_OUT_OF_FILE[error.errno]] if error.errno in _WAYS_OUT_OF_FILE else []
+        said += ["What was there before is unchanged."] if before is not None else []
+        raise InputError(" ".join(said)) from error
+
+
+def _write(file: BinaryIO, pieces: Iterable[str]) -> int:
+    return sum(file.write(piece.encode("utf-8", "replace")) for piece in pieces)
+
+
+def cache_folder() -> Path:
+    """``$XDG_CACHE_HOME/deskcheck``; only an absolute value counts (XDG Base Directory, "Basics")."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "deskcheck"

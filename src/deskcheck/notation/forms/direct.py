@@ -1,0 +1,73 @@
+"""``direct``: how the run ended, and nothing of the way there.
+
+Kept: what the outermost frame returned or which exception left it, and all that was printed. ``return 5``,
+``raise KeyError('k')``, before it ``prints 'a\\n'``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from deskcheck.notation.lines import Parsed, Unreadable, unreadable
+from deskcheck.notation.state import Moment
+from deskcheck.notation.values import Objects, Reader, Unread, read_value, value_text
+from deskcheck.recording import Kind
+
+
+def ending(moments: Iterable[Moment]) -> Moment | None:
+    """What `direct` keeps: the last event without its frames, with all output. None where there is no event,
+    or the last one is not the end of the outermost frame."""
+    output, raised, last = "", None, None
+    for moment in moments:
+        output += moment.output
+        if moment.kind is Kind.RAISE:
+            raised = moment
+        last = moment
+    if last is None or len(last.frames) != 1 or last.kind not in (Kind.RETURN, Kind.UNWIND):
+        return None
+    if last.kind is Kind.UNWIND:
+        if raised is None:
+            return None
+        last = replace(raised)
+    return Moment(last.kind, (), {}, last.objects, last.value, output)
+
+
+def direct_text(moments: Iterable[Moment]) -> str:
+    """The ending; nothing if the trace does not show it."""
+    found = ending(moments)
+    if found is None:
+        return ""
+    printed = f"prints {found.output!r}\n" if found.output else ""
+    return f"{printed}{found.kind.value} {value_text(found.value, found.objects)}"
+
+
+def parse_direct(text: str) -> Parsed:
+    """The ending that a text tells: one moment without frames, or none."""
+    output, at = "", 0
+    found: Moment | None = None
+    failed: list[Unreadable] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        reader = Reader(line.rstrip("\r "), Objects())
+        try:
+            if found is not None:
+                raise reader.fail("nothing stands after the end")
+            if reader.word("prints"):
+                output += reader.string()
+            else:
+                found, at = _ending(reader, output), number
+            reader.skip()
+            if reader.at < len(reader.line):
+                found = None
+                raise reader.fail("expected the end of the line")
+        except Unread as error:
+            failed.append(unreadable(number, line, error))
+    return Parsed((found,) if found else (), (at,) if found else (), unreadable=tuple(failed))
+
+
+def _ending(reader: Reader, output: str) -> Moment:
+    for kind in (Kind.RETURN, Kind.RAISE):
+        if reader.take(f"{kind.value} "):
+            value, objects = read_value(reader)
+            return Moment(kind, (), {}, objects, value, output)
+    raise reader.fail("expected return or raise and a value")

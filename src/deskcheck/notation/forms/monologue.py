@@ -1,0 +1,158 @@
+"""``monologue``: a run in sentences, one a line, made from the recording, so that every claim in them is true
+of it.
+
+After the forward monologues of SemCoder (Ding et al. 2024, arXiv:2406.01006) and the trace-grounded
+rationales of arXiv:2512.00127, which a model writes and a filter checks; these are written from the trace,
+and `claims.untrue` checks what a model writes in their form.
+
+    Step 0 calls total (line 1) with n = 3.
+    Step 1 runs line 2.
+    Step 1 (line 2) sets t to 0.
+    Step 9 (line 5) returns 3.
+
+Kept: every claim (see there what they tell and what not). Lost: nothing of them.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from deskcheck.notation.claims import Claim, What, claims
+from deskcheck.notation.forms.inline import read_text, variable
+from deskcheck.notation.lines import Parsed, Unreadable, unreadable
+from deskcheck.notation.state import Moment
+from deskcheck.notation.values import Objects, Reader, Unread, title_text
+
+_STEP = re.compile(r"Step ([0-9]{1,9})\b")
+_LINE = re.compile(r"\(line ([0-9]{1,9})\)")
+
+
+def monologue_lines(moments: Iterable[Moment]) -> Iterator[str]:
+    """The sentences. Claims of one step that follow each other share one."""
+    for told in _sentences(moments):
+        step, line, what = told[0].step, told[0].line, told[0].what
+        if what is What.RUNS:
+            yield f"Step {step} runs line {line}."
+        elif what is What.CALLS:
+            passed = " and ".join([f"{claim.name} = {claim.value}" for claim in told[1:]])
+            given = f" with {passed}" if passed else ""
+            yield f"Step {step} calls {title_text(told[0].name or '', frozenset())} (line {line}){given}."
+        else:
+            yield f"Step {step} (line {line}) {' and '.join(map(_clause, told))}."
+
+
+def _sentences(moments: Iterable[Moment]) -> Iterator[list[Claim]]:
+    told: list[Claim] = []
+    for claim in claims(moments):
+        alone = claim.what in (What.RUNS, What.CALLS) or (
+            bool(told)
+            and (told[-1].what is What.RUNS or (told[0].what is What.CALLS) != (claim.what is What.PASSES))
+        )
+        if told and (alone or (claim.step, claim.line) != (told[-1].step, told[-1].line)):
+            yield told
+            told = []
+        told.append(claim)
+    if told:
+        yield told
+
+
+def _clause(claim: Claim) -> str:
+    match claim.what:
+        case What.SETS:
+            return f"sets {claim.name} to {claim.value}"
+        case What.UNBINDS:
+            return f"unbinds {claim.name}"
+        case What.LEAVES:
+            return "leaves its function by that exception"
+        case What.GAP:
+            return f"is followed by a gap of {claim.name} = {claim.value}"
+    return f"{claim.what.value} {claim.value}"
+
+
+def parse_monologue(text: str) -> Parsed:
+    """The claims that the sentences of a text make, one sentence a line, and what could not be read. Never
+    raises."""
+    told: list[Claim] = []
+    failed: list[Unreadable] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            text = line.rstrip()
+            if not text.endswith("."):
+                raise Unread(len(text), "expected a full stop")
+            told += _read(Reader(text[:-1], Objects()))  # without it: 3. is a number too
+        except Unread as error:
+            failed.append(unreadable(number, line, error))
+    return Parsed((), claims=tuple(told), unreadable=tuple(failed))
+
+
+def _read(reader: Reader) -> list[Claim]:
+    found = reader.match(_STEP)
+    if not found:
+        raise reader.fail("expected a sentence that begins with Step and a number")
+    step = int(found[1])
+    if reader.word("runs"):
+        reader.need("line ")
+        told = [Claim(step, reader.integer(), What.RUNS)]
+    elif reader.word("calls"):
+        told = _read_call(reader, step)
+    else:
+        line = _line(reader)
+        told = _joined(reader, lambda: _read_clause(reader, step, line))
+    reader.skip()
+    if reader.at < len(reader.line):
+        raise reader.fail("expected the end of the sentence")
+    return told
+
+
+def _line(reader: Reader) -> int:
+    found = reader.match(_LINE)
+    if not found:
+        raise reader.fail("expected the line in parentheses")
+    return int(found[1])
+
+
+def _joined(reader: Reader, read: Callable[[], Claim]) -> list[Claim]:
+    told = [read()]
+    while reader.word("and"):
+        told.append(read())
+    return told
+
+
+def _read_call(reader: Reader, step: int) -> list[Claim]:
+    name = reader.title()
+    line = _line(reader)
+    told = [Claim(step, line, What.CALLS, name)]
+
+    def passed() -> Claim:
+        parameter = variable(reader)
+        reader.need("=")
+        return Claim(step, line, What.PASSES, parameter, read_text(reader))
+
+    if reader.word("with"):
+        told += _joined(reader, passed)
+    return told
+
+
+_VALUED = {word.value: word for word in (What.RETURNS, What.YIELDS, What.RAISES)}
+
+
+def _read_clause(reader: Reader, step: int, line: int) -> Claim:
+    if reader.word("sets"):
+        name = variable(reader)
+        reader.need("to ")
+        return Claim(step, line, What.SETS, name, read_text(reader))
+    if reader.word("unbinds"):
+        return Claim(step, line, What.UNBINDS, variable(reader))
+    if reader.take("leaves its function by that exception"):
+        return Claim(step, line, What.LEAVES)
+    if reader.take("is followed by a gap of "):
+        name = variable(reader)
+        reader.need("=")
+        return Claim(step, line, What.GAP, name, str(reader.integer()))
+    if reader.take("prints "):
+        return Claim(step, line, What.PRINTS, None, repr(reader.string()))
+    for word, what in _VALUED.items():
+        if reader.take(f"{word} "):
+            return Claim(step, line, what, None, read_text(reader))
+    raise reader.fail("expected what the step does")

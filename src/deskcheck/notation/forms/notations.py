@@ -1,0 +1,113 @@
+"""The notations by name, each with how it is written and read. docs/notation.md shows one program in all of
+them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from deskcheck.notation.forms.cwm import cwm_text, parse_cwm
+from deskcheck.notation.forms.direct import direct_text, parse_direct
+from deskcheck.notation.forms.dynamic import parse_dynamic, state_text
+from deskcheck.notation.forms.inline import inline_text, parse_inline
+from deskcheck.notation.forms.monologue import monologue_lines, parse_monologue
+from deskcheck.notation.forms.scratchpad import (
+    compact_lines,
+    parse_compact,
+    parse_scratchpad,
+    scratchpad_lines,
+)
+from deskcheck.notation.lines import Parsed, split_cut
+from deskcheck.notation.state import Moment, moments
+from deskcheck.recording import InputError, Recording
+
+Write = Callable[[Iterable[Moment], str], str]
+"""(states, source of the program) -> text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """A way to write a trace. about: what it shows, and what can be read back if that is not every state.
+
+    instructions: it shows every instruction, and needs a recording of that level.
+    """
+
+    name: str
+    about: str
+    write: Write
+    read: Callable[[str], Parsed]
+    instructions: bool = False
+
+    def render(self, recording: Recording) -> str:
+        """The main thread's trace as text. Where events are missing at its end, the last line says why.
+
+        Raises InputError where the notation needs instructions and the recording has none.
+        """
+        if self.instructions and recording.environment.level != "instruction":
+            raise InputError(
+                f"{recording.id}: was recorded by line, and {self.name} shows every instruction. "
+                "Record it with --level instruction."
+            )
+        program = recording.program
+        states = moments(recording.trace, file=program.filename, instructions=self.instructions)
+        text = self.write(states, program.code)
+        cut = recording.trace.cut or recording.ending.cut
+        return "\n".join([*([text] if text else []), f"cut: {cut}"]) if cut else text
+
+    def parse(self, text: str) -> Parsed:
+        """What a text tells. Never raises, whatever the text: what cannot be read is in
+        `Parsed.unreadable`."""
+        body, cut = split_cut(text)
+        return replace(self.read(body), cut=cut)
+
+
+def _lines(write: Callable[[Iterable[Moment]], Iterable[str]]) -> Write:
+    return lambda states, source: "\n".join(write(states))
+
+
+def _dynamic(states: Iterable[Moment], source: str) -> str:
+    return "\n".join([state_text(moment) for moment in states])
+
+
+def _direct(states: Iterable[Moment], source: str) -> str:
+    return direct_text(states)
+
+
+NOTATIONS: dict[str, Notation] = {
+    notation.name: notation
+    for notation in [
+        Notation("direct", "how the run ended, alone", _direct, parse_direct),
+        Notation(
+            "scratchpad",
+            "every event with all variables of its frame",
+            _lines(scratchpad_lines),
+            parse_scratchpad,
+        ),
+        Notation("compact", "every event with what changed", _lines(compact_lines), parse_compact),
+        Notation("dynamic", "a whole state after the other, each by itself", _dynamic, parse_dynamic),
+        Notation(
+            "dynamic_instruction",
+            "the same at every instruction",
+            _dynamic,
+            parse_dynamic,
+            instructions=True,
+        ),
+        Notation(
+            "cwm",
+            "frames of Code World Model; keeps lines, variables one by one, what is returned and raised",
+            cwm_text,
+            parse_cwm,
+        ),
+        Notation(
+            "inline",
+            "comments on the source; keeps what a line did the first two times and the last",
+            inline_text,
+            parse_inline,
+        ),
+        Notation(
+            "monologue",
+            "sentences; keeps what lines did, not iterators nor which variables share a value",
+            _lines(monologue_lines),
+            parse_monologue,
+        ),
+    ]
+}
+"""Name of a notation -> the notation."""

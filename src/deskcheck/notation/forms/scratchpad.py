@@ -1,0 +1,156 @@
+"""``scratchpad`` and ``compact``: the whole trace, an event a line, each told after those before it (see
+`lines`).
+
+``scratchpad`` gives all variables of the running frame at every event, as Nye et al. 2021 (arXiv:2112.00114)
+do; ``compact`` those that changed, as NExT (Ni et al. 2024, arXiv:2404.14662) and Execution Tuning
+(arXiv:2503.05703) do. What other frames hold, and the globals, is told when it changes, in both. Both give
+back every state.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from deskcheck.notation.lines import (
+    Parsed,
+    entry_text,
+    event_head,
+    event_tail,
+    globals_head,
+    line_text,
+    parse_lines,
+    place_text,
+    roots,
+)
+from deskcheck.notation.state import BEGINS, ENDS, MODULE, Frame, Moment
+from deskcheck.notation.values import Writer, name_text
+from deskcheck.recording.value import Encoded
+
+_Key = tuple[str, int | str | None, str]
+"""Of something that is told by itself: a variable, a stack, an object's content, the globals of a file."""
+
+
+def scratchpad_lines(moments: Iterable[Moment]) -> Iterator[str]:
+    """The lines of a trace in which each event has the full state of its frame."""
+    return _History(full=True).lines(moments)
+
+
+def compact_lines(moments: Iterable[Moment]) -> Iterator[str]:
+    """The lines of a trace in which each event has what changed."""
+    return _History(full=False).lines(moments)
+
+
+def parse_scratchpad(text: str) -> Parsed:
+    """The states that a scratchpad tells of."""
+    return parse_lines(text, full=True, each_alone=False)
+
+
+def parse_compact(text: str) -> Parsed:
+    """The states that a compact trace tells of."""
+    return parse_lines(text, full=False, each_alone=False)
+
+
+class _History:
+    def __init__(self, full: bool) -> None:
+        self.full = full
+        self.labels: dict[int, int] = {}
+        self.told: dict[_Key, str] = {}
+        """What a reader knows by now."""
+        self.frames: list[Frame] = []
+
+    def lines(self, moments: Iterable[Moment]) -> Iterator[str]:
+        for moment in moments:
+            yield from self.moment(moment)
+
+    def moment(self, moment: Moment) -> Iterator[str]:
+        writer = Writer(moment.objects, roots(moment), self.labels)
+        values = dict(_values(moment))
+        texts = {key: writer.text(value) for key, value in values.items()}
+        for depth, frame in enumerate(moment.frames):
+            texts["stack", depth, ""] = ", ".join([writer.text(value) for value in frame.stack])
+        for number in writer.labelled:
+            texts["#", number, ""] = writer.content(number)
+        yield from self.reopened(moment)
+        changed = {key for key, text in texts.items() if self.told.get(key, "") != text}
+        gone = [key for key in self.told if key not in texts and key[0] != "#"]
+        anew = {int(key[1]) for key in changed if key[0] == "#" and key[1] is not None}
+        writer.pending = set(anew)
+
+        def entries(*wheres: tuple[str, int | str | None], everything: bool) -> list[str]:
+            found = []
+            for key, value in values.items():
+                if key[:2] in wheres and (everything or key in changed):
+                    hidden = key[0] == "hidden"
+                    found.append(entry_text(key[2], writer.text(value), hidden=hidden))
+            if not everything:
+                for key in gone:
+                    if key[:2] in wheres:
+                        found.append(f"del {'for ' if key[0] == 'hidden' else ''}{name_text(key[2])}")
+            return found
+
+        def stack_of(depth: int, everything: bool) -> str | None:
+            stack = moment.frames[depth].stack
+            if everything:
+                return ", ".join([writer.text(value) for value in stack]) if stack else None
+            if ("stack", depth, "") not in changed and ("stack", depth, "") not in gone:
+                return None
+            return ", ".join([writer.text(value) for value in stack])
+
+        top = len(moment.frames) - 1
+        own = ("global", moment.running.file) if moment.running.function == MODULE else ("local", top)
+        files = dict.fromkeys([*moment.globals, *(key[1] for key in self.told if key[0] == "global")])
+        for file in files:
+            if ("global", file) != own and (parts := entries(("global", file), everything=False)):
+                yield line_text(globals_head(file if isinstance(file, str) else None), parts)
+        for depth in range(top):
+            parts = entries(("local", depth), ("hidden", depth), everything=False)
+            stack = stack_of(depth, False)
+            if parts or stack is not None:
+                yield line_text(f"in {depth}", parts, stack)
+        if self.full:  # of the frame's own, everything is told again, but for what was told just now
+            writer.pending |= writer.labelled - (anew - writer.pending)
+        parts = entries(own, ("hidden", top), everything=self.full)
+        stack = stack_of(top, self.full)
+        tail = event_tail(moment, writer)
+        writer.pending &= anew
+        parts += writer.left()
+        yield line_text(event_head(moment, named=len(self.frames) <= top), parts, stack, tail)
+        self.told = texts
+        self.frames = list(moment.frames)
+        if moment.kind in ENDS:
+            self.frames.pop()
+            self.told = {k: v for k, v in texts.items() if k[0] in ("#", "global") or k[1] != top}
+
+    def reopened(self, moment: Moment) -> Iterator[str]:
+        """Lines that bring the open frames to those of the moment, where calls and returns do not."""
+        wanted = list(moment.frames)
+        if moment.kind in BEGINS:
+            wanted.pop()
+        known = 0
+        for have, want in zip(self.frames, wanted, strict=False):
+            if _which(have) != _which(want) or (have.line != want.line and want is not moment.running):
+                break
+            known += 1
+        if known < len(self.frames):
+            yield f"open {known}"
+            del self.frames[known:]
+            self.told = {
+                k: v for k, v in self.told.items() if k[0] in ("#", "global") or int(k[1] or 0) < known
+            }
+        if moment.kind not in BEGINS and wanted and len(wanted) > known:
+            wanted.pop()  # the event's line itself says where its frame is
+        for frame in wanted[known:]:
+            yield f"frame {place_text(frame, named=True)}"
+            self.frames.append(frame)
+
+
+def _which(frame: Frame) -> tuple[object, ...]:
+    return frame.function, frame.file, frame.at, frame.via
+
+
+def _values(moment: Moment) -> Iterator[tuple[_Key, Encoded]]:
+    for file, names in moment.globals.items():
+        for name, value in names.items():
+            yield ("global", file, name), value
+    for depth, frame in enumerate(moment.frames):
+        kind = "hidden" if frame.function == MODULE else "local"
+        for name, value in frame.locals.items():
+            yield (kind, depth, name), value

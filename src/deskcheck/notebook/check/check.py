@@ -1,0 +1,531 @@
+"""Whether notebooks reproduce: each is run again in a fresh kernel and compared with its stored outputs.
+
+Equal means what `repeats` says: standard output, each ``text/plain`` in order, class and message of an
+exception, character by character; and as many images. Pixels, HTML, standard error, tracebacks and times are
+not compared. What differs is looked at through the normalisers, and, where there is a second run, compared
+with that: a cell whose fresh runs differ between them cannot be expected to give what is stored.
+
+Not covered: other kernels than Python's, widgets, what needs a network (there is none)."""
+
+import ast
+import hashlib
+import json
+import os
+import re
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.notebook.check.diff import DiffRow, diff
+from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
+from deskcheck.notebook.kernel.record import notebook_files
+from deskcheck.notebook.kernel.repeats import Text, text_difference
+from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+from deskcheck.notebook.trajectory.file import SUFFIX, storable
+from deskcheck.notebook.trajectory.ipynb import read_notebook
+from deskcheck.notebook.trajectory.trajectory import Cell, Ended, Execution, Output, Status, Trajectory
+from deskcheck.recording.program import Environment
+from deskcheck.sandbox.confinement import Confinement
+
+
+class CellStatus(StrEnum):
+    """What became of a cell: exactly one of these."""
+
+    SAME = "same"
+    """It gives what is stored."""
+    NORMALISED = "normalised"
+    """It gives what is stored after some normalisers, which are named."""
+    DIFFERENT = "different"
+    """It gives something else, in every fresh run."""
+    NOT_REPEATABLE = "not_repeatable"
+    """It gives something else, and something else again in a second fresh run."""
+    FAILED = "failed"
+    """An exception that is not stored leaves it, or the kernel died in it."""
+    TIMED_OUT = "timed_out"
+    """It was stopped at a limit."""
+    NOT_RUN = "not_run"
+    """The notebook's time was up before it, or its tag says so."""
+    NO_STORED_OUTPUT = "no_stored_output"
+    """It ran, and there is nothing that it could be compared with."""
+
+
+class NotebookStatus(StrEnum):
+    """What became of a notebook: the first of these that is true, in this order."""
+
+    UNREADABLE = "unreadable"
+    """The file is no notebook, or a damaged one."""
+    NO_KERNEL = "no_kernel"
+    """It is not for Python."""
+    HARNESS_ERROR = "harness_error"
+    """It ended the process that ran it, three times: only of a job (`deskcheck.notebook.check.job`)."""
+    TIMED_OUT = "timed_out"
+    """A cell was stopped at a limit, or all together took too long."""
+    FAILED = "failed"
+    """A cell failed."""
+    DIFFERENT = "different"
+    """All cells ran; one gives something else than is stored."""
+    NOT_REPEATABLE = "not_repeatable"
+    """... what differs from what is stored differs between fresh runs too."""
+    NORMALISED = "normalised"
+    """All that is stored is given, by some cells after normalisers."""
+    SAME = "same"
+    """All that is stored is given."""
+    NO_STORED_OUTPUT = "no_stored_output"
+    """It ran, and has no outputs that it could be compared with."""
+
+
+REPRODUCES = (NotebookStatus.SAME, NotebookStatus.NORMALISED, NotebookStatus.NO_STORED_OUTPUT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellReport:
+    """number: of the cell in the notebook, from 1, all types counted. count: its stored execution count.
+    normalisers: after which it is the same. category: of a failure the exception's class, as the study of
+    biomedical notebooks counts them (Samuel & Mietchen 2024, doi:10.1093/gigascience/giad113), or how the
+    kernel died. missing: the module or file that was not found. follows: number of an earlier cell that did
+    not come to its end and defines the name that is missing here. difference: the first between
+    stored and fresh. unstable: the first between two fresh runs; None also where there was one run."""
+
+    id: str
+    number: int
+    source: str
+    status: CellStatus
+    count: int | None = None
+    normalisers: tuple[str, ...] = ()
+    category: str | None = None
+    message: str | None = None
+    missing: str | None = None
+    follows: int | None = None
+    difference: str | None = None
+    unstable: str | None = None
+    diff: tuple[DiffRow, ...] = ()
+    wall_s: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        row = {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("source", "diff")
+        }
+        diff = [f"{line.side} {line.text}" for line in self.diff]
+        return {**row, "status": self.status.value, "normalisers": [*self.normalisers], "diff": diff}
+
+    @classmethod
+    def _restored(cls, row: dict[str, Any]) -> "CellReport":
+        changed = {"diff": tuple(_diff_row(line) for line in row["diff"])}
+        lists = {"status": CellStatus(row["status"]), "normalisers": tuple(row["normalisers"])}
+        return cls(**row | lists | changed)
+
+
+def _diff_row(row: dict[str, Any]) -> DiffRow:
+    changed = row["changed"]
+    return DiffRow(**row | {"changed": None if changed is None else tuple(changed)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotebookReport:
+    """detail: why it could not be read or run, or was not run to its end. notes: of its reader. runs: that
+    were made of it. seconds: that the cells took in the first."""
+
+    path: str
+    status: NotebookStatus
+    detail: str = ""
+    cells: tuple[CellReport, ...] = ()
+    notes: tuple[str, ...] = ()
+    runs: int = 0
+    seconds: float = 0.0
+
+    @property
+    def counts(self) -> Counter[CellStatus]:
+        return Counter(cell.status for cell in self.cells)
+
+    @property
+    def failure(self) -> CellReport | None:
+        """The first cell that failed."""
+        return next((cell for cell in self.cells if cell.status is CellStatus.FAILED), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For readers; `saved` is for `restored`."""
+        return {
+            "path": self.path,
+            "status": self.status.value,
+            "detail": self.detail,
+            "notes": [*self.notes],
+            "runs": self.runs,
+            "seconds": round(self.seconds, 3),
+            "counts": {status.value: count for status, count in self.counts.items()},
+            "cells": [cell.to_dict() for cell in self.cells],
+        }
+
+    def saved(self) -> str:
+        """All of it as ASCII."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def restored(cls, text: str) -> "NotebookReport":
+        """What was `saved`."""
+        row = json.loads(text)
+        lists = {"cells": tuple(map(CellReport._restored, row["cells"])), "notes": tuple(row["notes"])}
+        return cls(**row | lists | {"status": NotebookStatus(row["status"])})
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of some notebooks, in the order of their names. normalisers: those that were used.
+    environment: where they ran; None if none did."""
+
+    normalisers: tuple[str, ...]
+    runs: int
+    notebooks: list[NotebookReport] = field(default_factory=list)
+    environment: Environment | None = None
+
+    @property
+    def by_status(self) -> Counter[NotebookStatus]:
+        return Counter(notebook.status for notebook in self.notebooks)
+
+    @property
+    def cells(self) -> Counter[CellStatus]:
+        return sum((notebook.counts for notebook in self.notebooks), Counter())
+
+    @property
+    def fired(self) -> Counter[str]:
+        """How many cells are the same after each normaliser, with others or alone."""
+        return Counter(
+            name for notebook in self.notebooks for cell in notebook.cells for name in cell.normalisers
+        )
+
+    @property
+    def failures(self) -> list[tuple[str, int, int]]:
+        """Category of failure, how many notebooks fail with it first, and in how many cells; most first."""
+        first = Counter(notebook.failure.category for notebook in self.notebooks if notebook.failure)
+        cells = Counter(
+            cell.category for notebook in self.notebooks for cell in notebook.cells if cell.category
+        )
+        order = sorted(cells, key=lambda category: (-first[category], -cells[category], str(category)))
+        return [(str(category), first[category], cells[category]) for category in order]
+
+    @property
+    def missing_modules(self) -> Counter[str]:
+        """In how many notebooks a module was not found."""
+        return Counter(
+            module
+            for notebook in self.notebooks
+            for module in {cell.missing for cell in notebook.cells if cell.category == "ModuleNotFoundError"}
+            if module is not None
+        )
+
+    def statuses(self) -> set[str]:
+        """All that occur, of notebooks and cells."""
+        return {*(status.value for status in self.by_status), *(status.value for status in self.cells)}
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "normalisers": [*self.normalisers],
+            "runs": self.runs,
+            "environment": None if self.environment is None else self.environment.to_dict(),
+            "by_status": {status.value: count for status, count in self.by_status.items()},
+            "cells": {status.value: count for status, count in self.cells.items()},
+            "fired": dict(self.fired),
+            "failures": [
+                {"category": category, "first_in_notebooks": first, "cells": cells}
+                for category, first, cells in self.failures
+            ],
+            "missing_modules": dict(self.missing_modules),
+            "notebooks": [notebook.to_dict() for notebook in self.notebooks],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSettings:
+    """How a notebook is checked: `check_notebooks` says what each of these is."""
+
+    limits: ReplayLimits = field(default_factory=ReplayLimits)
+    confinement: Confinement = Confinement.STRICT
+    order: str = "top"
+    runs: int = 2
+    normalisers: tuple[Normaliser, ...] = NORMALISERS
+
+    def __post_init__(self) -> None:
+        if self.runs < 1:
+            raise ValueError(f"runs={self.runs} must be at least one")
+
+
+def check_notebooks(
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    limits: ReplayLimits | None = None,
+    confinement: Confinement = Confinement.STRICT,
+    order: str = "top",
+    runs: int = 2,
+    normalisers: Sequence[Normaliser] = NORMALISERS,
+    workers: int = 1,
+    progress: Callable[[str], None] = lambda name: None,
+) -> Report:
+    """Run notebooks again, files or all below folders, and compare them with what is stored in them.
+
+    A notebook is run in a copy of its folder, or of the folder that was named. One whose cells give something
+    else than is stored is run up to `runs` times in all. out: folder that keeps the trajectories of the runs,
+    and from which the same call goes on; without it they are gone at the end.
+
+    Raises:
+        InputError: there is no such file or folder, or no notebook in it; `out` is the folder of a job.
+        RecordingError: `out` holds the run of another version of a notebook, or cannot be written to.
+        MissingExtra: ipykernel or jupyter_client is not installed.
+        SandboxError: the level of confinement cannot be had here.
+        ValueError: less than one run.
+    """
+    settings = CheckSettings(
+        limits=limits or ReplayLimits(),
+        confinement=confinement,
+        order=order,
+        runs=runs,
+        normalisers=tuple(normalisers),
+    )
+    if out is not None:
+        _refuse_a_job(Path(out))
+    files = files_of(paths)
+    stopping = threading.Event()
+    report = new_report(settings)
+    with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
+        place = Path(scratch if out is None else out)
+
+        def one(path: Path, folder: Path) -> NotebookReport:
+            found, environment = check_one(path, folder, place, settings, interrupted=stopping.is_set)
+            report.environment = report.environment or environment
+            return found
+
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                jobs = [(path, pool.submit(one, path, folder)) for path, folder in files]
+                for path, job in jobs:
+                    report.notebooks.append(job.result())
+                    progress(path.stem)
+            except BaseException:
+                stopping.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+    return report
+
+
+def _refuse_a_job(out: Path) -> None:
+    from deskcheck.scale.place import Place  # with all that jobs bring
+
+    if Place(out).job.exists():
+        raise InputError(
+            f"{out}: is the folder of a job: go on with its own command (--shards), or choose another folder."
+        )
+
+
+def new_report(settings: CheckSettings) -> Report:
+    """Of no notebooks yet."""
+    return Report(tuple(each.name for each in settings.normalisers), settings.runs)
+
+
+def check_one(
+    path: Path,
+    folder: Path,
+    kept: Path,
+    settings: CheckSettings,
+    *,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> tuple[NotebookReport, Environment | None]:
+    """What becomes of one notebook, and where it ran; None where it did not. folder: that it runs in a copy
+    of. kept: the folder of its runs' trajectories, from which another call goes on."""
+    try:
+        stored = read_notebook(path, order=settings.order)
+    except InputError as error:
+        unreadable = NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
+        return unreadable, None
+    compare = _Comparison(stored, settings.normalisers)
+    fresh = replay(
+        stored,
+        kept / (_name(path) + SUFFIX),
+        limits=settings.limits,
+        confinement=settings.confinement,
+        folder=folder,
+        runs=settings.runs,
+        again=compare.differs,
+        interrupted=interrupted,
+    )
+    return compare.report(fresh), fresh.environment
+
+
+def compare_with_stored(
+    stored: Trajectory, fresh: Trajectory, normalisers: Sequence[Normaliser] = NORMALISERS
+) -> NotebookReport:
+    """A run of a notebook against what is stored in it. stored: as `ipynb.read_notebook` reads it.
+
+    Raises:
+        RecordingError: the run is of another version of the notebook.
+    """
+    return _Comparison(stored, normalisers).report(fresh)
+
+
+def files_of(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[Path, Path]]:
+    """Notebooks, as they are named and in order, each once and with the folder that it runs in a copy of.
+
+    Raises InputError: there is no such file or folder, or no notebook in it.
+    """
+    files: dict[Path, tuple[Path, Path]] = {}
+    for path in paths:
+        for each, folder in _files(Path(path)):
+            files.setdefault(each.resolve(), (each, folder))
+    return [*files.values()]
+
+
+def _files(path: Path) -> Iterator[tuple[Path, Path]]:
+    """Notebooks, each with the folder that it runs in a copy of."""
+    if path.is_dir():
+        yield from ((each, path) for each in notebook_files(path))
+    elif path.exists():
+        yield path, path.parent
+    else:
+        raise InputError(f"{path}: there is no such file or folder.")
+
+
+def _name(path: Path) -> str:
+    """A file's name that no other path gives."""
+    digest = hashlib.blake2b(os.fsencode(path.resolve()), digest_size=5).hexdigest()
+    return f"{path.stem[:80]}-{digest}"
+
+
+_IMAGE = re.compile(r"image/\w+")
+_KERNEL_ENDS = {Status.DIED: "kernel died", Status.OUT_OF_MEMORY: "out of memory"}
+_MODULE = re.compile(r"No module named '([^']+)'")
+_FILE = re.compile(r"No such file or directory: '([^']+)'")
+_NAME = re.compile(r"name '([^']+)' is not defined")
+
+
+class _Comparison:
+    """One notebook with its stored outputs, against fresh runs of it."""
+
+    def __init__(self, stored: Trajectory, normalisers: Sequence[Normaliser]) -> None:
+        self.stored = stored
+        self.normalisers = normalisers
+        self.executions = {step.cell: step for step in stored.executions}
+        self.any_output = any(step.outputs for step in stored.executions)
+
+    def differs(self, fresh: Trajectory) -> bool:
+        """Whether a further run would tell more."""
+        worth = (CellStatus.DIFFERENT, CellStatus.FAILED)
+        return any(cell.status in worth for cell in self._cells(fresh))
+
+    def report(self, fresh: Trajectory) -> NotebookReport:
+        cells = tuple(self._cells(fresh))
+        return NotebookReport(
+            path=self.stored.path or self.stored.id,
+            status=_status(fresh.ended, {cell.status for cell in cells}),
+            detail=fresh.detail,
+            cells=cells,
+            notes=self.stored.notes,
+            runs=fresh.limits.get("runs", 1),
+            seconds=sum(step.wall_s or 0.0 for step in fresh.executions),
+        )
+
+    def _cells(self, fresh: Trajectory) -> Iterator[CellReport]:
+        if fresh.ended is Ended.NO_KERNEL:
+            return
+        again = {step.cell: step for step in fresh.executions}
+        unbound: dict[str, int] = {}
+        for number, cell in enumerate(self.stored.cells, start=1):
+            if cell.type != "code" or not cell.source.strip():
+                continue
+            ran = again.get(cell.id)
+            if ran is not None and ran.source != storable(cell.source):
+                raise RecordingError(
+                    f"{self.stored.path}: was run before with another source of cell {number}. "
+                    "Delete that run, or choose another folder with --out."
+                )
+            found = self._cell(cell, number, self.executions.get(cell.id), ran, unbound)
+            if found.status in (CellStatus.FAILED, CellStatus.TIMED_OUT):
+                unbound |= {name: number for name in _bound(cell.source) if name not in unbound}
+            yield found
+
+    def _cell(
+        self,
+        cell: Cell,
+        number: int,
+        stored: Execution | None,
+        ran: Execution | None,
+        unbound: dict[str, int],
+    ) -> CellReport:
+        facts: dict[str, Any] = {"id": cell.id, "number": number, "source": cell.source}
+        if stored is None or ran is None:
+            return CellReport(status=CellStatus.NOT_RUN, **facts)
+        facts |= {"count": stored.count, "wall_s": ran.wall_s}
+        if ran.repeats is False:
+            facts["unstable"] = ran.difference
+        if ran.status is Status.TIMED_OUT:
+            return CellReport(status=CellStatus.TIMED_OUT, message=ran.detail, **facts)
+        if ran.status in _KERNEL_ENDS:
+            category = _KERNEL_ENDS[ran.status]
+            return CellReport(status=CellStatus.FAILED, category=category, message=ran.detail, **facts)
+        before, after = stored.shown(), ran.shown()
+        one, other = Text.of(before), Text.of(after)
+        raised = other.error is not None and (one.error is None or one.error[0] != other.error[0])
+        if ran.status is not Status.OK and other.error is None:
+            # A magic that does not exist: the kernel replies with an error and shows none.
+            raised, other = True, Text(other.stdout, other.plain, ("UsageError", "the kernel tells no more"))
+        if raised:
+            assert other.error is not None
+            return CellReport(status=CellStatus.FAILED, **facts, **_failure(other.error, unbound))
+        if not before and (one == other or stored.count is None or not self.any_output):
+            return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
+        images = _images(before), _images(after)
+        if one == other and images[0] == images[1]:
+            return CellReport(status=CellStatus.SAME, **facts)
+        facts["difference"] = text_difference(one, other) or f"images: {images[0]} and {images[1]}"
+        facts["diff"] = tuple(diff(one, other, images))
+        names = same_after(one, other, self.normalisers)
+        if names and images[0] == images[1]:
+            return CellReport(status=CellStatus.NORMALISED, normalisers=names, **facts)
+        unstable = ran.repeats is False
+        return CellReport(status=CellStatus.NOT_REPEATABLE if unstable else CellStatus.DIFFERENT, **facts)
+
+
+def _failure(error: tuple[str, str], unbound: dict[str, int]) -> dict[str, Any]:
+    name, message = error
+    missing = _MODULE.search(message) or _FILE.search(message)
+    undefined = _NAME.search(message) if name == "NameError" else None
+    return {
+        "category": name.rpartition(".")[2],
+        "message": message[:500],
+        "missing": missing[1] if missing else None,
+        "follows": unbound.get(undefined[1]) if undefined else None,
+    }
+
+
+def _images(outputs: Iterable[Output]) -> int:
+    return sum(any(_IMAGE.match(mime) for mime in output.data) for output in outputs)
+
+
+def _status(ended: Ended, cells: set[CellStatus]) -> NotebookStatus:
+    if ended is Ended.NO_KERNEL:
+        return NotebookStatus.NO_KERNEL
+    if ended is Ended.TIMED_OUT:
+        return NotebookStatus.TIMED_OUT
+    found = next((each for each in NotebookStatus if any(cell.value == each.value for cell in cells)), None)
+    return found or NotebookStatus.NO_STORED_OUTPUT
+
+
+def _bound(source: str) -> set[str]:
+    """Names that a cell gives something to at its top level, as far as it is Python."""
+    try:
+        tree = ast.parse(re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    found = {
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).partition(".")[0])
+    return found

@@ -1,0 +1,285 @@
+"""Checks of notebooks as a job: what decides what is found, and the work, which checks some notebooks.
+
+A notebook is an item of the job, a shard is one Parquet file with a row for each of some notebooks, and the
+report of all is the one that `deskcheck.notebook.check_notebooks` makes. Not: the trajectories of the runs,
+which are gone when their shard is whole. What lies around a notebook does not name its shard.
+"""
+
+import faulthandler
+import hashlib
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from deskcheck.errors import InputError
+from deskcheck.files import sync
+from deskcheck.notebook.check.check import (
+    CheckSettings,
+    NotebookReport,
+    NotebookStatus,
+    Report,
+    check_one,
+    files_of,
+    new_report,
+)
+from deskcheck.notebook.check.normalise import NORMALISERS
+from deskcheck.notebook.kernel.replayer import ReplayLimits, packages
+from deskcheck.notebook.trajectory.file import storable
+from deskcheck.recording.program import Environment
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
+from deskcheck.scale.manifest import Line
+from deskcheck.scale.place import Place, empty, lock_scratch
+from deskcheck.scale.plan import decided_by, read_items
+from deskcheck.scale.work import file_facts
+
+FORMAT = 1
+"""Version of the columns of a shard."""
+SIZE = 4
+"""Notebooks of a shard: each takes seconds to minutes."""
+TABLE = "notebooks"
+_SCHEMA = pa.schema(
+    [
+        pa.field("path", pa.string(), nullable=False),
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("detail", pa.string(), nullable=False),
+        pa.field("cells", pa.int64(), nullable=False),
+        pa.field("runs", pa.int64(), nullable=False),
+        pa.field("seconds", pa.float64(), nullable=False),
+        pa.field("report", pa.string(), nullable=False),
+        pa.field("environment", pa.string(), nullable=True),
+    ],
+    metadata={"deskcheck.notebooks": str(FORMAT)},
+)
+_NAMED = {each.name: each for each in NORMALISERS}
+
+
+def check_in_shards(
+    paths: Iterable[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    settings: CheckSettings | None = None,
+    *,
+    runner: Runner,
+    size: int = SIZE,
+    replace: bool = False,
+    progress: Callable[[Progress], None] = lambda progress: None,
+) -> tuple[Report, JobSummary]:
+    """The report that `check.check_notebooks` makes, in shards of about `size` notebooks, wherever `runner`
+    checks them: what the folder does not have yet, as `run_job` does.
+
+    A notebook that ends the process that runs it three times has the status ``harness_error``.
+
+    Raises:
+        InputError: there is no such file or folder, or no notebook in it; the folder holds other shards, and
+            not `replace`; another Python or other packages on another machine.
+        RecordingError: another job has the folder, or the disk refuses.
+        SandboxError: a machine does not give what the level needs.
+        ValueError: a normaliser that is none of `NORMALISERS`: it could not be named to another process.
+    """
+    settings = settings or CheckSettings()
+    unknown = [each.name for each in settings.normalisers if _NAMED.get(each.name) != each]
+    if unknown:
+        raise ValueError(f"normalisers={unknown}: a job takes those of NORMALISERS alone")
+    files = {path.resolve(): (path, folder.resolve()) for path, folder in files_of(paths)}
+    told = _told(settings)
+    key = _decided_by(told)
+    report = new_report(settings)
+
+    def finish(place: Place, lines: Sequence[Line]) -> None:
+        for line in lines:
+            for found, environment in _read(place.file(TABLE, line["shard"])):
+                name, _ = files[Path(found.path)]
+                report.notebooks.append(_named(found, str(name)))
+                report.environment = report.environment or environment
+
+    job = Job(
+        kind="notebooks",
+        work=__name__,
+        items=_items((path, folder) for path, (_, folder) in files.items()),
+        key=key,
+        settings=told,
+        task={"settings": told, "decided_by": key},
+        tables=(TABLE,),
+        commit=TABLE,
+        finish=finish,
+    )
+    done = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
+    return report, done
+
+
+def _told(settings: CheckSettings) -> dict[str, Any]:
+    return {
+        "limits": asdict(settings.limits),
+        "confinement": settings.confinement.value,
+        "order": settings.order,
+        "runs": settings.runs,
+        "normalisers": [each.name for each in settings.normalisers],
+    }
+
+
+def _settings(told: dict[str, Any]) -> CheckSettings:
+    return CheckSettings(
+        limits=ReplayLimits(**told["limits"]),
+        confinement=Confinement(told["confinement"]),
+        order=told["order"],
+        runs=told["runs"],
+        normalisers=tuple(_NAMED[name] for name in told["normalisers"]),
+    )
+
+
+def _decided_by(told: dict[str, Any]) -> str:
+    """Digest of what, beside the notebooks, decides what is found: settings and versions."""
+    return decided_by(settings=told, packages=packages(), format=FORMAT)
+
+
+def _items(files: Iterable[tuple[Path, Path]]) -> Iterator[Item]:
+    for path, folder in files:
+        yield Item(str(path), json.dumps([str(path), str(folder), _sha256(path)]))
+
+
+def _sha256(path: Path) -> str | None:
+    """Of a file; None of one that cannot be read, which its report will say."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _named(found: NotebookReport, name: str) -> NotebookReport:
+    """The report of a notebook under the name that the user gave, in place of its whole path."""
+    detail = found.detail
+    if detail.startswith(f"{found.path}: "):
+        detail = name + detail.removeprefix(found.path)
+    return replace(found, path=name, detail=detail)
+
+
+# -- the work ----------------------------------------------------------------------------------------
+
+
+def _make(task: dict[str, Any]) -> Line | None:
+    """Check notebooks FIRST to STOP of a shard. If that is all of it, it is put in its place. What an earlier
+    try had run is not run again, but for ``fresh``."""
+    node = os.uname().nodename
+    if _decided_by(task["settings"]) != task["decided_by"]:
+        raise InputError(
+            f"{node}: has another Python, deskcheck or other packages than the machine that planned the job. "
+            "Install the same on all of them."
+        )
+    place = Place(task["folder"])
+    if not place.job.exists():
+        raise InputError(
+            f"{node}: does not see {place.folder}: a job needs a folder that all machines share."
+        )
+    first, stop = task["first"], task["stop"]
+    items = read_items(place.plan(task["shard"]), first, stop)
+    scratch = place.scratch(task["shard"], first, stop)
+    with place.doing("check some notebooks"):
+        scratch.mkdir(parents=True, exist_ok=True)
+        lock = lock_scratch(scratch)
+    try:
+        if task["fresh"]:
+            with place.doing("delete what an earlier try left"):
+                empty(scratch)
+        rows = [_row(Path(path), Path(folder), sha256, scratch, task) for path, folder, sha256 in items]
+        with place.doing("put a shard in its place"):
+            made = _made(scratch)
+            pq.write_table(pa.Table.from_pylist(rows, schema=_SCHEMA), made, compression="zstd")
+            sync(made)
+            if not task["whole"]:
+                return None
+            os.replace(made, place.file(TABLE, task["shard"]))
+            sync(place.folder)
+    finally:
+        lock.release()
+    shutil.rmtree(scratch, ignore_errors=True)
+    return _describe(task)
+
+
+def _made(scratch: Path) -> Path:
+    return scratch / f"{TABLE}.parquet"
+
+
+def _row(path: Path, folder: Path, sha256: str | None, scratch: Path, task: dict[str, Any]) -> dict[str, Any]:
+    settings = _settings(task["settings"])
+    environment = None
+    if task["blame"] is not None:
+        status = NotebookStatus.HARNESS_ERROR
+        found = NotebookReport(path=str(path), status=status, detail=task["blame"])
+    else:
+        if not folder.is_dir():
+            raise InputError(
+                f"{os.uname().nodename}: does not see {folder}: a job needs folders that all machines share."
+            )
+        limits = settings.limits
+        # A kernel is given up after so long; this is for what no limit ends.
+        faulthandler.dump_traceback_later(
+            settings.runs * (2 * limits.notebook_s + 600) + 600, exit=True, file=2
+        )
+        try:
+            found, environment = check_one(path, folder, scratch, settings)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+        if _sha256(path) != sha256:
+            raise InputError(f"{path}: was changed while the job ran. Start it again.")
+    row = {"path": found.path, "status": found.status.value, "detail": found.detail}
+    return {
+        # UTF-8 has no lone surrogates; the report has them as they are.
+        **{name: storable(text) for name, text in row.items()},
+        "cells": len(found.cells),
+        "runs": found.runs,
+        "seconds": found.seconds,
+        "report": found.saved(),
+        "environment": None if environment is None else json.dumps(environment.to_dict()),
+    }
+
+
+def _read(path: Path) -> Iterator[tuple[NotebookReport, Environment | None]]:
+    for row in pq.read_table(path, columns=["report", "environment"], use_threads=False).to_pylist():
+        told = row["environment"]
+        yield (
+            NotebookReport.restored(row["report"]),
+            None if told is None else Environment(**json.loads(told)),
+        )
+
+
+def _join(task: dict[str, Any]) -> Line:
+    """Make a shard of its parts, given as ``[first, stop]`` in order."""
+    place = Place(task["folder"])
+    with place.doing("join the parts of a shard"):
+        parts = [_made(place.scratch(task["shard"], first, stop)) for first, stop in task["parts"]]
+        joined = place.work / f"{task['shard']}.{TABLE}"
+        tables = [pq.read_table(part, schema=_SCHEMA, use_threads=False) for part in parts]
+        pq.write_table(pa.concat_tables(tables), joined, compression="zstd")
+        sync(joined)
+        os.replace(joined, place.file(TABLE, task["shard"]))
+        sync(place.folder)
+    return _describe(task)
+
+
+def _describe(task: dict[str, Any]) -> Line:
+    path = Place(task["folder"]).file(TABLE, task["shard"])
+    columns = ["path", "status", "detail", "cells"]
+    rows = pq.read_table(path, columns=columns, use_threads=False).to_pylist()
+    outcomes = Counter(row["status"] for row in rows)
+    ours = [row for row in rows if row["status"] == NotebookStatus.HARNESS_ERROR]
+    return {
+        "shard": task["shard"],
+        "programs": len(rows),
+        "events": sum(row["cells"] for row in rows),
+        "outcomes": dict(sorted(outcomes.items())),
+        "not_repeatable": outcomes[NotebookStatus.NOT_REPEATABLE],
+        "problems": {row["path"]: row["detail"] for row in ours},
+        **file_facts({TABLE: path}),
+        "finished": round(path.stat().st_mtime, 3),
+    }
+
+
+TASKS = {"make": _make, "join": _join, "describe": _describe}

@@ -1,0 +1,347 @@
+"""Differences between two outputs that say nothing about the work: named rules, each from text to text.
+
+Two texts that a few of these rules make equal are *the same after* them, and the report names them. A rule
+removes what it is named for and keeps the rest: numbers, words, how many things there are, which of them
+are one object. Some rules undo a change of form between versions of a library; these are used only
+where exactly one of the two texts has the form of either version, so that two texts of one version that
+differ stay different. What the older form does not tell cannot be compared then.
+
+Not covered: random numbers, other defaults of a library, another wording of a message, what other programs
+print."""
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from deskcheck.notebook.kernel.repeats import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Normaliser:
+    """A rule. forms: of library versions; the rule is used on two texts of which one alone has some form.
+    None: it is used on all."""
+
+    name: str
+    rule: Callable[[str], str]
+    forms: tuple[re.Pattern[str], ...] | None = None
+
+    def __call__(self, one: str, other: str) -> tuple[str, str]:
+        """Both texts, by the rule."""
+        if self.forms is not None and not any(
+            bool(f.search(one)) != bool(f.search(other)) for f in self.forms
+        ):
+            return one, other
+        return self.rule(one), self.rule(other)
+
+
+def same_after(
+    one: Text, other: Text, normalisers: Sequence[Normaliser] | None = None
+) -> tuple[str, ...] | None:
+    """Names of the fewest normalisers after which two texts are the same; None where they are different after
+    all of them, empty where they are the same as they are. Of several sets of one size, the first in the
+    order of `NORMALISERS`. For very long texts: some of which none can be left out.
+    """
+    if one == other:
+        return ()
+    pairs = _pairs(one, other)
+    if pairs is None:
+        return None
+    candidates: list[Normaliser] = []
+    left = pairs
+    for normaliser in NORMALISERS if normalisers is None else normalisers:
+        after = [normaliser(a, b) for a, b in left]
+        if after != left:
+            candidates.append(normaliser)
+        left = after
+    if not _equal(left):
+        return None
+    if sum(len(a) + len(b) for a, b in pairs) > _LONG:
+        for each in candidates[::-1]:
+            rest = [other for other in candidates if other is not each]
+            candidates = rest if _equal(_apply(rest, pairs)) else candidates
+        return tuple(each.name for each in candidates)
+    for size in range(1, len(candidates)):
+        for chosen in itertools.combinations(candidates, size):
+            if _equal(_apply(chosen, pairs)):
+                return tuple(each.name for each in chosen)
+    return tuple(each.name for each in candidates)
+
+
+_LONG = 100_000
+"""Characters, beyond which trying every set would take too long."""
+
+
+def _pairs(one: Text, other: Text) -> list[tuple[str, str]] | None:
+    """The texts that belong together; None where those of one side lack their other."""
+    if len(one.plain) != len(other.plain):
+        return None
+    pairs = [(one.stdout, other.stdout), *zip(one.plain, other.plain, strict=True)]
+    if one.error is None or other.error is None:
+        return pairs if one.error is other.error else None
+    return None if one.error[0] != other.error[0] else [*pairs, (one.error[1], other.error[1])]
+
+
+def _apply(chosen: Iterable[Normaliser], pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    for normaliser in chosen:
+        pairs = [normaliser(a, b) for a, b in pairs]
+    return pairs
+
+
+def _equal(pairs: Iterable[tuple[str, str]]) -> bool:
+    return all(a == b for a, b in pairs)
+
+
+# -- the rules -------------------------------------------------------------------------------------
+
+
+def terminal_codes(text: str) -> str:
+    """Colours are left out; what a carriage return goes back over is as if it had not been printed."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r\n", "\n")
+    return re.sub(r"^.*\r(?=[^\n])", "", text, flags=re.MULTILINE).replace("\r", "")
+
+
+def address(text: str) -> str:
+    """``at 0x7f3c``: addresses are numbered by first sight, so that one object stays one."""
+    numbers: dict[str, int] = {}
+    return re.sub(
+        r"\bat 0x([0-9A-Fa-f]{4,})\b",
+        lambda found: f"at 0x#{numbers.setdefault(found[1].lower(), len(numbers) + 1)}",
+        text,
+    )
+
+
+def figure_size(text: str) -> str:
+    """``<Figure size 640x480 with 1 Axes>``: the pixels, not the number of axes."""
+    return re.sub(r"<Figure size \d+x\d+ with (\d+ Axes)>", r"<Figure with \1>", text)
+
+
+_QUOTED = r"""(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")"""
+_OLD_ARTISTS = re.compile(
+    r"<matplotlib\.(?:figure\.Figure|text\.Text|axes\._subplots\.AxesSubplot)(?: object)? at 0x"
+)
+_SUBPLOTS = re.compile(r"<AxesSubplot:")
+_ARTISTS = (
+    (
+        "<Figure>",
+        re.compile(
+            r"<matplotlib\.figure\.Figure(?: object)? at 0x[^>\n]*>|<Figure(?: size \d+x\d+)? with \d+ Axes>"
+        ),
+    ),
+    (
+        "<Axes>",
+        re.compile(
+            r"<matplotlib\.axes\._subplots\.AxesSubplot(?: object)? at 0x[^>\n]*>"
+            r"|<Axes(?:Subplot)?: ?[^>\n]*>"
+        ),
+    ),
+    (
+        "<Text>",
+        re.compile(
+            rf"<matplotlib\.text\.Text(?: object)? at 0x[^>\n]*>|\bText\([^,'\"\n]*, [^,'\"\n]*, {_QUOTED}\)"
+        ),
+    ),
+)
+
+
+def matplotlib_repr(text: str) -> str:
+    """Figures, axes and texts are told by their class alone: matplotlib before 2.2 and 3.7 did no more."""
+    for name, pattern in _ARTISTS:
+        text = pattern.sub(name, text)
+    return text
+
+
+_NUMPY_SCALAR = re.compile(
+    rf"\bnp\.(?:(complex)\d+\(([^()\n]*)\)|(?:float|int|uint|longdouble)\d*\('?([^()'\n]*)'?\)"
+    rf"|(True|False)_\b|(?:str|bytes)_\((b?{_QUOTED})\))"
+)
+
+
+def numpy_scalars(text: str) -> str:
+    """``np.float64(1.5)``: numpy before 2.0 wrote the number alone."""
+    return _NUMPY_SCALAR.sub(
+        lambda found: f"({found[2]})" if found[1] else found[3] or found[4] or found[5], text
+    )
+
+
+_NUMPY_SHAPE = re.compile(r",\s+shape=\(\d+,(?: \d+(?:, \d+)*)?\)(?=[,)])")
+
+
+def numpy_shape(text: str) -> str:
+    """``array([0, ..., 9], shape=(1000,))``: numpy before 2.2 did not tell the shape of what it shortened."""
+    return _NUMPY_SHAPE.sub("", text)
+
+
+_COUNT_NAME = re.compile(r"^Name: (?:count|proportion), (?=Length: |dtype: )", re.MULTILINE)
+
+
+def pandas_count_name(text: str) -> str:
+    """``Name: count, dtype: int64``: before pandas 2.0, what `value_counts` gave had no name."""
+    return _COUNT_NAME.sub("", text)
+
+
+_DURATION = r"\d[\d.,]*(?:e[+-]?\d+)? ?(?:ns|[uµμ]s|ms|s|seconds?|milliseconds?|microseconds?|min(?:utes)?)"
+_TIMING = (
+    (re.compile(r"^CPU times: user .*$", re.MULTILINE), "CPU times: ..."),
+    (re.compile(rf"^Wall time: (?:\d+(?:min|h|d) ?)*(?:{_DURATION})?$", re.MULTILINE), "Wall time: ..."),
+    (re.compile(rf"^(?:Compiler|Parser) *(?:time)? *: {_DURATION}\n?", re.MULTILINE), ""),
+    (
+        re.compile(
+            r"^.* ± .* per loop \(mean ± std\. dev\. of (\d+) runs?, [\d,]+ loops? each\)$", re.MULTILINE
+        ),
+        r"... per loop (mean ± std. dev. of \1 runs)",
+    ),
+    (re.compile(r"^[\d,]+ loops?, best of (\d+): .* per loop$", re.MULTILINE), r"best of \1: ... per loop"),
+    (re.compile(r"^The slowest run took [\d.]+ times longer than the fastest\..*\n?", re.MULTILINE), ""),
+    (re.compile(r"^(Ran \d+ tests?) in [\d.]+s$", re.MULTILINE), r"\1 in ..."),
+    (
+        re.compile(r"^(=+ .*\b(?:passed|failed|error|skipped)\b.*) in [\d.]+s\b.*$", re.MULTILINE),
+        r"\1 in ...",
+    ),
+    (
+        re.compile(
+            rf"\b([Tt]ook|[Ee]lapsed(?: time)?|[Tt]ime taken|[Tt]ime took to \w+):? {_DURATION}(?![\w/])"
+        ),
+        r"\1 ...",
+    ),
+)
+
+
+def timing(text: str) -> str:
+    """What ``%time``, ``%timeit``, unittest and pytest measured, and durations that ``took`` or ``elapsed``
+    stands before."""
+    for pattern, replacement in _TIMING:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+_FLOAT = re.compile(r"(?<![\w.])(\d+\.\d+)(e[+-]?\d+)?(?![\w.])")
+_DIGITS, _KEPT = 14, 11
+
+
+def last_digits(text: str) -> str:
+    """Of floats with 14 significant digits and more, those after the 11th: other processors and versions of
+    numerical libraries add in another order."""
+
+    def rounded(found: re.Match[str]) -> str:
+        if len(found[1].replace(".", "").lstrip("0")) < _DIGITS:
+            return found[0]
+        return repr(float(f"{float(found[0]):.{_KEPT - 1}e}"))
+
+    return _FLOAT.sub(rounded, text)
+
+
+def order_of_sets(text: str) -> str:
+    """``{2, 1}``: the members of sets, by their text."""
+    return _brackets(text, lambda group: group.ordered(pairs=False)) if "{" in text else text
+
+
+def order_of_dicts(text: str) -> str:
+    """``{'b': 1, 'a': 2}``: the items of dicts, which are equal in any order; before Python 3.7 it was
+    chance."""
+    return _brackets(text, lambda group: group.ordered(pairs=True)) if "{" in text else text
+
+
+def line_breaks_in_brackets(text: str) -> str:
+    """How long lists, arrays and calls are broken into lines and filled up with blanks: between a bracket and
+    the one that closes it, white space outside of strings is one blank, beside the brackets none."""
+    return _brackets(text, lambda group: group.on_one_line())
+
+
+_BLANKS = re.compile(rf"(?<!\w){_QUOTED}|[ \t\xa0]+")
+
+
+def white_space(text: str) -> str:
+    """Runs of blanks outside of quotes are one, lines have none at their ends; no empty lines at the ends of
+    the text."""
+    lines = (
+        _BLANKS.sub(lambda found: found[0] if found[0][0] in "'\"" else " ", line).strip(" ")
+        for line in text.splitlines()
+    )
+    return "\n".join(lines).strip("\n")
+
+
+NORMALISERS = (
+    Normaliser("terminal codes", terminal_codes),
+    Normaliser("address", address),
+    Normaliser("figure size", figure_size),
+    Normaliser("matplotlib repr", matplotlib_repr, (_OLD_ARTISTS, _SUBPLOTS)),
+    Normaliser("numpy 2 scalars", numpy_scalars, (_NUMPY_SCALAR,)),
+    Normaliser("numpy array shape", numpy_shape, (_NUMPY_SHAPE,)),
+    Normaliser("pandas count name", pandas_count_name, (_COUNT_NAME,)),
+    Normaliser("timing", timing),
+    Normaliser("last digits of floats", last_digits),
+    Normaliser("order of sets", order_of_sets),
+    Normaliser("order of dicts", order_of_dicts),
+    Normaliser("line breaks in brackets", line_breaks_in_brackets),
+    Normaliser("white space", white_space),
+)
+"""In the order in which they are applied: what only one form of a text has first, white space last."""
+
+
+# -- texts with brackets ---------------------------------------------------------------------------
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_TOKEN = re.compile(rf"(?<!\w){_QUOTED}|[^()\[\]{{}}'\",:\s]+|\s+|.", re.DOTALL)
+
+
+class _Group:
+    """What stands between a bracket and the one that closes it. items: pieces of text between the commas."""
+
+    __slots__ = ("after", "colons", "items", "opening", "start")
+
+    def __init__(self, opening: str, start: int, after: str) -> None:
+        self.opening = opening
+        self.start = start
+        self.after = after
+        """The character before the bracket."""
+        self.items: list[list[str]] = [[]]
+        self.colons = 0
+
+    def whole(self) -> str:
+        inside = ",".join(map("".join, self.items))
+        return f"{self.opening}{inside}{_CLOSING[self.opening]}"
+
+    def ordered(self, *, pairs: bool) -> str:
+        """With the items of a set, or the pairs of a dict, sorted by their text. In formulas, code and names
+        (``x_{b,a}``, ``f{b,a}``) braces are no set."""
+        if self.opening != "{" or len(self.items) < 2 or re.match(r"[\w\\}^$]", self.after):
+            return self.whole()
+        if (self.colons == 0) == pairs or (pairs and self.colons != len(self.items)):
+            return self.whole()
+        return "{" + ", ".join(sorted("".join(item).strip() for item in self.items)) + "}"
+
+    def on_one_line(self) -> str:
+        items = ("".join(" " if piece.isspace() else piece for piece in item) for item in self.items)
+        return f"{self.opening}{','.join(items).strip(' ')}{_CLOSING[self.opening]}"
+
+
+def _brackets(text: str, build: Callable[[_Group], str]) -> str:
+    """The text with every bracket that is closed written by `build`, inner ones first. From a bracket that is
+    not closed on, nothing is touched up to the bracket that does not fit or the end."""
+    written: list[str] = []
+    open_: list[_Group] = []
+    for token, start in _tokens(text):
+        if token in _CLOSING:
+            open_.append(_Group(token, start, text[start - 1 : start]))
+        elif not open_:
+            written.append(token)
+        elif token in _CLOSING.values():
+            if _CLOSING[open_[-1].opening] != token:
+                written.append(text[open_[0].start : start + 1])
+                open_ = []
+                continue
+            group = open_.pop()
+            (open_[-1].items[-1] if open_ else written).append(build(group))
+        elif token == ",":
+            open_[-1].items.append([])
+        else:
+            open_[-1].colons += token == ":"
+            open_[-1].items[-1].append(token)
+    if open_:
+        written.append(text[open_[0].start :])
+    return "".join(written)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    return ((found[0], found.start()) for found in _TOKEN.finditer(text))

@@ -1,0 +1,1 @@
+"""deskcheck inside of Jupyter: the magic, the server's extension, and what they record."""

@@ -1,0 +1,208 @@
+"""The trajectory of a notebook while somebody works in it: what is seen of it becomes steps, each on disk at
+once.
+
+Who sees it: `magic`, from inside the kernel, and `server`, from the Jupyter server. Neither sees the user
+type: an edit shows when its cell runs or when the notebook is saved, and is then a step that is `inferred`.
+"""
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from deskcheck.notebook.trajectory.changes import changes, matched
+from deskcheck.notebook.trajectory.file import Writer, begun, read_trajectory
+from deskcheck.notebook.trajectory.masking import Mask
+from deskcheck.notebook.trajectory.trajectory import (
+    Cell,
+    Deletion,
+    Edit,
+    Ended,
+    Execution,
+    Insertion,
+    Restart,
+    Status,
+    Step,
+    Trajectory,
+    advance,
+    moved,
+)
+from deskcheck.recording.program import Environment
+
+_INPUT = "input-"
+"""Beginning of the ids of what ran without being a cell of the notebook: a console's input."""
+
+
+class Live:
+    """A trajectory that is being made. Not for two threads at once.
+
+    path: its file. If that is there, finished or not, the recording goes on at its end. head: of a new one,
+    with the cells that the notebook has. mask: takes the secrets out of all that is written. fresh: the
+    kernel has none of the variables of an earlier part.
+
+    Raises:
+        RecordingError: the file cannot be written or read, or another process is recording it.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], head: Trajectory, mask: Mask | None = None, *, fresh: bool = True
+    ) -> None:
+        self.path = Path(path)
+        self.mask = mask
+        unfinished = begun(self.path)
+        finished = read_trajectory(self.path) if self.path.exists() else None
+        earlier = unfinished or finished
+        cells = tuple(head.cells) if mask is None else tuple(map(mask.cell, head.cells))
+        head = replace(earlier or replace(head, cells=cells), steps=())
+        self.writer = Writer(self.path, head)
+        self.cells = {cell.id: cell for cell in head.cells}
+        self.order = tuple(self.cells)
+        self.steps = 0
+        self._running: list[str] = []
+        self._held: tuple[tuple[Cell, ...], bool, float] | None = None
+        self._last: str | None = None
+        self._aliases: dict[str, str] | None = None
+        """Cells by the ids that the front end gave them, where the file holds none."""
+        try:
+            if finished is not None:
+                # What is on the way to the next Parquet file holds at least what is in this one.
+                for number, step in enumerate(finished.steps):
+                    if number >= self.writer.resumed:
+                        self.writer.write(step)
+            for step in self.writer.steps():
+                self._advance(step)
+            if earlier is not None and fresh:
+                self.restarted("died" if unfinished is not None else "asked")
+        except BaseException:
+            self.writer.close()
+            raise
+
+    def _advance(self, step: Step) -> None:
+        advance(self.cells, step)
+        self.order = step.order
+        self.steps += 1
+
+    def _write(self, step: Step) -> None:
+        step = step if self.mask is None else self.mask.step(step)
+        self.writer.write(step)
+        self._advance(step)
+
+    def _masked(self, text: str) -> str:
+        return text if self.mask is None else self.mask.text(text)
+
+    # -- what is seen ------------------------------------------------------------------------------
+
+    def begins(
+        self, cell: str | None, source: str, deleted: Iterable[str] = (), at: float | None = None
+    ) -> str:
+        """A cell begins to run: returns its id in the trajectory.
+
+        cell: as the front end named it, None where it named none. deleted: cells that the front end says were
+        deleted since the last execution. The step of the execution itself is `ran`.
+        """
+        at = time.time() if at is None else at
+        for each in deleted:
+            gone = self._known(each)
+            if gone is not None:
+                self._deleted(gone, at)
+        id_ = self._known(cell, source)
+        masked = self._masked(source)
+        if id_ is None:
+            id_ = cell if cell is not None else self._input_id()
+            place = self.order.index(self._last) + 1 if self._last in self.order else len(self.order)
+            step: Step = Insertion(cell=id_, source=source, position=place, order=(), at=at, inferred=True)
+            self._write(replace(step, order=moved(self.order, step)))
+            if cell is not None and self._aliases is not None:
+                self._aliases[cell] = id_
+        elif (self.cells[id_].source, self.cells[id_].type) != (masked, "code"):
+            self._write(Edit(cell=id_, source=source, order=self.order, at=at, inferred=True))
+        self._last = id_
+        self._running.append(id_)
+        return id_
+
+    def ran(self, cell: str, source: str, status: Status, **facts: Any) -> None:
+        """An execution has ended. cell: as `begins` returned it. facts: fields of `Execution`."""
+        self._write(Execution(cell=cell, source=source, status=status, order=self.order, **facts))
+        self._running.remove(cell)
+        if self._held is not None and not self._running:
+            cells, own_ids, at = self._held
+            self._held = None
+            self._saved(cells, own_ids, at)
+
+    def restarted(self, why: str = "asked") -> None:
+        """The kernel is a fresh one."""
+        self._write(Restart(why=why, order=self.order, at=time.time()))
+
+    def saved(self, cells: Iterable[Cell], *, own_ids: bool = True) -> None:
+        """The notebook was saved with these cells. own_ids: the file has their ids (nbformat 4.5)."""
+        if self._running:
+            # A cell can be changed while it runs: what it ran is told first.
+            self._held = tuple(cells), own_ids, time.time()
+        else:
+            self._saved(tuple(cells), own_ids, time.time())
+
+    def _saved(self, cells: tuple[Cell, ...], own_ids: bool, at: float) -> None:
+        before = [self.cells[id_] for id_ in self.order]
+        now = list(cells) if self.mask is None else list(map(self.mask.cell, cells))
+        if not own_ids:
+            cells_of_it = [cell for cell in before if not cell.id.startswith(_INPUT)]
+            now = matched(cells_of_it, now, self._new_ids())
+            self._aliases = self._aliases or {}
+        # What is no cell of the notebook stays below the cell that it followed.
+        for number, cell in enumerate(before):
+            if cell.id.startswith(_INPUT):
+                places = {each.id: place for place, each in enumerate(now, 1)}
+                above = (places[each.id] for each in reversed(before[:number]) if each.id in places)
+                now.insert(next(above, 0), cell)
+        for step in changes(before, now, at):
+            self._write(step)
+
+    def finish(self, ended: Ended = Ended.WHOLE, environment: Environment | None = None) -> Trajectory:
+        """Make the Parquet file."""
+        return self.writer.finish(ended, environment=environment)
+
+    def close(self) -> None:
+        """Leave what was recorded to the next recorder."""
+        self.writer.close()
+
+    # -- ids ---------------------------------------------------------------------------------------
+
+    def _known(self, cell: str | None, source: str | None = None) -> str | None:
+        """The cell's id here, None if it is new. A file before nbformat 4.5 holds no ids, and the front end
+        makes new ones each time it reads it: there, a cell is told by its source when it first runs."""
+        if cell is None or cell in self.cells:
+            return cell
+        if self._aliases is None:
+            return None
+        found = self._aliases.get(cell)
+        if found not in self.cells and source is not None:
+            taken = {*self._aliases.values()}
+            masked = self._masked(source)
+            alike = (
+                c.id
+                for c in map(self.cells.__getitem__, self.order)
+                if c.source == masked and c.type == "code"
+            )
+            found = next((id_ for id_ in alike if id_ not in taken), None)
+            if found is not None:
+                self._aliases[cell] = found
+        return found if found in self.cells else None
+
+    def _input_id(self) -> str:
+        number = sum(id_.startswith(_INPUT) for id_ in self.cells)
+        while f"{_INPUT}{number}" in self.cells:
+            number += 1
+        return f"{_INPUT}{number}"
+
+    def _new_ids(self) -> Any:
+        number = len(self.cells)
+        while True:
+            if f"cell-{number}" not in self.cells:
+                yield f"cell-{number}"
+            number += 1
+
+    def _deleted(self, cell: str, at: float) -> None:
+        order = tuple(id_ for id_ in self.order if id_ != cell)
+        self._write(Deletion(cell=cell, order=order, at=at))

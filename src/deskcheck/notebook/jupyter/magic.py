@@ -1,0 +1,407 @@
+"""``%load_ext deskcheck``: the magic `%deskcheck`, which records a kernel from inside, at the user's word.
+
+What ran is seen where ipykernel runs a cell (`do_execute`), what it showed where ipykernel sends it to the
+front ends (`Session.send`): each output belongs to the cell whose message it answers. IPython's own hooks
+come for silent runs of front ends too, not for every cell that they end, and twice for a cell inside a cell
+(``get_ipython().run_cell``). An error of ours stops the recording, says so, and leaves the cell alone.
+"""
+
+import argparse
+import atexit
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from deskcheck.errors import DeskcheckError, InputError, RecordingError
+from deskcheck.notebook.kernel.late import Children
+from deskcheck.notebook.state.capture import Capture, StateLimits
+
+_USAGE = """\
+%deskcheck record FILE_OR_FOLDER [--mask] [--mask-name REGEX] [--mask-text REGEX]
+                                 [--no-state | --state-s SECONDS]
+%deskcheck status
+%deskcheck stop
+%deskcheck context [NAME ...] [--budget TOKENS] [--json] [--no-mask] [--time-s SECONDS]
+%%deskcheck context ...    what the code in this cell depends on; the code is not run"""
+
+
+class Recorder:
+    """Records what a kernel runs, until `stop`.
+
+    shell: of ipykernel. path: the trajectory's file. mask, fresh: as of `Live`. capture: sees the variables;
+    None: they are not recorded.
+
+    Raises:
+        InputError: the shell is not one of ipykernel.
+        RecordingError: the file cannot be written or read, or another process is recording it.
+    """
+
+    def __init__(
+        self, shell: Any, path: Path, *, mask: Any = None, capture: Capture | None = None, fresh: bool = True
+    ) -> None:
+        # Not at the top: these bring pyarrow into the user's kernel, which `context` does without.
+        from deskcheck.notebook.jupyter.live import Live
+        from deskcheck.notebook.trajectory.trajectory import Trajectory
+
+        kernel = getattr(shell, "kernel", None)
+        if kernel is None or not hasattr(kernel, "do_execute"):
+            raise InputError(
+                f"{type(shell).__name__}: only kernels of ipykernel can be recorded, as Jupyter starts them."
+            )
+        self.shell, self.kernel, self.capture = shell, kernel, capture
+        self.failure: Exception | None = None
+        self.children = Children()
+        self.executions = 0
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._running: dict[str, Any] = {}
+        """What the cells that run have shown so far, by the id of the message that asked for them."""
+        head = Trajectory(
+            id=path.name.partition(".")[0], source="kernel", cells=(), steps=(), language="python"
+        )
+        self.live = Live(path, head, mask, fresh=fresh)
+        self._run, self._send = kernel.do_execute, kernel.session.send
+        kernel.do_execute = self._do_execute
+        kernel.session.send = self._sent
+        atexit.register(self.stop)
+
+    @property
+    def path(self) -> Path:
+        return self.live.path
+
+    def stop(self) -> None:
+        """End the recording and make its Parquet file. Does nothing the second time, or in a forked child."""
+        if os.getpid() != self._pid or self.kernel is None:
+            return
+        atexit.unregister(self.stop)
+        with self._lock:
+            self._detach()
+            self.live.close()
+        _finish(self.path)
+
+    def _detach(self) -> None:
+        # Another extension may have put its own around ours: then ours stays, and passes everything on.
+        if self.kernel.__dict__.get("do_execute") == self._do_execute:
+            self.kernel.do_execute = self._run
+        if self.kernel.session.__dict__.get("send") == self._sent:
+            self.kernel.session.send = self._send
+        self.kernel = None
+
+    def _fail(self, error: Exception) -> None:
+        """Stop at an error of ours. What was recorded stays for the next recorder."""
+        with self._lock:
+            self.failure = error
+            if self.kernel is not None:
+                atexit.unregister(self.stop)
+                self._detach()
+                self.live.close()
+        print(f"deskcheck: the recording has stopped: {error}", file=sys.stderr)
+
+    # -- in ipykernel's place ----------------------------------------------------------------------
+
+    async def _do_execute(self, code: str, silent: bool, *args: Any, **named: Any) -> Any:
+        kernel = self.kernel
+        cell_id = named.get("cell_id")
+        asked = not silent and (named.get("store_history", True) or cell_id is not None)
+        if kernel is None or not asked or not code.strip():
+            return await self._run(code, silent, *args, **named)
+        message = kernel.get_parent("shell")["header"]["msg_id"]
+        cell = self._undisturbed(self._begins, message, code, cell_id, named.get("cell_meta") or {})
+        memory = _memory()
+        started, wall, cpu = time.time(), time.perf_counter(), time.process_time()
+        reply: Any = None
+        try:
+            reply = await self._run(code, silent, *args, **named)
+        finally:
+            if cell is not None and os.getpid() == self._pid and self.kernel is not None:
+                figures = {
+                    "at": started,
+                    "end": time.time(),
+                    "wall_s": time.perf_counter() - wall,
+                    "cpu_s": time.process_time() - cpu,
+                    "memory_before": memory,
+                    "memory_after": _memory(),
+                }
+                self._undisturbed(self._ended, message, cell, code, reply, figures)
+        return reply
+
+    def _guarded(self, do: Callable[..., Any], *given: Any) -> Any:
+        try:
+            return do(*given)
+        except Exception as error:  # noqa: BLE001  # ours must not become the user's
+            self._fail(error)
+            return None
+
+    def _undisturbed(self, do: Callable[..., Any], *given: Any) -> Any:
+        """Before and after a cell an interrupt is for nobody. In here it would end the recording in the
+        middle of a step, and ipykernel would send no reply."""
+        if threading.current_thread() is not threading.main_thread():
+            return self._guarded(do, *given)
+        before = signal.getsignal(signal.SIGINT)
+        if before is None:  # not of Python's making, so that it could not be set back
+            return self._guarded(do, *given)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return self._guarded(do, *given)
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _begins(self, message: str, code: str, cell_id: str | None, meta: dict[str, Any]) -> str:
+        from deskcheck.notebook.kernel.kernel import CellLimits, Collected
+
+        with self._lock:
+            self._running[message] = Collected(CellLimits(), time.monotonic())
+            return self.live.begins(cell_id, code, _deleted(meta))
+
+    def _show(self, running: Any, asked: str, message: dict[str, Any]) -> None:
+        from deskcheck.sandbox.decoder import shown
+
+        running.take(shown(message["header"]["msg_type"], asked, message["content"]))
+
+    def _ended(self, message: str, cell: str, code: str, reply: Any, figures: dict[str, Any]) -> None:
+        from deskcheck.notebook.trajectory.trajectory import Status
+
+        # What it printed last is still on its way; ipykernel does the same before it replies.
+        self.children.wait()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        status = Status.ERROR
+        if reply is None or reply.get("ename") == "KeyboardInterrupt":
+            status = Status.INTERRUPTED
+        elif reply.get("status") == "ok":
+            status = Status.OK
+        state = None
+        if self.capture is not None:
+            state = self.capture.after_cell(self.shell.user_ns, self.shell.user_ns_hidden, code)
+        with self._lock:
+            outputs = tuple(self._running.pop(message).outputs)
+            self.live.ran(
+                cell,
+                code,
+                status,
+                outputs=outputs,
+                count=(reply or {}).get("execution_count"),
+                state=state,
+                **figures,
+            )
+            self.executions += 1
+
+    def _sent(self, *args: Any, **named: Any) -> Any:
+        message = self._send(*args, **named)
+        if self._running and os.getpid() == self._pid and isinstance(message, dict):
+            with self._lock:
+                asked = (message.get("parent_header") or {}).get("msg_id", "")
+                running = self._running.get(asked)
+                if running is not None:
+                    self._guarded(self._show, running, asked, message)
+        return message
+
+
+def _finish(path: Path) -> None:
+    """Make the Parquet file, in a process of its own: pyarrow imports pandas for it, which is not to be
+    brought into the user's kernel and cannot be imported at its end."""
+    from deskcheck.notebook.kernel.replayer import packages
+    from deskcheck.recording.program import Environment
+
+    seed = os.environ.get("PYTHONHASHSEED", "")
+    environment = Environment.here(
+        tracer="none", hash_seed=int(seed) if seed.isdigit() else None, packages=packages(fresh=False)
+    )
+    ran = subprocess.run(
+        # -P: nothing in the user's folder is taken for a library. A new session: who ends the kernel and its
+        # process group lets this end its work.
+        [
+            sys.executable,
+            "-P",
+            "-c",
+            "from deskcheck.notebook.jupyter import magic; magic._finished()",
+            str(path),
+        ],
+        input=json.dumps(environment.to_dict()),
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        check=False,
+    )
+    if ran.returncode:
+        last = ran.stderr.strip().rpartition("\n")[2]
+        raise RecordingError(
+            f"{path}: could not be made ({last}). What was recorded is in {path.name}.part; recording there "
+            "again goes on with it.",
+            str(path),
+        )
+
+
+def _finished() -> None:
+    """What that process does."""
+    from deskcheck.notebook.trajectory.file import Writer, begun
+    from deskcheck.recording.program import Environment
+
+    path = sys.argv[1]
+    head = begun(path)
+    assert head is not None
+    with Writer(path, head) as writer:
+        writer.finish(environment=Environment(**json.load(sys.stdin)))
+
+
+def _deleted(meta: dict[str, Any]) -> list[str]:
+    """Cells that JupyterLab says were deleted since the last execution."""
+    found = meta.get("deletedCells")
+    return [id_ for id_ in found if isinstance(id_, str)] if isinstance(found, list) else []
+
+
+def _memory() -> int | None:
+    """Bytes resident in this process."""
+    from deskcheck.notebook.kernel.kernel import memory_of
+
+    return memory_of(os.getpid())[0]
+
+
+class _Arguments(argparse.ArgumentParser):
+    """Raises InputError where argparse would end the process."""
+
+    def error(self, message: str) -> Any:
+        raise InputError(f"%deskcheck: {message}.\n{_USAGE}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Arguments(prog="deskcheck", add_help=False)
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=_Arguments)
+    record = commands.add_parser("record", add_help=False)
+    record.add_argument("path")
+    record.add_argument("--mask", action="store_true")
+    record.add_argument("--mask-name", action="append", default=[])
+    record.add_argument("--mask-text", action="append", default=[])
+    state = record.add_mutually_exclusive_group()
+    state.add_argument("--no-state", action="store_true")
+    state.add_argument("--state-s", type=float, default=StateLimits().time_s)
+    context = commands.add_parser("context", add_help=False)
+    context.add_argument("names", nargs="*")
+    context.add_argument("--budget", type=int, default=2000)
+    context.add_argument("--json", action="store_true")
+    context.add_argument("--no-mask", action="store_true")
+    context.add_argument("--time-s", type=float, default=0.05)
+    commands.add_parser("status", add_help=False)
+    commands.add_parser("stop", add_help=False)
+    return parser
+
+
+class Magic:
+    """`%deskcheck`, of one shell."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self.recorder: Recorder | None = None
+        self._captures: dict[Path, Capture | None] = {}
+        """What was recorded from this kernel before, with what is known of the variables then."""
+
+    def __call__(self, line: str, cell: str | None = None) -> None:
+        try:
+            asked = _parser().parse_args(shlex.split(line))
+            asked.code = cell
+            if cell is not None and asked.command != "context":
+                raise InputError(f"%%deskcheck {asked.command}: has no use for a cell: %deskcheck.")
+            getattr(self, f"_{asked.command}")(asked)
+        except DeskcheckError as error:
+            # As a line, not a traceback: the fault is in the words of the magic.
+            print(error, file=sys.stderr)
+        except ValueError as error:
+            print(f"%deskcheck: {error}.\n{_USAGE}", file=sys.stderr)
+
+    def _record(self, asked: argparse.Namespace) -> None:
+        from deskcheck.notebook.trajectory.masking import Mask
+
+        if self.recorder is not None and self.recorder.kernel is not None:
+            raise InputError(f"{self.recorder.path}: is being recorded already. To end that: %deskcheck stop")
+        path = _file(Path(asked.path), self.shell)
+        mask = None
+        if asked.mask or asked.mask_name or asked.mask_text:
+            mask = Mask(asked.mask_name, asked.mask_text)
+        again = path in self._captures
+        capture = self._captures.get(path)
+        if asked.no_state:
+            capture = None
+        elif capture is None:
+            capture = Capture(StateLimits(time_s=asked.state_s))
+        self.recorder = Recorder(self.shell, path, mask=mask, capture=capture, fresh=not again)
+        self._captures[path] = capture
+        more = f", at step {self.recorder.live.steps}" if self.recorder.live.steps else ""
+        print(f"Recording into {path} from the next cell on{more}. To end it: %deskcheck stop")
+
+    def _context(self, asked: argparse.Namespace) -> None:
+        from deskcheck.notebook.state.context import of_shell
+
+        text = of_shell(
+            self.shell,
+            asked.names or None,
+            code=asked.code,
+            budget=asked.budget,
+            form="json" if asked.json else "text",
+            time_s=asked.time_s,
+            mask=not asked.no_mask,
+        )
+        print(text, end="")
+
+    def _status(self, asked: argparse.Namespace) -> None:
+        recorder = self.recorder
+        if recorder is None:
+            print("Nothing is recorded. To begin: %deskcheck record FILE_OR_FOLDER")
+        elif recorder.failure is not None:
+            print(f"Recording into {recorder.path} has stopped: {recorder.failure}")
+        elif recorder.kernel is None:
+            print(f"Nothing is recorded. {recorder.path} has {recorder.live.steps} steps.")
+        else:
+            what = "with" if recorder.capture is not None else "without"
+            masked = "masked" if recorder.live.mask is not None else "not masked"
+            print(
+                f"Recording into {recorder.path}: {recorder.executions} executions, {what} variables; "
+                f"secrets are {masked}."
+            )
+
+    def _stop(self, asked: argparse.Namespace) -> None:
+        if self.recorder is None or self.recorder.kernel is None:
+            raise InputError("Nothing is recorded. To begin: %deskcheck record FILE_OR_FOLDER")
+        self.recorder.stop()
+        print(f"Written: {self.recorder.path}, {self.recorder.live.steps} steps.")
+
+
+def _file(path: Path, shell: Any) -> Path:
+    """The trajectory's file, in a folder under the notebook's name, as far as the front end tells that."""
+    from deskcheck.notebook.trajectory.file import SUFFIX
+
+    path = path.expanduser().absolute()
+    if path.name.endswith(SUFFIX):
+        return path
+    if path.suffix:
+        raise InputError(f"{path}: name a folder, or a file that ends in {SUFFIX}.")
+    told = shell.user_ns.get("__session__") or os.environ.get("JPY_SESSION_NAME") or "notebook"
+    return path / (Path(told).stem + SUFFIX)
+
+
+_magics: "weakref.WeakKeyDictionary[Any, Magic]" = weakref.WeakKeyDictionary()
+
+
+def load(shell: Any) -> None:
+    """Give an IPython shell the magic `%deskcheck`; nothing is recorded by that."""
+    if shell not in _magics:
+        _magics[shell] = Magic(shell)
+    shell.register_magic_function(_magics[shell], magic_kind="line_cell", magic_name="deskcheck")
+
+
+def unload(shell: Any) -> None:
+    """Take the magic away, and end what it records."""
+    magic = _magics.pop(shell, None)
+    if magic is not None and magic.recorder is not None:
+        magic.recorder.stop()
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop("deskcheck", None)

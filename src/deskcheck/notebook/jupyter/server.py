@@ -1,0 +1,543 @@
+"""The Jupyter Server extension: records notebooks that people work on in JupyterLab or another front end.
+
+It does nothing until it is given a folder: ``jupyter lab --Deskcheck.folder=FOLDER``. No plugin for the front
+end is needed. What is seen, and where:
+
+- what is asked for, with the cell's id and the cells deleted before: at the front end's websocket, whose
+  class the server lets its user choose (`kernel_websocket_connection_class`); ours is put before the chosen
+  one and passes everything on to it;
+- what runs and is shown: on the kernel's IOPub channel, to which the server itself listens in the same way,
+  so that a browser that is closed loses nothing;
+- saves, renames, restarts and interrupts: as the server's events (Jupyter Events);
+- a kernel that died: from the server's own watch over it.
+
+Everything is put into one queue and told there in its order. An error of ours stops the recording of that
+notebook, says so in the server's log, and leaves the session alone.
+"""
+
+import asyncio
+import json
+import time
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.session import Session
+from jupyter_core.utils import ensure_async
+from jupyter_server.extension.application import ExtensionApp
+from jupyter_server.services.kernels.connection.base import (
+    deserialize_binary_message,
+    deserialize_msg_from_ws_v1,
+)
+from traitlets import Bool, List, Unicode
+
+from deskcheck.errors import DeskcheckError
+from deskcheck.notebook.jupyter.magic import _deleted
+from deskcheck.notebook.kernel.kernel import CellLimits, Collected
+from deskcheck.notebook.trajectory.ipynb import parse_notebook
+from deskcheck.notebook.trajectory.trajectory import Cell, Status, Trajectory
+from deskcheck.sandbox.decoder import shown
+
+_KERNEL_EVENTS = "https://events.jupyter.org/jupyter_server/kernel_actions/v1"
+_CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
+_REPLY_S = 5.0
+"""For the reply to a cell to come after its outputs, where the front end is there to get it."""
+_LOOK_S, _LOOKS = 0.25, 120
+"""Between looks for the notebook that a new kernel runs, and how many; each execution looks too."""
+_HEARD_S, _ASK_S = 5.0, 0.25
+"""How long a front end waits for us to hear its kernel, and between two questions to that."""
+_REQUESTS = 10_000
+"""Of a kernel, that are remembered until they run."""
+
+
+class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where it is not installed
+    """Records notebooks into a folder, if it is given one."""
+
+    name = "deskcheck"
+    folder = Unicode(
+        "",
+        help="Folder for the trajectories of all notebooks that are worked on. Empty: nothing is recorded.",
+    ).tag(config=True)
+    mask = Bool(False, help="Take secrets out of what is recorded, by built-in patterns.").tag(config=True)
+    mask_names = List(
+        Unicode(), help="Regular expressions for names whose values are secrets, beside the built-in ones."
+    ).tag(config=True)
+    mask_texts = List(
+        Unicode(), help="Regular expressions for secrets in text, beside the built-in ones."
+    ).tag(config=True)
+
+    def initialize_settings(self) -> None:
+        self.recorder: Recorder | None = None
+        if not self.folder:
+            return
+        from deskcheck.notebook.trajectory.masking import Mask
+
+        masks = self.mask or self.mask_names or self.mask_texts
+        if masks:
+            Mask(self.mask_names, self.mask_texts)  # refuses what is no pattern while the server starts
+        folder = Path(self.folder).expanduser().absolute()
+        self.recorder = Recorder(
+            self.serverapp,
+            folder,
+            (lambda: Mask(self.mask_names, self.mask_texts)) if masks else None,
+            self.log,
+        )
+        key = "kernel_websocket_connection_class"
+        self.settings[key] = _listening(self.settings[key], self.recorder)
+        self.log.info(
+            f"deskcheck records the notebooks that are worked on into {folder}"
+            + (", with secrets masked" if masks else "")
+        )
+
+    async def stop_extension(self) -> None:
+        if self.recorder is not None:
+            await self.recorder.stop()
+
+
+def _listening(base: Any, recorder: "Recorder") -> Any:
+    """A class of websocket connections that tells the recorder what passes."""
+
+    class Connection(base):  # type: ignore[misc]
+        def __init__(self, *args: Any, **named: Any) -> None:
+            super().__init__(*args, **named)
+            recorder.connected(self.kernel_manager)
+
+        def connect(self) -> "asyncio.Future[None]":
+            # Messages of the front end are passed on when this is done.
+            return asyncio.ensure_future(recorder.hearing(self.kernel_manager, super().connect()))
+
+        def handle_incoming_message(self, incoming_msg: Any) -> None:
+            recorder.guarded(recorder.asked, self, incoming_msg)
+            super().handle_incoming_message(incoming_msg)
+
+        def handle_outgoing_message(self, stream: Any, outgoing_msg: list[Any]) -> None:
+            recorder.guarded(recorder.answered, self, stream, outgoing_msg)
+            super().handle_outgoing_message(stream, outgoing_msg)
+
+    return Connection
+
+
+class _Run:
+    """A cell that runs: what it has shown until now."""
+
+    def __init__(self, message: str, cell: str, source: str, at: float, count: int | None) -> None:
+        self.message, self.cell, self.source, self.at, self.count = message, cell, source, at, count
+        self.shown = Collected(CellLimits(), time.monotonic())
+        self.end: float | None = None
+        self.status: Status | None = None
+        self.detail: str | None = None
+
+    def give_up(self, why: str) -> None:
+        """The kernel will not say any more of it."""
+        if self.end is None:
+            self.end, self.status, self.detail = time.time(), Status.DIED, why
+        elif self.status is None:
+            error = next((o for o in self.shown.outputs if o.type == "error"), None)
+            self.status = Status.OK if error is None else Status.ERROR
+            if error is not None and error.name == "KeyboardInterrupt":
+                self.status = Status.INTERRUPTED
+            self.detail = "the kernel's reply was not seen: the status is that of its outputs"
+
+
+class _Watched:
+    """A kernel, as far as it is seen."""
+
+    def __init__(self, manager: Any) -> None:
+        self.manager = manager
+        self.id: str = manager.kernel_id
+        self.session = Session(config=manager.session.config, key=manager.session.key)
+        self.stream: Any = None
+        self.heard = asyncio.Event()
+        """Something came on the stream: a subscription that is new passes on nothing for a moment."""
+        self.path: str | None = None
+        """The notebook that it runs, by which `Recorder` knows its trajectory."""
+        self.requests: dict[str, dict[str, Any]] = {}
+        """Executions that a front end asked for, by the message's id."""
+        self.runs: deque[_Run] = deque()
+        self.dies = False
+        self.looks = 0
+
+
+class Recorder:
+    """Sees what happens in a server and writes it down. Everything here is called in the server's loop."""
+
+    def __init__(self, serverapp: Any, folder: Path, mask: Any, log: Any) -> None:
+        self.serverapp, self.folder, self.mask, self.log = serverapp, folder, mask, log
+        self.kernels: dict[str, _Watched] = {}
+        self.notebooks: dict[str, Any] = {}
+        """`Live` by the notebook's path; None where its recording has failed."""
+        self._last_kernel: dict[str, str] = {}
+        """By the notebook's path: the kernel that it ran in last."""
+        self._queue: asyncio.Queue[tuple[Any, ...]] = asyncio.Queue()
+        self._worker: asyncio.Task[None] | None = None
+        serverapp.event_logger.add_listener(schema_id=_KERNEL_EVENTS, listener=self._kernel_event)
+        serverapp.event_logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._contents_event)
+
+    def guarded(self, see: Any, *given: Any) -> None:
+        """Look at a message. What it says may be anything: an error must not keep it from passing."""
+        try:
+            see(*given)
+        except Exception:  # of ours, and the user's session must go on
+            self.log.exception("deskcheck: a message could not be read")
+
+    def _put(self, *event: Any) -> None:
+        if self._worker is None:
+            self._worker = asyncio.get_running_loop().create_task(self._work())
+        self._queue.put_nowait(event)
+
+    # -- what is seen, in the order of its coming --------------------------------------------------
+
+    def connected(self, manager: Any) -> None:
+        """A front end connects to a kernel."""
+        if manager.kernel_id not in self.kernels:
+            watched = self.kernels[manager.kernel_id] = _Watched(manager)
+            self._listen(watched)
+            manager.add_restart_callback(lambda: self._put(self._dies, watched), "restart")
+            manager.add_restart_callback(lambda: self._put(self._dead, watched), "dead")
+        self._put(self._attach, self.kernels[manager.kernel_id])
+
+    def _listen(self, watched: _Watched) -> None:
+        """Listen to what the kernel publishes, as the server does to know whether it is busy."""
+        if watched.stream is not None:
+            watched.stream.close()
+        watched.heard = asyncio.Event()
+        watched.stream = watched.manager.connect_iopub()
+        watched.stream.on_recv(lambda parts: self.guarded(self._published, watched, parts))
+
+    async def hearing(self, manager: Any, connected: "asyncio.Future[None] | None") -> None:
+        """Wait until the front end is connected and what the kernel publishes comes here, too.
+
+        The kernel is asked who it is until then, as the server does for its own subscription.
+        """
+        if connected is not None:
+            await connected
+        watched = self.kernels.get(manager.kernel_id)
+        if watched is None or watched.heard.is_set():
+            return
+        control = manager.connect_control()
+        try:
+            for _ in range(round(_HEARD_S / _ASK_S)):
+                watched.session.send(control, "kernel_info_request")
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(watched.heard.wait(), _ASK_S)
+                    return
+            self.log.warning(
+                f"deskcheck: the kernel {watched.id} has published nothing for {_HEARD_S:.0f} s; "
+                "its first outputs may be missing in the recording"
+            )
+        finally:
+            control.close()
+
+    def asked(self, connection: Any, incoming: Any) -> None:
+        """A message of the front end, as it came."""
+        if isinstance(incoming, bytes) and connection.subprotocol == "v1.kernel.websocket.jupyter.org":
+            channel, parts = deserialize_msg_from_ws_v1(incoming)
+            if channel != "shell" or json.loads(parts[0]).get("msg_type") != "execute_request":
+                return
+            header, metadata, content = (json.loads(parts[n]) for n in (0, 2, 3))
+        else:
+            message = (
+                deserialize_binary_message(incoming) if isinstance(incoming, bytes) else json.loads(incoming)
+            )
+            header, metadata, content = message["header"], message.get("metadata") or {}, message["content"]
+            if header.get("msg_type") != "execute_request":
+                return
+        watched = self.kernels.get(connection.kernel_id)
+        if watched is None:  # it was shut down
+            return
+        if content.get("silent"):
+            return
+        cell = metadata.get("cellId")
+        request = {
+            "source": content["code"],
+            "cell": cell if isinstance(cell, str) else None,
+            "deleted": _deleted(metadata),
+            "kept": bool(cell) or content.get("store_history", True),
+        }
+        self._put(self._requested, watched, header["msg_id"], request)
+
+    def answered(self, connection: Any, stream: Any, parts: list[Any]) -> None:
+        """A message of the kernel on its way to a front end."""
+        channel = stream if isinstance(stream, str) else getattr(stream, "channel", None)
+        watched = self.kernels.get(connection.kernel_id)
+        if watched is not None and channel == "shell" and (watched.requests or watched.runs):
+            message = self._message(watched, parts)
+            if message["msg_type"] == "execute_reply":
+                self._put(self._replied, watched, message)
+
+    def _published(self, watched: _Watched, parts: list[Any]) -> None:
+        watched.heard.set()
+        message = self._message(watched, parts)
+        if (message.get("parent_header") or {}).get("msg_type") == "execute_request":
+            self._put(self._shown, watched, message)
+
+    def _message(self, watched: _Watched, parts: list[Any]) -> dict[str, Any]:
+        _, parts = watched.session.feed_identities(parts)
+        # Each session refuses a signature that it has seen: a message can pass here twice.
+        watched.session.digest_history.clear()
+        message: dict[str, Any] = watched.session.deserialize(parts)
+        return message
+
+    async def _kernel_event(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
+        watched = self.kernels.get(data.get("kernel_id", ""))
+        if watched is None or data.get("status") != "success":
+            return
+        if data["action"] == "restart":
+            # Even on the same ports: until the old connection finds the new kernel, what that says is lost.
+            self._listen(watched)
+            self._put(self._restarted, watched)
+        elif data["action"] == "shutdown":
+            self._put(self._ended, watched)
+
+    async def _contents_event(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
+        path = str(data.get("path", "")).lstrip("/")
+        if data.get("action") == "save" and path.endswith(".ipynb"):
+            self._put(self._saved, path)
+        elif data.get("action") == "rename":
+            self._put(self._renamed, str(data.get("source_path", "")).lstrip("/"), path)
+
+    # -- what is told, in its order ----------------------------------------------------------------
+
+    async def _work(self) -> None:
+        while True:
+            do, *given = await self._queue.get()
+            try:
+                await do(*given)
+            except Exception as error:  # noqa: BLE001  # of ours, and the user's session must go on
+                self._fail(given[0] if given else None, error)
+            finally:
+                self._queue.task_done()
+
+    def _fail(self, about: Any, error: Exception) -> None:
+        """Stop the recording of a notebook at an error of ours. What was recorded stays for the next."""
+        path = about.path if isinstance(about, _Watched) else str(about)
+        self.log.error(
+            f"deskcheck: the recording of {path} has stopped: {error}",
+            exc_info=not isinstance(error, DeskcheckError),
+        )
+        live = self.notebooks.get(path or "")
+        if live is not None:
+            live.close()
+        if path is not None:
+            self.notebooks[path] = None
+
+    def _live(self, watched: _Watched) -> Any:
+        return None if watched.path is None else self.notebooks.get(watched.path)
+
+    async def _attach(self, watched: _Watched) -> None:
+        """Find the notebook that a kernel runs, and begin its recording, or go on with it."""
+        if watched.path is not None:
+            return
+        for session in await ensure_async(self.serverapp.session_manager.list_sessions()):
+            path = _plain(session["path"])
+            its_own = session["type"] == "notebook" and session["kernel"]["id"] == watched.id
+            if its_own and await ensure_async(self.serverapp.contents_manager.file_exists(path)):
+                watched.path = path
+                break
+        else:
+            # A console has no notebook, and JupyterLab names a session only some moments after it was made.
+            if watched.looks < _LOOKS:
+                watched.looks += 1
+                asyncio.get_running_loop().call_later(_LOOK_S, lambda: self._put(self._attach, watched))
+            return
+        live = self.notebooks.get(watched.path)
+        if live is None and watched.path not in self.notebooks:
+            await self._open(watched)
+        elif live is not None and self._last_kernel.get(watched.path) != watched.id:
+            live.restarted("asked")
+        self._last_kernel[watched.path] = watched.id
+
+    async def _open(self, watched: _Watched) -> None:
+        from deskcheck.notebook.jupyter.live import Live
+        from deskcheck.notebook.trajectory.file import SUFFIX
+
+        assert watched.path is not None
+        read = await self._read(watched.path)
+        head = Trajectory(
+            id=watched.path.removesuffix(".ipynb"),
+            source="jupyter",
+            path=watched.path,
+            cells=tuple(read.cells),
+            steps=(),
+            kernel=watched.manager.kernel_name,
+            language=read.language,
+        )
+        place = self.folder / (watched.path.removesuffix(".ipynb") + SUFFIX)
+        live = Live(place, head, None if self.mask is None else self.mask())
+        self.notebooks[watched.path] = live
+        live.saved(read.cells, own_ids=_own_ids(read.cells))
+        self.log.info(f"deskcheck: {watched.path} is recorded into {place}")
+
+    async def _read(self, path: str) -> Trajectory:
+        model = await ensure_async(self.serverapp.contents_manager.get(path, content=True, type="notebook"))
+        return parse_notebook(json.dumps(model["content"]).encode(), name=path)
+
+    async def _requested(self, watched: _Watched, message: str, request: dict[str, Any]) -> None:
+        await self._attach(watched)
+        watched.requests[message] = request
+        if len(watched.requests) > _REQUESTS:
+            watched.requests.pop(next(iter(watched.requests)))
+
+    async def _shown(self, watched: _Watched, message: dict[str, Any]) -> None:
+        live = self._live(watched)
+        if live is None:
+            return
+        asked = message["parent_header"]["msg_id"]
+        kind, content = message["msg_type"], message["content"]
+        if kind == "execute_input":
+            request = watched.requests.get(asked, {"cell": None, "deleted": (), "kept": True})
+            if request["kept"]:
+                at = _seconds(message)
+                cell = live.begins(request["cell"], content["code"], request["deleted"], at)
+                watched.runs.append(_Run(asked, cell, content["code"], at, content.get("execution_count")))
+                watched.runs[-1].status = request.get("status")
+            return
+        run = next((run for run in watched.runs if run.message == asked), None)
+        if run is None or run.end is not None:
+            return
+        run.shown.take(shown(kind, asked, content))
+        if run.shown.idle:
+            run.end = _seconds(message)
+            if run.status is None and asked in watched.requests:
+                loop = asyncio.get_running_loop()
+                loop.call_later(_REPLY_S, lambda: self._put(self._late, watched, run))
+            elif run.status is None:
+                run.give_up("")
+            self._write(watched)
+
+    async def _replied(self, watched: _Watched, message: dict[str, Any]) -> None:
+        asked = message["parent_header"].get("msg_id")
+        content = message["content"]
+        if content["status"] == "ok":
+            status = Status.OK
+        elif content.get("ename") == "KeyboardInterrupt":
+            status = Status.INTERRUPTED
+        else:
+            status = Status.ERROR
+        run = next((run for run in watched.runs if run.message == asked), None)
+        if run is not None:
+            run.status = status
+            self._write(watched)
+        elif content["status"] in ("ok", "error") and asked in watched.requests:
+            # It came before the outputs, which are on a channel of their own.
+            watched.requests[asked]["status"] = status
+        else:
+            watched.requests.pop(asked, None)  # refused, as a cell before it had failed
+
+    async def _late(self, watched: _Watched, run: _Run) -> None:
+        if run in watched.runs:
+            run.give_up("")
+            self._write(watched)
+
+    def _write(self, watched: _Watched) -> None:
+        """Write down the executions that have ended, in the order of their beginning."""
+        live = self._live(watched)
+        while watched.runs and watched.runs[0].end is not None and watched.runs[0].status is not None:
+            run = watched.runs.popleft()
+            watched.requests.pop(run.message, None)
+            if live is not None and run.end is not None and run.status is not None:
+                live.ran(
+                    run.cell,
+                    run.source,
+                    run.status,
+                    at=run.at,
+                    end=run.end,
+                    wall_s=max(0.0, run.end - run.at),
+                    count=run.count,
+                    outputs=tuple(run.shown.outputs),
+                    detail=run.detail,
+                )
+
+    def _give_up(self, watched: _Watched, why: str) -> None:
+        for run in watched.runs:
+            run.give_up(why)
+        self._write(watched)
+        watched.requests.clear()
+
+    def _died(self, watched: _Watched) -> None:
+        """The kernel's process ended by itself. A cell that ends it at once does so before the kernel has
+        said that it began: then it is the oldest of those that were asked for and got no reply."""
+        live = self._live(watched)
+        waiting = [one for one in watched.requests.items() if one[1]["kept"] and "status" not in one[1]]
+        if live is not None and not watched.runs and waiting:
+            message, request = waiting[0]
+            source, now = request["source"], time.time()
+            cell = live.begins(request["cell"], source, request["deleted"], now)
+            watched.runs.append(_Run(message, cell, source, now, None))
+        self._give_up(watched, "the kernel died")
+
+    async def _dies(self, watched: _Watched) -> None:
+        watched.dies = True
+
+    async def _dead(self, watched: _Watched) -> None:
+        self._died(watched)
+
+    async def _restarted(self, watched: _Watched) -> None:
+        if watched.dies:
+            self._died(watched)
+        else:
+            self._give_up(watched, "the kernel was restarted")
+        live = self._live(watched)
+        if live is not None:
+            live.restarted("died" if watched.dies else "asked")
+        watched.dies = False
+
+    async def _ended(self, watched: _Watched) -> None:
+        """A kernel was shut down."""
+        self._give_up(watched, "the kernel was shut down")
+        self.kernels.pop(watched.id, None)
+        watched.stream.close()
+        if watched.path is not None and self._last_kernel.get(watched.path) == watched.id:
+            live = self.notebooks.pop(watched.path, None)
+            if live is not None:
+                await asyncio.to_thread(live.finish)
+
+    async def _saved(self, path: str) -> None:
+        path = _plain(path)
+        live = self.notebooks.get(path)
+        if live is not None:
+            cells = (await self._read(path)).cells
+            live.saved(cells, own_ids=_own_ids(cells))
+
+    async def _renamed(self, old: str, new: str) -> None:
+        for path in [path for path in self.notebooks if path == old or path.startswith(f"{old}/")]:
+            now = new + path.removeprefix(old)
+            self.notebooks[now] = self.notebooks.pop(path)
+            if path in self._last_kernel:
+                self._last_kernel[now] = self._last_kernel.pop(path)
+            for watched in self.kernels.values():
+                if watched.path == path:
+                    watched.path = now
+
+    async def stop(self) -> None:
+        """Tell what is left and make the files."""
+        if self._worker is not None:
+            await self._queue.join()
+            self._worker.cancel()
+        for watched in self.kernels.values():
+            self._give_up(watched, "the server was stopped")
+            watched.stream.close()
+        for live in self.notebooks.values():
+            if live is not None:
+                await asyncio.to_thread(live.finish)
+        self.notebooks.clear()
+
+
+def _plain(path: str) -> str:
+    """A notebook's path without the name of a drive, as real-time collaboration puts before it."""
+    head, colon, rest = path.partition(":")
+    return (rest if colon and "/" not in head else path).lstrip("/")
+
+
+def _own_ids(cells: Iterable[Cell]) -> bool:
+    """Whether the file has the cells' ids: those that `parse_notebook` makes are told by their form."""
+    return not any(cell.id.startswith("cell-") for cell in cells)
+
+
+def _seconds(message: dict[str, Any]) -> float:
+    """When the kernel made a message, in seconds since 1970 UTC."""
+    made = message["header"].get("date")
+    return made.timestamp() if isinstance(made, datetime) else time.time()

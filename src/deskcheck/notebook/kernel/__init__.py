@@ -1,0 +1,1 @@
+"""Running notebooks: a confined kernel, given cells, watched, and its trajectory recorded."""

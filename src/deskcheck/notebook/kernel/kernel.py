@@ -1,0 +1,549 @@
+"""A Python kernel of our own, at a level of confinement: started, given cells, watched, ended.
+
+The kernel is ipykernel; we speak to it over UNIX sockets (`wire`). Its process is a program of the
+sandbox, with the sandbox's limits and layers: at `strict` in namespaces of its own, without a network. Only
+kernels for Python can be had."""
+
+import secrets
+import select
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from deskcheck.errors import MissingExtra, SandboxError
+from deskcheck.notebook.kernel import process
+from deskcheck.notebook.kernel.wire import Connection
+from deskcheck.notebook.state.capture import StateLimits
+from deskcheck.notebook.trajectory.trajectory import Output, Status
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Program
+from deskcheck.recording.recording import Ending
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.decoder import BEYOND, GOES_ON, Forged, Message
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.linux.processes import children
+from deskcheck.sandbox.process import Cancelled, Run, follow
+from deskcheck.sandbox.server import Profile, Server
+
+_START_S = 30.0
+_STOP_S = 20.0
+"""For a cell to obey an interrupt, for a kernel to end when asked."""
+_AGAIN_S = 2.0
+"""Until a cell is interrupted again: an interrupt that comes before the cell begins is lost."""
+_LATE_S = 30.0
+"""Of silence after a cell's reply, until what it printed is given up that has not arrived."""
+_READABLE = ("/etc/fonts",)
+"""What libraries for plots look for; without it they complain where the cell's output is."""
+_LOOK_S = 0.25
+"""Between looks at whether the kernel lives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellLimits:
+    """Bounds on what is recorded of one cell and how long it may run.
+
+    cell_s: wall time. output_chars: of all outputs of a cell together; what is beyond is counted and left
+    out. outputs: messages of a cell; later ones are left out, the last one kept says so."""
+
+    cell_s: float = 60.0
+    output_chars: int = 1 << 20
+    outputs: int = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What became of a cell that a kernel was given."""
+
+    status: Status
+    started: float
+    ended: float
+    outputs: tuple[Output, ...]
+    count: int | None = None
+    wall_s: float | None = None
+    cpu_s: float | None = None
+    memory_before: int | None = None
+    memory_after: int | None = None
+    memory_peak: int | None = None
+    state: dict[str, Any] | None = None
+    detail: str | None = None
+
+
+class Kernel:
+    """A kernel's process and the connection to it. Use it as a context manager; `run` is for one thread.
+
+    folder: what the cells find around them, copied (up to `copy_bytes`; larger files are linked to and can
+    only be read). inside: path below it that is the current folder. state: what is recorded of variables;
+    None: nothing. A kernel that has died is replaced by `restart`.
+
+    Raises:
+        MissingExtra: ipykernel is not installed.
+        SandboxError: the level cannot be had here, or the kernel does not start.
+    """
+
+    def __init__(
+        self,
+        *,
+        confinement: Confinement = Confinement.STRICT,
+        limits: Limits,
+        folder: Path | None = None,
+        inside: str = ".",
+        copy_bytes: int = 64 << 20,
+        state: StateLimits | None = None,
+        hash_seed: int = 0,
+    ) -> None:
+        try:
+            import ipykernel  # noqa: F401  # it is started, not called
+        except ImportError as error:
+            name = (error.name or "ipykernel").partition(".")[0]
+            raise MissingExtra(name, "notebook", "running notebooks") from error
+        self.confinement = confinement
+        self.limits = limits
+        self.settings = {
+            "folder": None if folder is None else str(folder.resolve()),
+            "inside": inside,
+            "copy_bytes": copy_bytes,
+            "confined": confinement is not Confinement.TRUSTED,
+            "state": None if state is None else asdict(state),
+        }
+        self.profile = Profile(
+            level=confinement,
+            hash_seed=hash_seed,
+            readable=_READABLE,
+            folders=() if folder is None else (str(folder.resolve()),),
+            listening=True,
+        )
+        self.server: Server | None = None
+        self.ending: Ending | None = None
+        self._channels: dict[str, Connection] = {}
+        """Those that are open, by Jupyter's names."""
+        self._thread: threading.Thread | None = None
+        self._failure: BaseException | None = None
+        self._cancelled = threading.Event()
+        self._pid: int | None = None
+
+    def __enter__(self) -> "Kernel":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- its life ----------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start a process for the kernel and connect to it."""
+        if self.server is None:
+            self.server = Server(self.profile)
+            self.server.wait_until_ready()
+        key = secrets.token_hex(32)
+        settings = {**self.settings, "key": key}
+        code = f"from deskcheck.notebook.kernel.process import main\nmain({settings!r})\n"
+        program = Program(id="kernel", code=code, filename="kernel.py")
+        self.ending, self._failure = None, None
+        self._cancelled.clear()
+        run = self._run = Run(program, self.server, limits=self.limits)
+        self._thread = threading.Thread(target=self._follow, args=(run,), daemon=True)
+        self._thread.start()
+        try:
+            self._connect(key)
+        except BaseException:
+            self.close()
+            raise
+
+    def _follow(self, run: Run) -> None:
+        try:
+            self.ending = follow(run, self._cancelled.is_set)
+        except Cancelled:
+            return
+        except Exception as error:  # noqa: BLE001  # for the thread that waits for the kernel
+            self._failure = error
+
+    @property
+    def alive(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _connect(self, key: str) -> None:
+        assert self.server is not None
+        folder = Path(self.server.program_folder(), process.SOCKETS)
+        until = time.monotonic() + _START_S
+        while not (folder / "ready").exists():
+            self._check_start(until)
+            time.sleep(0.005)
+        for name in ("shell", "control", "iopub"):
+            path = folder / f"s-{process._CHANNELS.index(name) + 1}"
+            self._channels[name] = self._opened(path, "SUB" if name == "iopub" else "DEALER", key, until)
+        # The kernel accepts no connection after its first cell: every channel must have answered before.
+        iopub = self._channels["iopub"]
+        seen: set[str] = set()
+        while seen != {"shell", "control", "iopub"}:
+            self._check_start(until)
+            for name in ("shell", "control"):
+                if name not in seen:
+                    self._channels[name].request("kernel_info_request", {})
+                    if self._channels[name].receive(1.0) is not None:
+                        seen.add(name)
+            if iopub.receive(0.2) is not None:
+                seen.add("iopub")
+            elif "iopub" not in seen:
+                seen.discard("shell")
+        self._pid = _kernel_pid(self.server.process.pid, self.confinement)
+        while iopub.receive(0.05) is not None:
+            pass
+        while self._channels["shell"].receive(0.0) is not None:
+            pass
+
+    def _opened(self, path: Path, kind: str, key: str, until: float) -> Connection:
+        while True:
+            self._check_start(until)
+            try:
+                return Connection(path, kind, key)
+            except (FileNotFoundError, ConnectionError):
+                time.sleep(0.005)
+
+    def _check_start(self, until: float) -> None:
+        if not self.alive:
+            if self._failure is not None:
+                raise self._failure
+            said = self.ending.stderr.strip()[-2000:] if self.ending else ""
+            raise SandboxError(
+                f"a kernel ended before it was ready: {self.ending and self.ending.detail} {said}"
+            )
+        if time.monotonic() > until:
+            raise SandboxError(f"a kernel was not ready after {_START_S:g} s")
+
+    def stop(self) -> None:
+        """End the kernel's process; the next `start` makes another."""
+        for channel in self._channels.values():
+            channel.close()
+        self._channels.clear()
+        if self.alive and self.server is not None:
+            self.server.kill()
+            assert self._thread is not None
+            self._thread.join(_STOP_S)
+            if self.alive:
+                self._cancelled.set()
+                self._thread.join()
+                self.server.close()
+                self.server = None
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def close(self) -> None:
+        """End the kernel and what confines it."""
+        self.stop()
+        if self.server is not None:
+            self.server.close()
+            self.server = None
+
+    def interrupt(self) -> None:
+        """Have KeyboardInterrupt raised in the cell that runs."""
+        self._channels["control"].request("interrupt_request", {})
+
+    # -- cells -------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        source: str,
+        *,
+        limits: CellLimits | None = None,
+        cell_id: str | None = None,
+        interrupted: Callable[[], bool] = lambda: False,
+        within_s: float | None = None,
+    ) -> Ran:
+        """Run one cell. interrupted: asked a few times a second; once it says so, the cell is stopped.
+
+        within_s: wall time that is left, if that is less than `limits.cell_s`. After a status `died` or
+        `out_of_memory`, and after a cell that did not let itself be stopped, the kernel is gone.
+        """
+        try:
+            source.encode("utf-8")
+        except UnicodeEncodeError as error:  # no message can hold it, and no compiler would take it
+            now = time.time()
+            told = Output(type="error", name=type(error).__name__, text=str(error), value=str(error))
+            return Ran(status=Status.ERROR, started=now, ended=now, outputs=(told,))
+        limits = limits or CellLimits()
+        allowed = limits.cell_s if within_s is None else min(limits.cell_s, within_s)
+        shell, iopub = self._channels["shell"], self._channels["iopub"]
+        oom_kills = _oom_kills()
+        before = _reset_peak(self._pid)
+        started, clock = time.time(), time.monotonic()
+        request = shell.request(
+            "execute_request",
+            {"code": source, "silent": False, "store_history": True, "user_expressions": {}}
+            | {"allow_stdin": False, "stop_on_error": False},
+            metadata={} if cell_id is None else {"cellId": cell_id},
+        )
+        collected = Collected(limits, clock)
+        stop: tuple[Status, str] | None = None
+        deadline, again = clock + allowed, 0.0
+        reply: dict[str, Any] | None = None
+        late = None
+        try:
+            while late is None or (not collected.idle and time.monotonic() < late):
+                found = iopub.receive(0.0 if reply is None else 0.05)
+                if found is not None:
+                    if found.parent == request:
+                        collected.take(found)
+                    if late is not None:
+                        late = time.monotonic() + _LATE_S
+                    if time.monotonic() < deadline:
+                        continue
+                elif iopub.is_over and reply is not None:
+                    break
+                if reply is None:
+                    found = shell.receive(0.0)
+                    if found is not None and found.parent == request and found.kind == "execute_reply":
+                        reply = found.content
+                        late = time.monotonic() + _LATE_S
+                        continue
+                    if not self.alive:
+                        # What it printed last is on the way.
+                        while (found := iopub.receive(0.1)) is not None:
+                            collected.take(found)
+                        break
+                    now = time.monotonic()
+                    if stop is None and (interrupted() or now >= deadline):
+                        why = (Status.TIMED_OUT, f"more than {allowed:g} s")
+                        stop = why if now >= deadline else (Status.INTERRUPTED, "")
+                        self.interrupt()
+                        deadline, again = now + _STOP_S, now + _AGAIN_S
+                    elif stop is not None and collected.idle and now >= again:
+                        break  # interrupted just before its cell began, a request ends without a reply
+                    elif stop is not None and again <= now < deadline:
+                        self.interrupt()
+                        again = now + _AGAIN_S
+                    elif stop is not None and now >= deadline:
+                        stop = (stop[0], f"{stop[1]}; it took no notice of an interrupt".lstrip("; "))
+                        self.stop()
+                        break
+                    self._wait(min(_LOOK_S, max(0.0, deadline - time.monotonic())))
+        except Forged as error:
+            stop, reply = (Status.DIED, f"it wrote to the kernel's sockets: {error}"), None
+            self.stop()
+        ended = time.time()
+        memory = memory_of(self._pid) if reply is not None else (None, None)
+        facts = (reply or {}).get("deskcheck", {})
+        status, detail = self._status(reply, stop, oom_kills)
+        if reply is not None and not collected.idle:
+            detail = f"{detail or ''}; outputs may be missing: they did not arrive".lstrip("; ")
+        return Ran(
+            status=status,
+            detail=detail,
+            started=started,
+            ended=ended,
+            outputs=tuple(collected.outputs),
+            count=(reply or {}).get("execution_count", collected.count),
+            wall_s=facts.get("wall_s", ended - started),
+            cpu_s=facts.get("cpu_s"),
+            memory_before=before,
+            memory_after=memory[0],
+            memory_peak=memory[1] if before is not None else None,
+            state=facts.get("state"),
+        )
+
+    def _wait(self, seconds: float) -> None:
+        """Until a message of the kernel is there, at most so long."""
+        listened = [self._channels[name] for name in ("iopub", "shell") if not self._channels[name].is_over]
+        if any(channel.has_message for channel in listened):
+            return
+        if listened:
+            select.select(listened, [], [], seconds)
+        else:
+            time.sleep(seconds)
+
+    def _status(
+        self,
+        reply: dict[str, Any] | None,
+        stop: tuple[Status, str] | None,
+        oom_kills: int | None,
+    ) -> tuple[Status, str | None]:
+        if stop is not None and (reply is None or reply.get("status") == "error"):
+            return stop[0], stop[1] or None
+        if reply is not None:
+            if reply.get("status") == "ok":
+                return Status.OK, None
+            if reply.get("ename") == "KeyboardInterrupt":
+                return Status.INTERRUPTED, None
+            return Status.ERROR, None
+        if self._failure is not None:
+            raise self._failure
+        ending = self.ending
+        assert ending is not None
+        if ending.outcome is Outcome.OUT_OF_MEMORY:
+            return Status.OUT_OF_MEMORY, ending.detail
+        if ending.outcome is Outcome.TIMED_OUT:
+            return Status.TIMED_OUT, ending.detail
+        kills = _oom_kills()
+        if (
+            ending.outcome is Outcome.KILLED
+            and oom_kills is not None
+            and kills is not None
+            and kills > oom_kills
+        ):
+            return Status.OUT_OF_MEMORY, "ended by the operating system, which had no memory left"
+        if "MemoryError" in ending.detail or "bad_alloc" in ending.stderr:
+            return Status.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes of address space"
+        return Status.DIED, f"{ending.outcome}: {ending.detail}"
+
+
+class Collected:
+    """The output messages of one cell, in the order of their arrival, bounded."""
+
+    def __init__(self, limits: CellLimits, clock: float) -> None:
+        self.limits = limits
+        self.clock = clock
+        self.outputs: list[Output] = []
+        self.idle = False
+        self.count: int | None = None
+        self.left = limits.output_chars
+        self.beyond: dict[str, int] = {}
+        """By stream: place of the last output of it, to which what is left out is added."""
+
+    def take(self, message: Message) -> None:
+        kind, content = message.kind, message.content
+        if kind == "status":
+            self.idle = content["execution_state"] == "idle"
+        elif kind == "execute_input":
+            self.count = content.get("execution_count")
+        elif kind == "stream":
+            self._stream(content["name"], content["text"], goes_on=content.get(GOES_ON, False))
+        elif kind == "clear_output":
+            self._add(Output(type=kind, wait=bool(content.get("wait")), at_s=self._at()))
+        elif kind == "error":
+            text = "\n".join(content["traceback"])
+            kept, length = self._cut(text)
+            beyond = content.get(BEYOND, 0)
+            self._add(
+                Output(
+                    type=kind,
+                    name=content["ename"],
+                    value=content["evalue"][:10_000],
+                    text=kept,
+                    length=(length or len(text)) + beyond if beyond else length,
+                    at_s=self._at(),
+                )
+            )
+        elif kind in ("execute_result", "display_data", "update_display_data"):
+            self._display(kind, content)
+
+    def _at(self) -> float:
+        return round(time.monotonic() - self.clock, 6)
+
+    def _cut(self, text: str) -> tuple[str, int | None]:
+        if len(text) <= self.left:
+            self.left -= len(text)
+            return text, None
+        kept, self.left = text[: self.left], 0
+        return kept, len(text)
+
+    def _stream(self, name: str, text: str, *, goes_on: bool) -> None:
+        last = self.outputs[-1] if self.outputs else None
+        if goes_on and last is not None and last.type == "stream" and last.name == name and not last.length:
+            kept, length = self._cut(text)
+            whole = None if length is None else len(last.text or "") + length
+            if whole is not None:
+                self.beyond[name] = len(self.outputs) - 1
+            self.outputs[-1] = replace(last, text=(last.text or "") + kept, length=whole)
+            return
+        place = self.beyond.get(name)
+        if place is not None:
+            full = self.outputs[place]
+            assert full.length is not None
+            self.outputs[place] = Output(
+                type="stream", name=name, text=full.text, at_s=full.at_s, length=full.length + len(text)
+            )
+            return
+        kept, length = self._cut(text)
+        if length is None and len(self.outputs) >= self.limits.outputs:
+            kept, length = "", len(text)
+        if length is not None:
+            self.beyond[name] = len(self.outputs)
+        self.outputs.append(Output(type="stream", name=name, text=kept, at_s=self._at(), length=length))
+
+    def _display(self, kind: str, content: dict[str, Any]) -> None:
+        kept: dict[str, Any] = {}
+        beyond = content.get(BEYOND, 0)
+        for mime, value in content["data"].items():
+            size = len(value) if isinstance(value, str) else len(str(value))
+            if size <= self.left and len(self.outputs) < self.limits.outputs:
+                kept[mime] = value
+                self.left -= size
+            else:
+                beyond += size
+        self._add(
+            Output(
+                type=kind,
+                data=kept,
+                metadata=content.get("metadata", {}),
+                display_id=content.get("transient", {}).get("display_id"),
+                count=content.get("execution_count"),
+                at_s=self._at(),
+                length=beyond + sum(map(len, map(str, kept.values()))) if beyond else None,
+            )
+        )
+
+    def _add(self, output: Output) -> None:
+        if len(self.outputs) < self.limits.outputs + 100 or output.type == "error":
+            self.outputs.append(output)
+            return
+        last = self.outputs[-1]
+        self.outputs[-1] = Output(
+            type=last.type,
+            name=last.name,
+            text=last.text,
+            data=last.data,
+            metadata=last.metadata,
+            display_id=last.display_id,
+            wait=last.wait,
+            at_s=last.at_s,
+            length=(last.length or 0) + 1,
+        )
+
+
+# -- what the operating system says of the process -------------------------------------------------
+
+
+def _kernel_pid(server: int, confinement: Confinement) -> int | None:
+    """The program's process, below its server's: as numbered here."""
+    pid: int | None = server
+    for _ in range(2 if confinement is Confinement.STRICT else 1):
+        pid = next(iter(children(pid)), None) if pid is not None else None
+    return pid
+
+
+def _reset_peak(pid: int | None) -> int | None:
+    """Bytes resident now; the peak begins anew from here (proc(5), clear_refs). None where that cannot be."""
+    if pid is None:
+        return None
+    try:
+        with open(f"/proc/{pid}/clear_refs", "w") as stream:
+            stream.write("5")
+    except OSError:
+        return None
+    return memory_of(pid)[0]
+
+
+def memory_of(pid: int | None) -> tuple[int | None, int | None]:
+    """Bytes resident in a process, now and at most since its peak was reset."""
+    if pid is None:
+        return None, None
+    try:
+        with open(f"/proc/{pid}/status") as stream:
+            found = {name: value for name, _, value in (line.partition(":") for line in stream)}
+        return tuple(int(found[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
+    except (OSError, KeyError):
+        return None, None
+
+
+def _oom_kills() -> int | None:
+    """How often the operating system ended a process here for lack of memory; None where it does not say."""
+    try:
+        with open("/proc/vmstat") as stream:
+            return next((int(line.split()[1]) for line in stream if line.startswith("oom_kill ")), None)
+    except OSError:
+        return None

@@ -1,0 +1,225 @@
+"""The process of a recorded kernel: an ipykernel, confined before it runs a first cell.
+
+Runs as a program of the sandbox (`kernel.Kernel` starts it). Its sockets are UNIX sockets in the program's
+folder. When the caller has connected, the first cell closes that door: from then on the process and all its
+threads are under the same filter as every program of the sandbox. What it measures and sees of a cell goes
+with the reply."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from deskcheck.notebook.kernel.late import Children
+from deskcheck.sandbox.inside import server
+
+SOCKETS = ".kernel"
+"""Folder of the sockets, in the program's folder."""
+HOME = "notebook"
+"""Folder that the cells run in, beside it: a copy of the notebook's."""
+
+
+def main(settings: dict[str, Any]) -> None:
+    """Be a kernel until it is shut down. settings: see `kernel.Kernel`."""
+    from ipykernel import kernelapp
+    from zmq.utils.garbage import gc as _garbage
+
+    os.makedirs(SOCKETS, exist_ok=True)
+    # IPython would copy this file with its mode, which is denied where programs run as the user.
+    readme = Path(".ipython", "profile_default", "startup", "README")
+    readme.parent.mkdir(parents=True)
+    readme.touch()
+    here = os.getcwd()
+    copied = copy_folder(settings["folder"], HOME, settings["copy_bytes"])
+    connection = f"{here}/{SOCKETS}/connection.json"
+    facts = {
+        "transport": "ipc",
+        "ip": f"{here}/{SOCKETS}/s",
+        "key": settings["key"],
+        "signature_scheme": "hmac-sha256",
+        **{f"{channel}_port": number for number, channel in enumerate(_CHANNELS, 1)},
+    }
+    Path(connection).write_text(json.dumps(facts), encoding="utf-8")
+    # Its pipe for the output of forked children would be a TCP socket, which is not to be had: libzmq ends
+    # the process then. `_forked` does without.
+    threads: Any = kernelapp.IOPubThread
+    kernelapp.IOPubThread = lambda *given, **named: threads(*given, **named | {"pipe": False})
+    app: Any = kernelapp.IPKernelApp.instance()
+    try:
+        app.initialize(["-f", connection, "--HistoryManager.hist_file=:memory:", "--IPKernelApp.quiet=True"])
+    except Exception:  # noqa: BLE001  # said on standard error, where the caller reads it
+        traceback.print_exc()
+        os._exit(1)  # the way out through finalisation waits for sockets that nobody will close
+    _without_bound(app)
+    _in_pieces(app.session)
+    _garbage.start()  # a thread of ZeroMQ that the first large message would start, when no more may be
+    if settings["confined"]:
+        app.shell.system = app.shell.system_raw  # the other way takes a terminal, and there is none
+    door = _Door(app, os.path.join(here, HOME, settings["inside"]), settings, copied)
+    app.kernel.do_execute = door.do_execute
+    os.register_at_fork(after_in_child=_forked)
+    Path(SOCKETS, "ready").touch()
+    app.start()
+
+
+def _forked() -> None:
+    """In a forked child, ipykernel's streams would write to sockets that are its parent's. The descriptors
+    beneath lead to a thread of the parent, which shows what comes."""
+    sys.stdout = open(1, "w", buffering=1, closefd=False)  # noqa: SIM115  # for as long as the process lives
+    sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
+
+
+_CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
+
+
+def _without_bound(app: Any) -> None:
+    """A cell that prints faster than we read must wait for nobody and lose nothing: no bound on the queue."""
+    import zmq
+
+    socket = getattr(app.iopub_socket, "socket", app.iopub_socket)
+    socket.setsockopt(zmq.SNDHWM, 0)
+
+
+_PIECE_CHARS = 1 << 20
+_LINE_CHARS = 100_000
+BEYOND = "deskcheck_beyond"
+"""A field of what is shown: how many characters were left out here (`sandbox._decoder`)."""
+
+GOES_ON = "deskcheck_goes_on"
+"""A field of what is printed: whether it goes on from the message before it."""
+
+
+def _in_pieces(session: Any) -> None:
+    """Have no message be longer than the caller takes: what is printed goes in pieces, what is larger in
+    other ways is left out."""
+    send = session.send
+
+    def send_in_pieces(stream: Any, msg_or_type: Any, content: Any = None, *given: Any, **named: Any) -> Any:
+        message = msg_or_type if isinstance(msg_or_type, dict) else None
+        kind = msg_or_type if message is None else message["header"]["msg_type"]
+        told = content if message is None else message["content"]
+        if sum(len(memoryview(each)) for each in named.get("buffers") or ()) > _PIECE_CHARS:
+            named["buffers"] = None
+        sent = None
+        for piece in _pieces(str(kind), told):
+            if message is None:
+                sent = send(stream, msg_or_type, piece, *given, **named)
+            else:
+                sent = send(stream, {**message, "content": piece}, content, *given, **named)
+        return sent
+
+    session.send = send_in_pieces
+
+
+def _pieces(kind: str, content: Any) -> list[Any]:
+    """The content of a message, or several that tell the same together."""
+    if not isinstance(content, dict):
+        return [content]
+    text = content.get("text")
+    if kind == "stream" and isinstance(text, str) and len(text) > _PIECE_CHARS:
+        pieces = [text[at : at + _PIECE_CHARS] for at in range(0, len(text), _PIECE_CHARS)]
+        return [{**content, "text": piece, GOES_ON: number > 0} for number, piece in enumerate(pieces)]
+    if isinstance(content.get("traceback"), list):
+        lines = [str(line)[:_LINE_CHARS] for line in content["traceback"]]
+        kept: list[str] = []
+        for line in lines:
+            if sum(map(len, kept)) + len(line) > _PIECE_CHARS:
+                break
+            kept.append(line)
+        beyond = sum(len(str(line)) for line in content["traceback"]) - sum(map(len, kept))
+        value = str(content.get("evalue", ""))[:_LINE_CHARS]
+        return [{**content, "traceback": kept, "evalue": value} | ({BEYOND: beyond} if beyond > 0 else {})]
+    if isinstance(content.get("data"), dict):
+        left, kept_data = _PIECE_CHARS, {}
+        for mime, value in content["data"].items():
+            size = len(value) if isinstance(value, (str, bytes)) else len(repr(value))
+            if size <= left:
+                kept_data[mime] = value
+                left -= size
+        beyond = sum(
+            len(value) if isinstance(value, (str, bytes)) else len(repr(value))
+            for mime, value in content["data"].items()
+            if mime not in kept_data
+        )
+        return [{**content, "data": kept_data, BEYOND: beyond} if beyond else content]
+    return [content]
+
+
+def copy_folder(folder: str | None, to: str, most_bytes: int) -> list[str]:
+    """Copy what lies in a folder, as far as it is small; the rest is linked to. Returns what is linked."""
+    os.makedirs(to, exist_ok=True)
+    if folder is None:
+        return []
+    linked: list[str] = []
+    left = most_bytes
+    for at, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _NOT_COPIED)
+        place = os.path.join(to, os.path.relpath(at, folder))
+        os.makedirs(place, exist_ok=True)
+        for name in sorted(files):
+            path = os.path.join(at, name)
+            try:
+                size = os.stat(path).st_size
+                if size <= left and os.path.isfile(path):
+                    shutil.copyfile(path, os.path.join(place, name))
+                    left -= size
+                    continue
+                os.symlink(path, os.path.join(place, name))
+            except OSError:  # not to be read from here: not to be read by a cell either
+                continue
+            linked.append(os.path.relpath(path, folder))
+    return linked
+
+
+_NOT_COPIED = {".git", "__pycache__", ".ipynb_checkpoints", ".venv", "node_modules"}
+
+
+class _Door:
+    """Stands before ipykernel's `do_execute`."""
+
+    def __init__(self, app: Any, folder: str, settings: dict[str, Any], linked: list[str]) -> None:
+        self.run = app.kernel.do_execute
+        self.shell = app.shell
+        self.folder = folder
+        self.confined: bool = settings["confined"]
+        self.linked = linked
+        self.pid = os.getpid()
+        self.open = True
+        self.children = Children()
+        self.capture: Any = None
+        if settings["state"] is not None:
+            from deskcheck.notebook.state.capture import Capture, StateLimits
+
+            self.capture = Capture(StateLimits(**settings["state"]))
+
+    async def do_execute(self, code: str, silent: bool, *args: Any, **named: Any) -> dict[str, Any]:
+        """As ipykernel's. The reply has what was measured as ``deskcheck``."""
+        if self.open:
+            self.open = False
+            if self.confined:
+                server.stop_listening()
+            os.makedirs(self.folder, exist_ok=True)
+            os.chdir(self.folder)
+        wall, cpu = time.perf_counter(), time.process_time()
+        reply: dict[str, Any] = await self.run(code, silent, *args, **named)
+        # An interrupt that comes when the cell has ended is late: here it would end the kernel. ipykernel
+        # sets its handler again when it has sent the reply.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if os.getpid() != self.pid:
+            # A child that a cell forked has come to the end of the cell. It shares the kernel's sockets,
+            # and would take messages that are the kernel's.
+            sys.stdout.flush()
+            os._exit(0)
+        facts: dict[str, Any] = {
+            "wall_s": time.perf_counter() - wall,
+            "cpu_s": time.process_time() - cpu,
+        }
+        self.children.wait()
+        if self.capture is not None and not silent:
+            facts["state"] = self.capture.after_cell(self.shell.user_ns, self.shell.user_ns_hidden, code)
+        return {**reply, "deskcheck": facts}

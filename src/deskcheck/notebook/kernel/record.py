@@ -1,0 +1,163 @@
+"""Records notebooks: each is run in a fresh kernel, and its trajectory goes to a file."""
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from deskcheck.errors import InputError
+from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+from deskcheck.notebook.state.capture import StateLimits
+from deskcheck.notebook.trajectory.file import SUFFIX, read_trajectory
+from deskcheck.notebook.trajectory.git import read_history
+from deskcheck.notebook.trajectory.ipynb import read_notebook
+from deskcheck.notebook.trajectory.june import read_june
+from deskcheck.notebook.trajectory.trajectory import Ended, Trajectory
+from deskcheck.sandbox.confinement import Confinement
+
+_PREFIXES = ("notebooks:", "june:", "history:")
+"""Beginnings of sources, beside ``FILE.ipynb``: a folder or file, a JuNE log, a notebook under git."""
+_LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of the notebooks: how they and their cells ended, and why some could not be run."""
+
+    out: str
+    recorded: int = 0
+    skipped: int = 0
+    """Those that were there already."""
+    by_ending: Counter[str] = field(default_factory=Counter)
+    cells: Counter[str] = field(default_factory=Counter)
+    not_repeatable: dict[str, str] = field(default_factory=dict)
+    """How many cells gave something else in a further run, and where the first of them did."""
+    problems: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: dict(value) if isinstance(value, dict) else value for name, value in values.items()}
+
+
+def record_notebooks(
+    sources: Sequence[str],
+    out: str | os.PathLike[str],
+    *,
+    limits: ReplayLimits | None = None,
+    confinement: Confinement = Confinement.STRICT,
+    state: StateLimits | None = None,
+    order: str = "top",
+    runs: int = 2,
+    workers: int = 1,
+    progress: Callable[[str], None] = lambda name: None,
+) -> Summary:
+    """Run the notebooks of some sources and record each in a file below `out`; those there are left alone.
+
+    runs: of each notebook, in fresh kernels, which are compared (`replay`). A notebook that cannot be read is
+    a problem of its own, the rest goes on. Ctrl-C leaves what is under way to the next call, which goes on
+    from there.
+
+    Raises:
+        InputError: a source names nothing.
+        MissingExtra: ipykernel or jupyter_client is not installed.
+        SandboxError: the level of confinement cannot be had here.
+    """
+    summary = Summary(str(out))
+    stopping = threading.Event()
+
+    def one(job: "_Job") -> Trajectory:
+        path = Path(out, job.name + SUFFIX)
+        if path.exists():
+            summary.skipped += 1
+            return read_trajectory(path)
+        found = replay(
+            job.read(order),
+            path,
+            limits=limits,
+            confinement=confinement,
+            state=state,
+            folder=job.folder,
+            runs=runs,
+            interrupted=stopping.is_set,
+        )
+        summary.recorded += 1
+        return found
+
+    jobs = [job for source in sources for job in _jobs(source)]
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = {pool.submit(one, job): job for job in jobs}
+        try:
+            for future in as_completed(waiting):
+                job = waiting[future]
+                try:
+                    found = future.result()
+                except InputError as error:
+                    summary.problems[job.name] = str(error)
+                else:
+                    _count(summary, job.name, found)
+                progress(job.name)
+        except BaseException:
+            stopping.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return summary
+
+
+def _count(summary: Summary, name: str, found: Trajectory) -> None:
+    summary.by_ending[found.ended] += 1
+    differing, first = 0, ""
+    for step in found.executions:
+        summary.cells[step.status] += 1
+        if step.repeats is False:
+            differing += 1
+            first = first or f"cell {step.cell}: {step.difference}"
+    if differing:
+        summary.not_repeatable[name] = f"{differing} cells; {first}"
+    if found.ended is Ended.NO_KERNEL:
+        summary.problems[name] = found.detail
+    if found.notes:
+        summary.notes[name] = "; ".join(found.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A notebook to be run. name: of its file below the folder for all. read: gives it."""
+
+    name: str
+    read: Callable[[str], Trajectory]
+    folder: Path | None
+
+
+def _jobs(source: str) -> Iterator[_Job]:
+    prefix = next((prefix for prefix in _PREFIXES if source.startswith(prefix)), "")
+    path = Path(source.removeprefix(prefix))
+    if not path.exists():
+        raise InputError(f"{source}: there is no {path}.")
+    if prefix == "june:":
+        for number, found in enumerate(read_june(path)):
+            yield _Job(f"{path.stem}-{number:03d}", lambda order, found=found: found, None)  # type: ignore[misc]
+    elif prefix == "history:":
+        yield _Job(path.stem, lambda order: read_history(path), path.parent)
+    elif prefix == "notebooks:" and path.is_dir():
+        for each in notebook_files(path):
+            name = str(each.relative_to(path).with_suffix(""))
+            yield _Job(name, lambda order, each=each: read_notebook(each, order=order), path)  # type: ignore[misc]
+    else:
+        yield _Job(path.stem, lambda order: read_notebook(path, order=order), path.parent)
+
+
+def notebook_files(folder: Path) -> list[Path]:
+    """The notebooks below a folder, by name. Raises InputError where there are none."""
+    found = [
+        each
+        for each in sorted(folder.rglob("*.ipynb"))
+        if not {*_LEFT_OUT} & {*each.relative_to(folder).parts} and not each.is_dir()
+    ]
+    if not found:
+        raise InputError(f"{folder}: has no .ipynb files.")
+    return found

@@ -1,0 +1,281 @@
+"""Replays trajectories and runs notebooks: every execution again, in a fresh kernel, recorded.
+
+Each cell gets its status and the rest goes on: after a kernel that died comes a restart that the trajectory
+shows, and the following cells run in the new kernel, without the variables of the old one. Only Python.
+"""
+
+import functools
+import os
+import site
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from importlib import metadata
+from pathlib import Path
+
+from deskcheck.notebook.kernel.kernel import CellLimits, Kernel, Ran
+from deskcheck.notebook.kernel.repeats import marked
+from deskcheck.notebook.state.capture import StateLimits
+from deskcheck.notebook.trajectory.file import Writer, read_trajectory
+from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Trajectory
+from deskcheck.recording.program import Environment
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.limits import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayLimits:
+    """Bounds on a replay. cell_s, notebook_s: wall time of one cell, and of all together; what the second
+    cuts off is not in the trajectory, which says so. cpu_s: CPU time of one kernel, between two restarts.
+    memory_bytes: of the kernel and all its processes. output_chars: kept of one cell's outputs."""
+
+    cell_s: float = 60.0
+    notebook_s: float = 600.0
+    cpu_s: float = 1200.0
+    memory_bytes: int = 4 << 30
+    output_chars: int = 1 << 20
+
+
+def replay(
+    trajectory: Trajectory,
+    path: str | os.PathLike[str],
+    *,
+    limits: ReplayLimits | None = None,
+    confinement: Confinement = Confinement.STRICT,
+    state: StateLimits | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    hash_seed: int = 0,
+    runs: int = 1,
+    again: Callable[[Trajectory], bool] = lambda first: True,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> Trajectory:
+    """Run every execution of a trajectory again and record it, with all other steps, in the file `path`.
+
+    folder: what the notebook finds around it, of which it gets a copy to work in; where the notebook lies
+    below it, it runs in its own place there. state: None records no variables. runs: in fresh kernels,
+    each under the next hash seed and under all limits; the first is recorded, and with two or more each of
+    its executions says whether it repeats (`repeats`). again: asked after the first run whether the others
+    are to be made. interrupted: asked while cells run; once it says so the replay stops, and the same call
+    goes on from there: the executions since the last restart are run again first, unrecorded, for their
+    variables. A trajectory that is there already is read and given back.
+
+    Raises:
+        ValueError: less than one run.
+        MissingExtra, InputError, RecordingError, SandboxError.
+    """
+    if runs < 1:
+        raise ValueError(f"runs={runs} must be at least one")
+    path = Path(path)
+    parts = [path.with_name(f"{path.name}.run{number}") for number in range(1, runs + 1)]
+    if not path.exists():
+        once = functools.partial(
+            _replay,
+            trajectory,
+            limits=limits or ReplayLimits(),
+            confinement=confinement,
+            folder=folder,
+            interrupted=interrupted,
+        )
+        if runs == 1:
+            return once(path, state=state, hash_seed=hash_seed)
+        first = once(parts[0], state=state, hash_seed=hash_seed)
+        others = []
+        if first.ended is not Ended.NO_KERNEL and again(first):
+            others = [
+                once(part, state=None, hash_seed=hash_seed + number)
+                for number, part in enumerate(parts[1:], start=1)
+            ]
+        head = replace(first, steps=(), limits=first.limits | {"runs": 1 + len(others)})
+        steps = marked(first.steps, [other.steps for other in others]) if others else first.steps
+        with Writer(path, head) as writer:
+            for number, step in enumerate(steps):
+                if number >= writer.resumed:
+                    writer.write(step)
+            writer.finish(first.ended, first.detail)
+    for part in parts:
+        part.unlink(missing_ok=True)
+    return read_trajectory(path)
+
+
+def _replay(
+    trajectory: Trajectory,
+    path: Path,
+    *,
+    limits: ReplayLimits,
+    confinement: Confinement,
+    state: StateLimits | None,
+    folder: str | os.PathLike[str] | None,
+    hash_seed: int,
+    interrupted: Callable[[], bool],
+) -> Trajectory:
+    """One run, in a file of its own."""
+    if path.exists():
+        return read_trajectory(path)
+    head = replace(
+        trajectory,
+        source="replay",
+        steps=(),
+        limits=asdict(limits) | {"state": None if state is None else asdict(state), "hash_seed": hash_seed},
+        confinement=confinement.value,
+        environment=None,
+    )
+    with Writer(path, head) as writer:
+        refusal = refusal_of(trajectory)
+        if refusal is not None:
+            return writer.finish(Ended.NO_KERNEL, refusal)
+        with Kernel(
+            confinement=confinement,
+            limits=Limits(
+                cpu_s=limits.cpu_s,
+                wall_s=2 * limits.notebook_s + 600,
+                memory_bytes=limits.memory_bytes,
+                output_bytes=8 << 20,
+            ),
+            folder=None if folder is None else Path(folder),
+            inside=inside_of(trajectory, folder),
+            state=state,
+            hash_seed=hash_seed,
+        ) as kernel:
+            return _Replay(trajectory, writer, kernel, limits, interrupted).run(hash_seed)
+
+
+class _Replay:
+    def __init__(
+        self,
+        trajectory: Trajectory,
+        writer: Writer,
+        kernel: Kernel,
+        limits: ReplayLimits,
+        interrupted: Callable[[], bool],
+    ) -> None:
+        self.trajectory = trajectory
+        self.writer = writer
+        self.kernel = kernel
+        self.limits = limits
+        self.cell_limits = CellLimits(cell_s=limits.cell_s, output_chars=limits.output_chars)
+        self.asked = interrupted
+        self.stopped = False
+        self.until = time.monotonic() + limits.notebook_s
+
+    def interrupted(self) -> bool:
+        """Whether the caller has ever said so: the cell that was stopped then is not recorded."""
+        self.stopped = self.stopped or self.asked()
+        return self.stopped
+
+    def run(self, hash_seed: int) -> Trajectory:
+        environment = Environment.here(tracer="none", hash_seed=hash_seed, packages=packages())
+        order = tuple(cell.id for cell in self.trajectory.cells)
+        skipped = {cell.id for cell in self.trajectory.cells if "skip-execution" in cell.tags}
+        done = self._resume(order) if self.writer.resumed else 0
+        for step in self.trajectory.steps:
+            order = step.order
+            if isinstance(step, Execution) and (not step.source.strip() or step.cell in skipped):
+                continue  # no front end runs an empty cell
+            if done:
+                done -= 1
+                continue
+            if isinstance(step, Restart):
+                self.kernel.restart()
+            if not isinstance(step, Execution):
+                self.writer.write(step)
+                continue
+            left = self.until - time.monotonic()
+            if left <= 0:
+                detail = f"more than {self.limits.notebook_s:g} s for the notebook"
+                return self.writer.finish(Ended.TIMED_OUT, detail, environment)
+            ran = self.kernel.run(
+                step.source,
+                limits=self.cell_limits,
+                cell_id=step.cell,
+                interrupted=self.interrupted,
+                within_s=left,
+            )
+            if self.interrupted():
+                # The cell was stopped by us: it is run again when the replay goes on.
+                raise KeyboardInterrupt
+            self.writer.write(_execution(step, ran))
+            if not self.kernel.alive:
+                self.kernel.restart()
+                self.writer.write(Restart(why="died", order=order, at=time.time()))
+        return self.writer.finish(Ended.WHOLE, "", environment)
+
+    def _resume(self, order: tuple[str, ...]) -> int:
+        """Bring the kernel to where the recording stopped; return how many steps of the trajectory are
+        done."""
+        done = again = 0
+        sources: list[str] = []
+        died = False
+        for step in self.writer.steps():
+            order = step.order
+            if isinstance(step, Restart):
+                if step.why != "resumed":
+                    sources = []
+                done += step.why == "asked"
+                died = False
+                continue
+            done += 1
+            if isinstance(step, Execution):
+                sources.append(step.source)
+                died = step.status in ("died", "out_of_memory")
+        if died:  # the recorder was stopped before it wrote the restart
+            sources = []
+            self.writer.write(Restart(why="died", order=order, at=time.time()))
+        for source in sources:
+            self.kernel.run(source, limits=self.cell_limits)
+            again += 1
+        self.writer.write(Restart(why="resumed", again=again, order=order, at=time.time()))
+        return done
+
+
+def _execution(step: Execution, ran: Ran) -> Execution:
+    return Execution(
+        cell=step.cell,
+        source=step.source,
+        order=step.order,
+        at=ran.started,
+        end=ran.ended,
+        status=ran.status,
+        count=ran.count,
+        wall_s=ran.wall_s,
+        cpu_s=ran.cpu_s,
+        memory_before=ran.memory_before,
+        memory_after=ran.memory_after,
+        memory_peak=ran.memory_peak,
+        outputs=ran.outputs,
+        detail=ran.detail,
+        state=ran.state,
+    )
+
+
+def refusal_of(trajectory: Trajectory) -> str | None:
+    language = trajectory.language
+    if language is None or language.lower() in ("python", "ipython"):
+        return None
+    return (
+        f"the notebook asks for the kernel {trajectory.kernel!r} for {language}: only Python kernels are run"
+    )
+
+
+def inside_of(trajectory: Trajectory, folder: str | os.PathLike[str] | None) -> str:
+    """Where in the folder the notebook lies."""
+    if folder is None or trajectory.path is None:
+        return "."
+    try:
+        return str(Path(trajectory.path).resolve().parent.relative_to(Path(folder).resolve()))
+    except ValueError:
+        return "."
+
+
+def packages(*, fresh: bool = True) -> dict[str, str]:
+    """Every distribution that a kernel can import, with its version. A kernel is a fresh interpreter: what is
+    on the path of this process alone (PYTHONPATH, Ray's own libraries) it has not. fresh=False: that this
+    process can import."""
+    return dict(_packages(fresh))
+
+
+@functools.cache
+def _packages(fresh: bool) -> list[tuple[str, str]]:
+    sites = {*site.getsitepackages()}  # and no home folder with more of them
+    path = [each for each in sys.path if not fresh or each in sites]
+    return sorted({d.metadata["Name"]: d.version for d in metadata.distributions(path=path)}.items())

@@ -1,0 +1,1 @@
+"""What a kernel's variables hold: seen from inside, as data, and as bounded text."""

@@ -1,0 +1,122 @@
+"""The live state of a kernel as bounded text, for an assistant: what the variables hold that some code needs.
+
+Nothing of the user's runs for it: variables are seen as `capture` sees them, in a bounded time, and
+dependencies are read from source.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deskcheck.errors import InputError
+from deskcheck.notebook.state.capture import Capture, StateLimits
+from deskcheck.notebook.state.dependencies import depends_on
+from deskcheck.notebook.state.state import State, states
+from deskcheck.notebook.state.views import view
+from deskcheck.notebook.trajectory.masking import Mask
+from deskcheck.notebook.trajectory.trajectory import Execution, Status
+
+_NEWEST = 500
+"""Names that are looked at beyond one for each token of the budget, as some are IPython's own."""
+_EARLIER_CHARS = 500_000
+"""Of the cells that ran, the last ones, that are read for what functions and classes need."""
+
+
+def context(
+    names: Sequence[str] | None = None,
+    *,
+    code: str | None = None,
+    budget: int = 2000,
+    form: str = "text",
+    time_s: float = 0.05,
+    mask: bool = True,
+) -> str:
+    """What the user's variables hold now, in at most `budget` tokens (`estimate_tokens`).
+
+    names: these variables, in this order. code: those that this code depends on, through functions and
+    classes of earlier cells too; it is not run. Neither: all variables, the newest first. form: ``text``, or
+    ``json``: one object. time_s: after so long no further variable is looked at, and the text says how many
+    were not. mask: secrets are taken out (`masking`).
+
+    In IPython the user's namespace is shown, elsewhere the globals of the caller.
+
+    Raises InputError: a name that no variable has, both names and code, or a budget or form that is none.
+    """
+    shell = _shell()
+    if shell is not None:
+        return of_shell(shell, names, code=code, budget=budget, form=form, time_s=time_s, mask=mask)
+    caller = sys._getframe(1).f_globals
+    return _context(caller, {}, (), names, code, budget, form, time_s, mask)
+
+
+def of_shell(
+    shell: Any,
+    names: Sequence[str] | None = None,
+    *,
+    code: str | None = None,
+    budget: int = 2000,
+    form: str = "text",
+    time_s: float = 0.05,
+    mask: bool = True,
+) -> str:
+    """As `context`, of an IPython shell."""
+    ran = [source for source in shell.history_manager.input_hist_raw if isinstance(source, str)]
+    return _context(shell.user_ns, shell.user_ns_hidden, ran, names, code, budget, form, time_s, mask)
+
+
+def _shell() -> Any:
+    ipython = sys.modules.get("IPython")
+    return None if ipython is None else ipython.get_ipython()
+
+
+def _context(
+    namespace: Mapping[str, Any],
+    hidden: Mapping[str, Any],
+    ran: Sequence[str],
+    names: Sequence[str] | None,
+    code: str | None,
+    budget: int,
+    form: str,
+    time_s: float,
+    mask: bool,
+) -> str:
+    if isinstance(names, str):
+        raise InputError(f"names={names!r} must be several names, as [{names!r}].")
+    if names is not None and code is not None:
+        raise InputError("names and code: give the one or the other.")
+    missing = [name for name in names or () if name not in namespace]
+    if missing:
+        raise InputError(f"there is no variable {', '.join(map(repr, missing))}.")
+    if code is not None:
+        names = depends_on(code, dict.fromkeys(namespace), earlier=_last(ran))
+    # Those that are asked for, or the newest: more than there are tokens cannot be shown.
+    every = list(namespace)
+    chosen = every[: -max(budget, 0) - _NEWEST - 1 : -1] if names is None else names
+    row = Capture(StateLimits(time_s=time_s)).after_cell({n: namespace[n] for n in chosen}, hidden, "")
+    if names is None and len(chosen) < len(every):
+        row["count"] += len(every) - len(chosen)
+        row["unseen"] = row.get("unseen", 0) + len(every) - len(chosen)
+    if mask:
+        row = Mask().state(row)
+    state = _state(row)
+    if names is None:
+        return view(state, "full", budget=budget, form=form).text
+    return view(state, "used", budget=budget, names=names, form=form).text
+
+
+def _last(ran: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    left = _EARLIER_CHARS
+    for source in reversed(ran):
+        left -= len(source)
+        if left < 0:
+            break
+        found.append(source)
+    return found[::-1]
+
+
+def _state(row: dict[str, Any]) -> State:
+    step = Execution(cell="", source="", status=Status.UNKNOWN, order=(), state=row)
+    _, state = next(states([step]))
+    assert state is not None
+    return state

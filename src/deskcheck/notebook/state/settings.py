@@ -1,0 +1,252 @@
+"""Settings of libraries, as data: what a cell sets beside variables and files, and where the generators of
+random numbers stand.
+
+Read from modules that are loaded; nothing is imported for it, and no code of the user's runs: a function of
+a library that a notebook has put its own in the place of is not called. For what is read of which library:
+the readers below; further ones are registered. Not seen: what C code keeps to itself, functions of a library
+that were replaced, threads' own settings."""
+
+import hashlib
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deskcheck.notebook.state.attributes import summary
+from deskcheck.notebook.state.bytecode import codes
+
+Reader = Callable[[Any], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """value: as text, a long one as a digest; None: it is gone. incidental: as it was registered. new: it was
+    not there before the cell, as where the cell is the first to import the library."""
+
+    value: str | None
+    incidental: bool = False
+    new: bool = False
+
+
+_readers: dict[tuple[str, bool], list[Reader]] = {}
+_MOST = 2000
+"""Settings of one reader."""
+_SHOWN = 200
+"""Characters of a value; of a longer one a digest is kept."""
+_HASHED = 10_000
+"""Characters of a text that go into a digest, with its length."""
+
+
+def register_settings(module: str, read: Reader, *, incidental: bool = False) -> None:
+    """Have the settings of a library compared where cells are tried out (`trial.Trials`).
+
+    read: gets the module, by its qualified name, where that is loaded, and returns settings by name; values
+    are atoms, or containers and objects of such. It runs after every cell that is tried: whoever registers it
+    answers for its time. What it raises is what is compared.
+    incidental: counts only where the true cell changes it, as what any import may bring, and where a
+    generator of random numbers stands.
+    """
+    _readers.setdefault((module, incidental), []).append(read)
+
+
+def read_settings(names: Mapping[str, Any]) -> dict[str, Setting]:
+    """All settings of the loaded libraries, by library and name. names: the user's namespace."""
+    found: dict[str, Setting] = {}
+    for (name, incidental), readers in _readers.items():
+        module = sys.modules.get(name)
+        if not isinstance(module, types.ModuleType):
+            continue
+        for read in readers:
+            try:
+                values = dict(read(module))
+            except Exception as error:  # noqa: BLE001  # of a library that the notebook has changed, or of the user's reader
+                values = {read.__name__: f"{type(error).__name__}: {error}"}
+            for setting, value in [*values.items()][:_MOST]:
+                found[f"{name}: {setting}"] = Setting(_text(value, names), incidental)
+    return found
+
+
+def changed(before: Mapping[str, Setting], after: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Settings that are others than before, those that have come, and those that are gone."""
+    found = {
+        name: Setting(now.value, now.incidental, name not in before)
+        for name, now in after.items()
+        if name not in before or before[name].value != now.value
+    }
+    gone = {name: Setting(None, was.incidental) for name, was in before.items() if name not in after}
+    return found | gone
+
+
+_ATOMS = (bool, int, float, complex, str, type(None))
+
+
+def _text(value: Any, names: Mapping[str, Any]) -> str:
+    kind = type(value)
+    if kind is str and len(value) > _HASHED:
+        value = f"{value[:_HASHED]} and so on, {len(value)} characters"
+    if kind in _ATOMS or (kind in (list, tuple) and all(type(item) in _ATOMS for item in value)):
+        text = repr(value)
+        if len(text) <= _SHOWN:
+            return text
+    else:
+        text = f"{summary(value)} {codes(value, names)}"
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return f"{kind.__name__} {digest}"
+
+
+# -- what is read ----------------------------------------------------------------------------------
+
+
+class _ReplacedError(Exception):
+    """A function of a library that the notebook has put another in the place of."""
+
+
+def _librarys(module: Any, name: str) -> Any:
+    """A function of a library's."""
+    function = vars(module)[name]
+    if getattr(function, "__module__", None) == "__main__":
+        raise _ReplacedError(name)
+    return function
+
+
+def _matplotlib(module: Any) -> dict[str, Any]:
+    found = dict(dict.items(module.rcParams))
+    # The backend is chosen when the first figure is made, and that of notebooks then turns `interactive` on.
+    for name in ("backend", "backend_fallback"):
+        found.pop(name, None)
+    if "matplotlib_inline.backend_inline" not in sys.modules:
+        found["interactive"] = True
+    return {name: value.by_key() if hasattr(value, "by_key") else value for name, value in found.items()}
+
+
+def _inline(module: Any) -> dict[str, Any]:
+    backend = module.InlineBackend._instance
+    if backend is None:
+        return {}
+    return {
+        "figure_formats": sorted(backend.figure_formats),
+        **{name: getattr(backend, name) for name in ("close_figures", "print_figure_kwargs", "rc")},
+    }
+
+
+def _numpy(module: Any) -> dict[str, Any]:
+    errors = {f"errors, {kind}": how for kind, how in _librarys(module, "geterr")().items()}
+    return {**_librarys(module, "get_printoptions")(), **errors}
+
+
+def _pandas(module: Any) -> dict[str, Any]:
+    def flat(given: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
+        for name, value in given.items():
+            if type(value) is dict:
+                yield from flat(value, f"{above}{name}.")
+            else:
+                yield f"{above}{name}", value
+
+    return dict(flat(object.__getattribute__(module.options, "d"), ""))
+
+
+def _sklearn(module: Any) -> Any:
+    return _librarys(module, "get_config")()
+
+
+def _shell(module: Any) -> dict[str, Any]:
+    shell = module.InteractiveShell._instance
+    plain = shell.display_formatter.formatters["text/plain"]
+    return {
+        "ast_node_interactivity": shell.ast_node_interactivity,
+        **{name: getattr(plain, name) for name in ("pprint", "float_precision", "max_width", "newline")},
+    }
+
+
+def _printers(module: Any) -> dict[str, Any]:
+    formatters = module.InteractiveShell._instance.display_formatter.formatters
+    return {
+        f"{mime}, {kind.__module__}.{kind.__qualname__}": function
+        for mime, formatter in formatters.items()
+        for kind, function in formatter.type_printers.items()
+        if kind.__module__ != "matplotlib.figure"  # as the backend's formats say, from the first figure on
+    }
+
+
+def _generator(module: Any) -> dict[str, Any]:
+    return {"position": module._inst}
+
+
+def _numpy_generator(module: Any) -> dict[str, Any]:
+    return {"position": module.mtrand._rand}
+
+
+def _is_general(given: tuple[Any, ...]) -> bool:
+    _, message, category, module, line = given
+    return message is None and module is None and line == 0 and category.__module__ == "builtins"
+
+
+def _warnings(module: Any) -> dict[str, Any]:
+    functions = {name: vars(module)[name] for name in ("warn", "showwarning", "formatwarning")}
+    general = [f"{one[0]} {one[2].__name__}" for one in module.filters if _is_general(one)]
+    return {"filters": general, **functions}
+
+
+def _special_warnings(module: Any) -> dict[str, Any]:
+    """Of one library or message: such are set by imports."""
+    found: dict[str, Any] = {}
+    for action, message, category, where, line in module.filters:
+        if not _is_general((action, message, category, where, line)):
+            patterns = [str(getattr(one, "pattern", one)) for one in (message, where)]
+            found.setdefault(f"filter {patterns[0]} {category.__name__} {patterns[1]} {line}", action)
+    return found
+
+
+def _logging(module: Any) -> dict[str, Any]:
+    root = module.root
+    handlers = [f"{type(each).__name__} {each.level}" for each in root.handlers]
+    return {"level": root.level, "disabled below": root.manager.disable, "handlers": handlers}
+
+
+def _loggers(module: Any) -> dict[str, Any]:
+    every = module.root.manager.loggerDict
+    return {name: each.level for name, each in every.items() if getattr(each, "level", 0)}
+
+
+def _decimal(module: Any) -> dict[str, Any]:
+    context = _librarys(module, "getcontext")()
+    traps = sorted(signal.__name__ for signal, on in context.traps.items() if on)
+    plain = {name: getattr(context, name) for name in ("prec", "rounding", "Emin", "Emax", "capitals")}
+    return {**plain, "traps": traps}
+
+
+def _locale(module: Any) -> dict[str, Any]:
+    return {"locale": _librarys(module, "setlocale")(module.LC_ALL)}
+
+
+def _python(module: Any) -> dict[str, Any]:
+    return {"path": module.path, "recursion limit": _librarys(module, "getrecursionlimit")()}
+
+
+def _folder(module: Any) -> dict[str, Any]:
+    return {"current folder": _librarys(module, "getcwd")()}
+
+
+def _environment(module: Any) -> dict[str, Any]:
+    return dict(module.environ)
+
+
+register_settings("matplotlib", _matplotlib)
+register_settings("matplotlib_inline.config", _inline)
+register_settings("numpy", _numpy)
+register_settings("pandas", _pandas)
+register_settings("sklearn", _sklearn)
+register_settings("IPython.core.interactiveshell", _shell)
+register_settings("IPython.core.interactiveshell", _printers, incidental=True)
+register_settings("random", _generator, incidental=True)
+register_settings("numpy.random", _numpy_generator, incidental=True)
+register_settings("warnings", _warnings)
+register_settings("warnings", _special_warnings, incidental=True)
+register_settings("logging", _logging)
+register_settings("logging", _loggers, incidental=True)
+register_settings("decimal", _decimal)
+register_settings("locale", _locale)
+register_settings("sys", _python)
+register_settings("os", _folder)
+register_settings("os", _environment, incidental=True)

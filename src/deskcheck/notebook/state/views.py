@@ -1,0 +1,371 @@
+"""The state of a kernel as bounded text, for a model or a tool, and the account of what went in.
+
+A view chooses variables and puts them in an order; `view` then fills a budget of tokens: first a line for
+each variable with its name and type, in that order, then round by round more of each one's value. So a single
+large value cannot push out the others, and the same state gives the same text. Secrets are not looked for:
+what is in the state can be in the text.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from deskcheck.errors import InputError
+from deskcheck.notebook.state.dependencies import depends_on
+from deskcheck.notebook.state.state import State, Variable
+from deskcheck.recording.value import Value, render
+
+VIEWS = ("none", "names", "used", "changed", "full")
+"""``none``: nothing. ``names``: names and types of all variables. ``used``: the variables that a piece of
+source depends on. ``changed``: those that the last execution added, rebound or mutated, and the names it
+removed. ``full``: all variables. Order: what the last execution changed, then the others, the newest first;
+of ``used``, as `used_names` gives them."""
+
+Counter = Callable[[str], int]
+"""How many tokens a text has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A variable that went in. cut: None if all that is recorded of it is shown, ``type`` if name and type
+    are all, ``value`` if the middle or the end of its value is left out."""
+
+    name: str
+    tokens: int
+    cut: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a view of a state shows, and the account of it.
+
+    text: what a model is given; JSON if that was asked for. tokens: of `text`, never more than `budget`, by
+    the counter that was used. variables: those that went in, in their order. left_out: how many others the
+    view would have shown, and left_out_names: the first of them. unseen: how many variables of the kernel had
+    not been looked at after the execution (`State.unseen`).
+    """
+
+    kind: str
+    text: str
+    budget: int
+    tokens: int
+    variables: tuple[Shown, ...] = ()
+    left_out: int = 0
+    left_out_names: tuple[str, ...] = ()
+    unseen: int = 0
+
+    def account(self) -> dict[str, Any]:
+        """All but the text, JSON-able."""
+        row = asdict(self)
+        del row["text"]
+        return row
+
+
+_PIECE = re.compile(r"[A-Za-z]+|\d+|[^\W\d_A-Za-z]+|[ \t]+|\r?\n|_+|[^\w\s]+|\s")
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a byte-pair tokeniser makes of a text; no tokeniser is asked.
+
+    The text falls into runs of ASCII letters, digits, other letters, punctuation, underscores, blanks and
+    single line ends. Letters count one for every 8 begun, digits for every 3, punctuation for every 2, other
+    letters one each, a single blank nothing unless a digit follows, all else one. Meant to be above rather
+    than below: docs/log.md has it beside two tokenisers. The estimate of a text is the sum of those of its
+    lines, ends included.
+    """
+    total = 0
+    for found in _PIECE.finditer(text):
+        piece = found[0]
+        first, size = piece[0], len(piece)
+        if first in " \t":
+            total += size > 1 or text[found.end() : found.end() + 1].isdigit()
+        elif first.isascii() and first.isalpha():
+            total += -(-size // 8)
+        elif first.isdigit():
+            total += -(-size // 3)
+        elif first.isalpha():
+            total += size
+        elif first == "_" or first.isspace():
+            total += 1
+        else:
+            total += -(-size // 2)
+    return total
+
+
+def used_names(source: str, state: State, *, earlier: Iterable[str] = ()) -> tuple[str, ...]:
+    """The variables that a piece of source depends on (`dependencies.depends_on`).
+
+    earlier: the sources that ran before it in the same kernel, since its last restart, in order.
+    """
+    types = {name: variable.type for name, variable in state.variables.items()}
+    return depends_on(source, state.variables, earlier=earlier, types=types)
+
+
+_STEPS = (60, 200, 600, 2000, 8000)
+"""Characters of a value that are shown, from round to round."""
+_NAMED = 20
+
+
+def view(
+    state: State | None,
+    kind: str,
+    *,
+    budget: int,
+    names: Sequence[str] | None = None,
+    count: Counter = estimate_tokens,
+    form: str = "text",
+) -> View:
+    """The state as text of at most `budget` tokens.
+
+    kind: one of `VIEWS`. names: which variables and in which order; ``used`` needs it (`used_names`), the
+    others show all of theirs that are in it. count: counts tokens. form: ``text``, or ``json``: one object
+    with ``variables`` and what was cut. A state that was not recorded (None) gives an empty view.
+
+    Raises:
+        InputError: an unknown kind or form, a budget below 0, or ``used`` without names.
+    """
+    if kind not in VIEWS:
+        raise InputError(f"there is no view {kind!r} of a state. Known are {', '.join(VIEWS)}.")
+    if form not in ("text", "json"):
+        raise InputError(f"form={form!r} must be text or json.")
+    if budget < 0:
+        raise InputError(f"budget={budget} must be at least 0 tokens.")
+    if kind == "used" and names is None:
+        raise InputError("the view used needs names: those that `used_names` finds for a piece of source.")
+    if kind == "none" or state is None:
+        return View(kind=kind, text="", budget=budget, tokens=0)
+    return _View(state, kind, names, _Text() if form == "text" else _Json(), count, budget).made()
+
+
+def _chosen(state: State, kind: str, names: Sequence[str] | None) -> list[str]:
+    changed = dict.fromkeys((*state.added, *state.rebound, *state.mutated))
+    if kind == "used" and names is not None:
+        return [name for name in dict.fromkeys(names) if name in state.variables]
+    found = [name for name in changed if name in state.variables]
+    if kind != "changed":
+        found += [name for name in reversed(list(state.variables)) if name not in changed]
+    if names is not None:
+        wanted = set(names)
+        found = [name for name in found if name in wanted]
+    return found
+
+
+class _View:
+    def __init__(
+        self,
+        state: State,
+        kind: str,
+        names: Sequence[str] | None,
+        form: "_Text | _Json",
+        count: Counter,
+        budget: int,
+    ) -> None:
+        self.state = state
+        self.kind = kind
+        self.form = form
+        self.count = count
+        self.budget = budget
+        self.chosen = _chosen(state, kind, names)
+        self.removed = state.removed if kind == "changed" else ()
+        self.first_of: dict[int, str] = {}
+        """Object -> the first name of it that is shown."""
+
+    def made(self) -> View:
+        entries = self._fitting()
+        while True:
+            text = self.form.whole(entries, self._closing(len(entries)))
+            if not entries or self.count(text) <= self.budget:
+                break
+            # A counter that does not add up over lines, as a tokeniser's merges over their ends.
+            entries.pop()
+        tokens = self.count(text)
+        if tokens > self.budget:
+            text, tokens = "", 0
+        left = self.chosen[len(entries) :]
+        return View(
+            kind=self.kind,
+            text=text,
+            budget=self.budget,
+            tokens=tokens,
+            variables=tuple(Shown(name=e.name, tokens=e.tokens, cut=e.cut) for e in entries),
+            left_out=len(left),
+            left_out_names=tuple(left[:_NAMED]),
+            unseen=self.state.unseen,
+        )
+
+    def _closing(self, shown: int) -> dict[str, Any]:
+        """What is said at the end: how many others there are, what is gone, what is not known."""
+        found: dict[str, Any] = {}
+        if len(self.chosen) > shown:
+            found["not shown"] = f"{len(self.chosen) - shown} of {len(self.chosen)} variables"
+        if self.removed:
+            found["removed"] = list(self.removed[:_NAMED])
+        if self.state.unseen:
+            found["not looked at"] = f"{self.state.unseen} of {self.state.count} variables of the kernel"
+        return found
+
+    def _fitting(self) -> list["_Entry"]:
+        # A few tokens more: what closes may take more where more is shown.
+        left = self.budget - self.count(self.form.whole([], self._closing(0))) - 4
+        entries: list[_Entry] = []
+        for name in self.chosen:
+            entry = self._entry(self.state.variables[name], 0)
+            if entry.tokens > left:
+                break
+            left -= entry.tokens
+            entries.append(entry)
+        if len(entries) == len(self.chosen):
+            left = self.budget - self.count(self.form.whole(entries, self._closing(len(entries))))
+        if self.kind == "names":
+            return [replace(entry, cut=None) for entry in entries]
+        for chars in _STEPS:
+            for place, entry in enumerate(entries):
+                if entry.cut is not None:
+                    more = self._entry(self.state.variables[entry.name], chars)
+                    if more.tokens - entry.tokens <= left:
+                        left -= more.tokens - entry.tokens
+                        entries[place] = more
+        return entries
+
+    def _entry(self, variable: Variable, chars: int) -> "_Entry":
+        if self.kind == "names":
+            facts: dict[str, Any] = {"name": variable.name, "type": variable.type}
+            return self._counted(facts, "type")
+        group = variable.group
+        first = self.first_of.setdefault(group, variable.name) if group is not None else variable.name
+        if first != variable.name:
+            facts = {"name": variable.name, "type": variable.type, "same_object_as": first}
+            return self._counted(facts, None)
+        value = variable.value
+        facts = _facts(variable, value)
+        cut: str | None = "type"
+        if chars:
+            cut = None
+            if value.kind == "table":
+                facts["columns"], cut = _columns(value, chars)
+            elif value.kind == "array":
+                fields = dict(value.fields)
+                if "name" in fields and fields["name"].atom is not None:
+                    facts["named"] = _label(fields["name"])
+                if "index" in fields:
+                    facts["index"], cut = _head(fields["index"], chars // 2)
+                facts["value"], cut_too = _head(value, chars // 2 if "index" in fields else chars)
+                cut = cut or cut_too
+            elif value.kind != "function":
+                facts["value"] = render(value, max_chars=chars)
+                cut = "value" if facts["value"] != render(value) else None
+            if variable.described is not None:
+                facts["described"] = variable.described
+        elif value.kind == "function":
+            cut = None if variable.described is None else "type"
+        return self._counted(facts, cut)
+
+    def _counted(self, facts: dict[str, Any], cut: str | None) -> "_Entry":
+        text = self.form.one(facts)
+        return _Entry(facts["name"], text, self.count(text), cut)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    name: str
+    text: str
+    tokens: int
+    cut: str | None
+
+
+def _facts(variable: Variable, value: Value) -> dict[str, Any]:
+    """What is said of a variable without its value."""
+    facts: dict[str, Any] = {"name": variable.name, "type": variable.type}
+    if value.shape is not None:
+        facts["shape"] = list(value.shape)
+        if value.dtype is not None:
+            facts["dtype"] = value.dtype
+    elif variable.length is not None:
+        facts["length"] = variable.length
+    if variable.size_method == "nbytes":
+        facts["size_bytes"] = variable.size_bytes
+    return facts
+
+
+def _columns(value: Value, chars: int) -> tuple[list[dict[str, Any]], str | None]:
+    """The columns of a table with their dtypes and first values, the index before them."""
+    index = [("index", column) for name, column in value.fields if name == "index"]
+    columns = [
+        *index,
+        *((_label(label), column) for label, column in value.items),
+    ]
+    shown = columns[: max(chars // 20, 1)]
+    each = max(chars // len(shown), 10) if shown else 0
+    found, cut = [], None if len(shown) == len(columns) else "value"
+    for label, column in shown:
+        head, cut_too = _head(column, each)
+        cut = cut or cut_too
+        found.append({"label": label, "dtype": column.dtype, "head": head})
+    total = len(index) + (value.length if value.length is not None else len(value.items))
+    if total > len(shown):
+        found.append({"more": total - len(shown)})
+    return found, cut
+
+
+def _head(array: Value, chars: int) -> tuple[str, str | None]:
+    """The first items of an array, and whether that leaves out some that are recorded."""
+    text = render(Value("list", "list", items=array.items, length=array.length, cut=array.cut))
+    return (text, None) if len(text) <= chars else (f"{text[:chars]} ...", "value")
+
+
+def _label(label: Value) -> str:
+    return label.atom if isinstance(label.atom, str) else render(label)
+
+
+_WORDS = {"dtype": "", "length": "length ", "size_bytes": "bytes ", "named": "named ", "index": "index "}
+
+
+class _Text:
+    """Entries as text: a line each, of a table one more for each column."""
+
+    def one(self, facts: Mapping[str, Any]) -> str:
+        return "".join(f"{line}\n" for line in self._lines(facts))
+
+    def _lines(self, facts: Mapping[str, Any]) -> Iterator[str]:
+        head = f"{facts['name']}: {facts['type']}"
+        if "same_object_as" in facts:
+            yield f"{head}, the same object as {facts['same_object_as']}"
+            return
+        if "shape" in facts:
+            head += f", shape {tuple(facts['shape'])}"
+        for name, word in _WORDS.items():
+            if name in facts:
+                head += f", {word}{facts[name]}"
+        if "value" in facts:
+            head += f" = {facts['value']}"
+        if "described" in facts:
+            head += f", described: {json.dumps(facts['described'], ensure_ascii=False, default=str)}"
+        yield head
+        for column in facts.get("columns", ()):
+            if "more" in column:
+                yield f"    ... {column['more']} more columns"
+            else:
+                yield f"    {column['label']}: {column['dtype']} {column['head']}"
+
+    def whole(self, entries: Sequence[_Entry], closing: Mapping[str, Any]) -> str:
+        text = "".join(entry.text for entry in entries)
+        for what, found in closing.items():
+            said = ", ".join(found) if isinstance(found, list) else found
+            text += f"({what}: {said})\n"
+        return text
+
+
+class _Json:
+    """Entries as objects, one a line."""
+
+    def one(self, facts: Mapping[str, Any]) -> str:
+        return json.dumps(facts, ensure_ascii=False, default=str) + ",\n"
+
+    def whole(self, entries: Sequence[_Entry], closing: Mapping[str, Any]) -> str:
+        inside = "".join(entry.text for entry in entries).removesuffix(",\n")
+        more = "".join(
+            f",\n{json.dumps(what.replace(' ', '_'))}: {json.dumps(found)}" for what, found in closing.items()
+        )
+        return f'{{"variables": [\n{inside}\n]{more}}}\n'

@@ -1,0 +1,169 @@
+"""Notebook files as trajectories. nbformat: https://nbformat.readthedocs.io/en/latest/format_description.html
+
+Files of nbformat 4 are read here; older ones are converted by the package nbformat. A file says what stood
+in it when it was saved, so that a source or output of an earlier time is not known."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from deskcheck.errors import InputError, MissingExtra
+from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Output, Status, Trajectory
+
+ORDERS = ("top", "count")
+
+
+def read_notebook(path: str | Path, *, order: str = "top") -> Trajectory:
+    """A notebook file as a trajectory of executions without edits between.
+
+    order: ``top``, every code cell from the top down; or ``count``, those that have an execution count, by
+    that.
+
+    Raises:
+        InputError: it is no notebook file, or one that is cut off; says where.
+        MissingExtra: it is of an old format and nbformat is not installed.
+    """
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+    return parse_notebook(text, name=str(path), order=order)
+
+
+def parse_notebook(text: bytes, *, name: str, order: str = "top") -> Trajectory:
+    """As `read_notebook`, from the file's bytes."""
+    if order not in ORDERS:
+        raise InputError(f"order={order!r} must be one of {', '.join(ORDERS)}.")
+    notebook, notes = _notebook(text, name)
+    raw = notebook.get("cells")
+    if not isinstance(raw, list):
+        raise InputError(f"{name}: has no list of cells: it is not a notebook.")
+    metadata = _object(notebook.get("metadata"))
+    spec = _object(metadata.get("kernelspec"))
+    language = spec.get("language") or _object(metadata.get("language_info")).get("name")
+    if not spec:
+        notes.append("no kernelspec: taken for Python")
+    cells, executions = _cells(raw, name, notes)
+    if order == "count":
+        executions = [one for one in executions if one.count is not None]
+        counts = [one.count for one in executions]
+        executions.sort(key=lambda one: one.count or 0)
+        if len({*counts}) < len(counts):
+            notes.append(
+                "execution counts repeat, so the cells are of several runs: equal counts stand in their order"
+            )
+    return Trajectory(
+        id=name,
+        source="ipynb",
+        path=name,
+        cells=cells,
+        steps=tuple(executions),
+        kernel=spec.get("name"),
+        language=language,
+        notes=tuple(notes),
+    )
+
+
+def _notebook(text: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
+    try:
+        notebook = json.loads(text)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{name}: is not UTF-8: {error}.") from error
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.decode("utf-8", "replace").rstrip()) - 1 or "Unterminated" in error.msg
+        what = f"is cut off after {len(text)} bytes" if cut else "is not JSON"
+        raise InputError(f"{name}: {what}: {error}.") from error
+    except RecursionError as error:
+        raise InputError(f"{name}: is nested too deep.") from error
+    if not isinstance(notebook, dict) or type(notebook.get("nbformat")) is not int:
+        raise InputError(f"{name}: is JSON, but no notebook: it has no number 'nbformat'.")
+    version = notebook["nbformat"]
+    if version == 4:
+        return notebook, []
+    if version not in (1, 2, 3):
+        raise InputError(f"{name}: nbformat {version}: known are 1 to 4.")
+    try:
+        from nbformat import convert
+    except ImportError as error:
+        raise MissingExtra("nbformat", "notebook", f"{name}: reading nbformat {version}") from error
+    try:
+        converted: dict[str, Any] = convert(_attributed(notebook), 4)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{name}: nbformat {version}, which cannot be converted: {error!r}.") from error
+    return json.loads(json.dumps(converted)), [f"converted from nbformat {version}"]
+
+
+def _attributed(notebook: dict[str, Any]) -> Any:
+    from nbformat import from_dict
+
+    return from_dict(notebook)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def joined(text: Any) -> str:
+    """A multi-line string of nbformat: text, or a list of its lines. Raises TypeError."""
+    return text if isinstance(text, str) else "".join(text)
+
+
+def _cells(raw: Iterable[Any], name: str, notes: list[str]) -> tuple[tuple[Cell, ...], list[Execution]]:
+    cells: list[Cell] = []
+    ran: list[tuple[Cell, Status, int | None, tuple[Output, ...]]] = []
+    taken = {cell["id"] for cell in raw if isinstance(cell, dict) and isinstance(cell.get("id"), str)}
+    used: set[str] = set()
+    for number, cell in enumerate(raw):
+        try:
+            kind, source = cell["cell_type"], joined(cell["source"])
+            id_ = cell.get("id")
+            if not isinstance(id_, str) or id_ in used:  # before nbformat 4.5 cells had none
+                id_ = f"cell-{number}"
+                while id_ in taken or id_ in used:
+                    id_ += "-"
+            used.add(id_)
+            outputs = tuple(map(_output, cell.get("outputs", ()))) if kind == "code" else ()
+            tags = tuple(map(str, _object(cell.get("metadata")).get("tags") or ()))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{name}: cell {number} is none of nbformat 4: {error!r}.") from error
+        if kind not in ("code", "markdown", "raw"):
+            notes.append(f"cell {number} is of the unknown type {kind!r}: kept as it is, not run")
+        made = Cell(id=id_, source=source, type=str(kind), tags=tags)
+        cells.append(made)
+        if kind == "code":
+            count = cell.get("execution_count")
+            count = count if type(count) is int else None
+            ran.append((made, _status(count, outputs), count, outputs))
+    order = tuple(cell.id for cell in cells)
+    executions = [
+        Execution(cell=c.id, source=c.source, status=status, count=count, outputs=outputs, order=order)
+        for c, status, count, outputs in ran
+    ]
+    return tuple(cells), executions
+
+
+def _status(count: int | None, outputs: tuple[Output, ...]) -> Status:
+    error = next((output for output in outputs if output.type == "error"), None)
+    if error is not None:
+        return Status.INTERRUPTED if error.name == "KeyboardInterrupt" else Status.ERROR
+    return Status.UNKNOWN if count is None else Status.OK
+
+
+def _output(raw: Any) -> Output:
+    kind = raw["output_type"]
+    if kind == "stream":
+        return Output(type=kind, name=raw.get("name", "stdout"), text=joined(raw.get("text", "")))
+    if kind == "error":
+        text = "\n".join(map(str, raw.get("traceback", ())))
+        return Output(type=kind, name=str(raw.get("ename")), value=str(raw.get("evalue")), text=text)
+    data = {mime: _mime(mime, value) for mime, value in _object(raw.get("data")).items()}
+    count = raw.get("execution_count")
+    return Output(type=str(kind), data=data, metadata=_object(raw.get("metadata")), count=count)
+
+
+def _mime(mime: str, value: Any) -> Any:
+    """JSON types stay as they are, other data is text."""
+    if isinstance(value, list) and not mime.endswith("json") and all(isinstance(line, str) for line in value):
+        return "".join(value)
+    return value

@@ -1,0 +1,260 @@
+"""Takes secrets out of steps before they are written: by the names of variables, and by how text looks.
+
+What is masked is marked: `[masked]` in text, ``"cut": "masked"`` in a value. A value that a masked name was
+seen with is masked wherever it stands from then on, and so are environment variables with such names. What
+this cannot know: a secret under another name that looks like nothing, or one that was cut in two by a stream.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from deskcheck.errors import InputError
+from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Step, from_dict, to_dict
+from deskcheck.recording.secrets import MASKED, MIN_KNOWN, NAMES
+
+TEXTS = (
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    r"\b(AKIA|ASIA)[0-9A-Z]{16}\b",  # AWS
+    r"\b(gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{16,})",  # GitHub, GitLab
+    r"\bhf_[A-Za-z0-9]{20,}",  # Hugging Face
+    r"\bsk-[\w-]{16,}",  # model providers
+    r"\bxox[abeoprs]-[\w-]{10,}",  # Slack
+    r"\bAIza[\w-]{30,}",  # Google
+    r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*",  # JSON web tokens
+    r"(?<=://)[^\s/:@'\"]+:[^\s/@'\"]+(?=@)",  # user:password@host
+    r"(?<=[Bb]earer )[\w.~+/-]{12,}=*",
+)
+"""Built-in patterns for text."""
+
+_LITERAL = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
+_ASSIGNED = re.compile(
+    rf"(?P<name>[^\W\d][\w-]*)(?P<between>[\"']?\s*\]?\s*(?::\s*\w+\s*)?[=:]\s*[A-Za-z]{{0,2}})(?P<value>{_LITERAL})"
+)
+"""``name = "..."``, ``name="..."``, ``"name": "..."``, ``environ["name"] = "..."``."""
+_SHOWN = re.compile(r"(?P<name>[^\W\d]\w*)(?P<between>=)(?P<value>[^\s'\"]+)")
+"""``name=...``, as environments are shown; in outputs only, where it is no code."""
+
+
+class Mask:
+    """Masks the steps of one trajectory, in their order.
+
+    names, texts: regular expressions beside the built-in ones, searched without regard to case.
+
+    Raises InputError: one is no regular expression.
+    """
+
+    def __init__(self, names: Iterable[str] = (), texts: Iterable[str] = ()) -> None:
+        self._names = _compiled([*NAMES, *names], re.IGNORECASE)
+        self._texts = [
+            *(_compiled([text], re.DOTALL) for text in TEXTS),
+            *(_compiled([text], re.DOTALL | re.IGNORECASE) for text in texts),
+        ]
+        self._known: set[str] = set()
+        for name, value in os.environ.items():
+            if self._names.search(name):
+                self._know(value)
+        self._all_known: re.Pattern[str] | None = None
+
+    def step(self, step: Step) -> Step:
+        """The step without secrets."""
+        row = to_dict(step)
+        state = row.pop("state", None)
+        if state is not None:
+            row["state"] = self.state(state)
+        if "source" in row:
+            row["source"] = self.text(row["source"])
+        if isinstance(step, Execution) and "outputs" in row:
+            row["outputs"] = [self._output(output) for output in row["outputs"]]
+        return from_dict(row)
+
+    def cell(self, cell: Cell) -> Cell:
+        return Cell(id=cell.id, source=self.text(cell.source), type=cell.type, tags=cell.tags)
+
+    def text(self, text: str, *, shown: bool = False) -> str:
+        """A text without secrets. shown: it is output, not code."""
+        text = _ASSIGNED.sub(self._assigned, text)
+        if shown:
+            text = _SHOWN.sub(self._assigned, text)
+        for pattern in self._texts:
+            text = pattern.sub(MASKED, text)
+        if self._known:
+            if self._all_known is None:
+                longest = sorted(self._known, key=len, reverse=True)
+                self._all_known = re.compile("|".join(map(re.escape, longest)))
+            text = self._all_known.sub(MASKED, text)
+        return text
+
+    def _assigned(self, found: re.Match[str]) -> str:
+        if not self._names.search(found["name"]):
+            return found[0]
+        value = found["value"]
+        quote = value[0] if value[0] in "\"'" else ""
+        self._know(value.strip("\"'"))
+        return f"{found['name']}{found['between']}{quote}{MASKED}{quote}"
+
+    def _know(self, value: str) -> None:
+        if len(value) >= MIN_KNOWN and MASKED not in value and value not in self._known:
+            self._known.add(value)
+            self._all_known = None
+
+    def _output(self, output: dict[str, Any]) -> dict[str, Any]:
+        return {
+            name: self._shown(value) if name in ("text", "value", "data", "metadata") else value
+            for name, value in output.items()
+        }
+
+    def _shown(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value, shown=True)
+        if isinstance(value, list):
+            return [self._shown(item) for item in value]
+        if isinstance(value, dict):
+            # What is no text (images as base64) holds nothing that a pattern could find.
+            return {
+                k: v if k.startswith(("image/p", "image/j", "image/g")) else self._shown(v)
+                for k, v in value.items()
+            }
+        return value
+
+    # -- states, as docs/trajectory.md and docs/format.md describe them ----------------------------
+
+    def _learn(self, state: dict[str, Any]) -> None:
+        for name, row in state["variables"].items():
+            objects = row.get("objects", {})
+            named = [(name, row["value"])]
+            named += [pair for content in objects.values() for pair in _named(content)]
+            for label, value in named:
+                if self._names.search(label):
+                    for text in _texts(value, objects):
+                        self._know(text)
+
+    def state(self, state: dict[str, Any]) -> dict[str, Any]:
+        """A recorded state without secrets."""
+        # First, as the values of masked names are looked for in all the rest.
+        self._learn(state)
+        variables = {name: self._variable(name, row) for name, row in state["variables"].items()}
+        return state | {"variables": variables}
+
+    def _variable(self, name: str, row: dict[str, Any]) -> dict[str, Any]:
+        if self._names.search(name):
+            kept = {key: row[key] for key in ("change", "type")}
+            return kept | {"value": _cut(row["type"]), "hash": MASKED}
+        masked = row | {"value": self._encoded(row["value"])}
+        if "objects" in row:
+            objects = {number: self._encoded(content) for number, content in row["objects"].items()}
+            # Without those that only what is masked refers to.
+            reached = _reached(masked["value"], objects)
+            masked["objects"] = {number: content for number, content in objects.items() if number in reached}
+        if "described" in row:
+            masked["described"] = self._shown(row["described"])
+        if masked != row:
+            masked["hash"] = MASKED  # of the content: a short secret could be found from it by trying
+        return masked
+
+    def _encoded(self, value: Any) -> Any:
+        """An encoded value or content without secrets."""
+        if isinstance(value, str):
+            masked = self.text(value)
+            return value if masked == value else {"str": masked, "length": len(value), "cut": "masked"}
+        if isinstance(value, list):
+            return [self._encoded(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if "str" in value or "text" in value:
+            # The text of these is a plain string, not a value.
+            key = "str" if "str" in value else "text"
+            text = self.text(value[key]) if isinstance(value[key], str) else value[key]
+            return value if text == value[key] else value | {key: text, "cut": "masked"}
+        found = {
+            name: part if name in ("kind", "type", "dtype", "names", "base", "cut") else self._encoded(part)
+            for name, part in value.items()
+        }
+        if value.get("kind") in ("dict", "table"):
+            found["items"] = [
+                [label, _cut(_type(was)) if self._secret(was_label) else masked]
+                for (was_label, was), (label, masked) in zip(
+                    value.get("items", ()), found["items"], strict=True
+                )
+            ]
+        if isinstance(value.get("fields"), dict):
+            found["fields"] = {
+                name: _cut(_type(value["fields"][name])) if self._names.search(name) else part
+                for name, part in found["fields"].items()
+            }
+        return found
+
+    def _secret(self, label: Any) -> bool:
+        return isinstance(label, str) and bool(self._names.search(label))
+
+
+def _named(content: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+    """What stands in a content under a name: items of dicts, fields."""
+    if content.get("kind") == "dict":
+        yield from ((k, v) for k, v in content.get("items", ()) if isinstance(k, str))
+    fields = content.get("fields")
+    if isinstance(fields, dict):
+        yield from fields.items()
+
+
+def _reached(value: Any, objects: dict[str, Any]) -> dict[str, None]:
+    """Identity numbers of the objects that an encoded value leads to."""
+    found: dict[str, None] = {}
+    todo = [value]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict):
+            todo += part.values()
+            number = str(part.get("ref"))
+            if number in objects and number not in found:
+                found[number] = None
+                todo.append(objects[number])
+    return found
+
+
+def _texts(value: Any, objects: dict[str, Any]) -> list[str]:
+    """The strings in an encoded value and in what it leads to, but for keys of dicts and names of fields."""
+    found: list[str] = []
+    todo = [value, *map(objects.__getitem__, _reached(value, objects))]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, str):
+            found.append(part)
+        elif isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict):
+            items = part.get("items", ())
+            todo += [item[1] for item in items] if part.get("kind") in ("dict", "table") else items
+            todo += [value for key in ("tuple", "frozenset", "array") for value in part.get(key, ())]
+            todo += part.get("fields", {}).values() if isinstance(part.get("fields"), dict) else ()
+            todo += [part["str"]] if isinstance(part.get("str"), str) else ()
+    return found
+
+
+def _cut(type_name: str) -> dict[str, Any]:
+    return {"cut": "masked", "type": type_name}
+
+
+def _type(encoded: Any) -> str:
+    """The type's name, as far as an encoded value tells."""
+    if isinstance(encoded, dict):
+        plain = next(
+            (kind for kind in ("str", "int", "float", "bytes", "tuple") if kind in encoded), "object"
+        )
+        return str(encoded.get("type", plain))
+    return "NoneType" if encoded is None else type(encoded).__name__
+
+
+def _compiled(patterns: list[str], flags: re.RegexFlag) -> re.Pattern[str]:
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise InputError(
+                f"the pattern {json.dumps(pattern)} is no regular expression: {error}."
+            ) from error
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), flags)

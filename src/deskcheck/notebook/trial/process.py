@@ -1,0 +1,298 @@
+"""The process that cells are tried out in: IPython's shell without a kernel around it, in a session of the
+sandbox.
+
+A kernel has threads and sockets, which a fork does not hold. This has neither: what a cell shows goes to a
+list, and what was seen of the cell is the value of the piece that ran it (`trial.Trials`). What kernels have
+beyond IPython (widgets, comms, questions to the user) is not there: such cells raise.
+"""
+
+import base64
+import builtins
+import hashlib
+import importlib
+import io
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import StdinNotImplementedError
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from deskcheck.notebook.kernel.process import HOME, copy_folder
+from deskcheck.notebook.state.attributes import attributes
+from deskcheck.notebook.state.bytecode import codes
+from deskcheck.notebook.state.capture import Capture, StateLimits
+from deskcheck.notebook.state.settings import Setting, changed, read_settings
+
+_MOST_OUTPUTS = 10_000
+_FILE_BYTES = 16 << 20
+"""Of a file that go into its digest."""
+
+_shell: "_Shell"
+_capture: Capture
+_attributes: dict[str, str] = {}
+"""By variable, a digest of what the object of a library's class holds, after the last cell."""
+_settings: dict[str, Setting] = {}
+"""Of the loaded libraries, after the last cell."""
+
+
+def begin(settings: dict[str, Any]) -> None:
+    """Make the shell. settings: see `trial.Trials`."""
+    global _shell, _capture, _settings
+    # IPython would copy this file with its mode, which is denied where programs run as the user.
+    readme = Path(".ipython", "profile_default", "startup", "README")
+    readme.parent.mkdir(parents=True)
+    readme.touch()
+    os.environ["IPYTHONDIR"] = os.path.abspath(".ipython")
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as ipykernel does
+    # A thread is what a fork loses.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"
+    os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's, which pandas imports
+    copy_folder(settings["folder"], HOME, settings["copy_bytes"])
+    os.makedirs(os.path.join(HOME, settings["inside"]), exist_ok=True)
+    os.chdir(os.path.join(HOME, settings["inside"]))
+    builtins.input = _input
+    config = Config()
+    config.HistoryManager.enabled = False  # it would have a thread
+    _shell = _Shell.instance(config=config)
+    _shell.colors = "nocolor"
+    _capture = Capture(StateLimits(**settings["state"]))
+    for name in ("stdout", "stderr"):
+        setattr(sys, name, _Stream(name, _shell.shown))
+    _capture.after_cell(_shell.user_ns, _shell.user_ns_hidden, "")
+    for module in settings["modules"]:
+        importlib.import_module(module)
+    _settings = read_settings(_shell.user_ns)
+
+
+def cell(source: str, wall_s: float, chars: int) -> str:
+    """Run a cell; what was seen of it, as JSON: `status`, `outputs`, `state`, `inside`, `aliases`,
+    `settings`, `late`."""
+    global _settings
+    vars(builtins).pop("_", None)  # the session's; IPython has its own, unless it finds one there
+    shown = _shell.shown
+    shown.begin(chars)
+    late = False
+
+    def stop(number: int, frame: Any) -> None:
+        nonlocal late
+        late = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, wall_s)
+    began = time.perf_counter()
+    try:
+        result = _shell.run_cell(source, store_history=True)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    took = time.perf_counter() - began
+    names = _shell.user_ns
+    state = _capture.after_cell(names, _shell.user_ns_hidden, source)
+    inside = _look_inside(state)
+    settings_before, _settings = _settings, read_settings(names)
+    settings = changed(settings_before, _settings)
+    return json.dumps(
+        {
+            "status": "ok" if result.success else "error",
+            "late": late,
+            "wall_s": round(took, 6),
+            "outputs": shown.outputs(),
+            "state": state,
+            "inside": inside,
+            "aliases": _aliases(),
+            "settings": {name: [each.value, each.incidental, each.new] for name, each in settings.items()},
+        },
+        default=repr,
+    )
+
+
+def _look_inside(state: dict[str, Any]) -> dict[str, list[str | None]]:
+    """Of changed variables, by name, digests of their code and of their attributes, where they have some. A
+    variable whose attributes alone have changed is added to those of the state."""
+    names, variables = _shell.user_ns, state["variables"]
+    before = {**_attributes}
+    _attributes.clear()
+    for name, known in _capture._known.items():
+        digest = attributes(names[name]) if name in names else None
+        if digest is None:
+            continue
+        _attributes[name] = digest
+        if before.get(name, digest) != digest and name not in variables:
+            kind = _capture._snap.type_name(type(names[name]))
+            variables[name] = {"change": "mutated", "type": kind, "hash": known.digest}
+    found = {name: [codes(names[name], names), _attributes.get(name)] for name in variables}
+    return {name: digests for name, digests in found.items() if any(digests)}
+
+
+def digests(paths: list[str]) -> str:
+    """Of the content of files below the program's folder, as JSON; null for one that cannot be read, or is
+    large."""
+    found: dict[str, str | None] = {}
+    above = os.environ["HOME"]
+    for path in paths:
+        try:
+            with open(os.path.join(above, path), "rb") as stream:
+                content = stream.read(_FILE_BYTES + 1)
+        except OSError:
+            found[path] = None
+            continue
+        whole = len(content) <= _FILE_BYTES
+        found[path] = hashlib.blake2b(content, digest_size=12).hexdigest() if whole else None
+    return json.dumps(found)
+
+
+def _aliases() -> list[list[str]]:
+    """Names of one object, where there are two and more."""
+    groups: dict[int, list[str]] = {}
+    for name, known in _capture._known.items():
+        if known.group is not None:
+            groups.setdefault(known.group, []).append(name)
+    return [sorted(names) for names in groups.values() if len(names) > 1]
+
+
+class _Shown:
+    """What the cell that runs has shown until now, in the form of `trajectory.Output`, bounded."""
+
+    def __init__(self) -> None:
+        self.begin(0)
+
+    def begin(self, chars: int) -> None:
+        self.left = chars
+        self._outputs: list[dict[str, Any]] = []
+
+    def stream(self, name: str, text: str) -> None:
+        last = self._outputs[-1] if self._outputs else None
+        if last is None or last["type"] != "stream" or last["name"] != name:
+            last = {"type": "stream", "name": name, "text": [], "length": 0}
+            self._add(last)
+        last["length"] += len(text)
+        if self.left > 0:
+            last["text"].append(text[: self.left])
+            self.left -= len(text)
+
+    def display(self, kind: str, data: dict[str, Any], metadata: Any, **more: Any) -> None:
+        kept: dict[str, Any] = {}
+        beyond = 0
+        for mime, value in data.items():
+            plain = base64.b64encode(value).decode() if isinstance(value, bytes) else value
+            size = len(plain if isinstance(plain, str) else repr(plain))
+            if size <= self.left:
+                kept[mime] = plain
+                self.left -= size
+            else:
+                beyond += size
+        length = beyond + sum(len(str(value)) for value in kept.values()) if beyond else None
+        self._add({"type": kind, "data": kept, "metadata": dict(metadata or {}), "length": length, **more})
+
+    def clear(self, wait: bool) -> None:
+        self._add({"type": "clear_output", "wait": wait})
+
+    def error(self, name: str, value: str, text: str) -> None:
+        self._outputs.append({"type": "error", "name": name, "value": value[:10_000], "text": text[:100_000]})
+
+    def _add(self, output: dict[str, Any]) -> None:
+        if len(self._outputs) < _MOST_OUTPUTS:
+            self._outputs.append(output)
+
+    def outputs(self) -> list[dict[str, Any]]:
+        """All of it. length: of what was cut."""
+        found = []
+        for output in self._outputs:
+            if output["type"] == "stream":
+                text = "".join(output["text"])
+                cut = output["length"] if output["length"] > len(text) else None
+                output = {**output, "text": text, "length": cut}
+            found.append(output)
+        return found
+
+
+class _Stream(io.TextIOBase):
+    """Standard output or error of the cells. What writes to the descriptor beneath is seen by the caller."""
+
+    encoding = "utf-8"
+    errors = "strict"
+
+    def __init__(self, name: str, shown: _Shown) -> None:
+        self.name = f"<{name}>"
+        self._stream = name
+        self._shown = shown
+
+    def write(self, text: str, /) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text)}")
+        self._shown.stream(self._stream, text)
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 1 if self._stream == "stdout" else 2
+
+
+class _Results(DisplayHook):  # type: ignore[misc]
+    """Results of cells go to what is shown."""
+
+    shell: Any
+
+    def write_output_prompt(self) -> None:
+        return
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        shown: _Shown = self.shell.shown
+        shown.display("execute_result", format_dict, md_dict, count=self.prompt_count)
+
+    def finish_displayhook(self) -> None:
+        return
+
+
+class _Displays(DisplayPublisher):  # type: ignore[misc]
+    shell: Any
+
+    def publish(self, data: Any, metadata: Any = None, *given: Any, **named: Any) -> None:
+        kind = "update_display_data" if named.get("update") else "display_data"
+        display_id = (named.get("transient") or {}).get("display_id")
+        self.shell.shown.display(kind, data, metadata, display_id=display_id)
+
+    def clear_output(self, wait: bool = False) -> None:
+        self.shell.shown.clear(wait)
+
+
+class _Shell(InteractiveShell):  # type: ignore[misc]
+    displayhook_class = _Results
+    display_pub_class = _Displays
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        self.shown = _Shown()
+        super().__init__(*given, **named)
+        self.system = self.system_raw  # the other way takes a terminal, and there is none
+
+    def enable_gui(self, gui: Any = None) -> None:
+        """There are no windows: plots are displays."""
+
+    def ask_exit(self) -> None:
+        """What ``exit`` does: of a kernel it is the end."""
+        os._exit(0)
+
+    def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
+        try:
+            value = str(evalue)
+        except BaseException as error:  # noqa: BLE001  # the cell's own exception class: whatever it raises
+            value = f"<no text: {type(error).__name__}>"
+        self.shown.error(etype.__name__, value, self.InteractiveTB.stb2text(stb))
+
+
+def _input(prompt: object = "", /) -> str:
+    raise StdinNotImplementedError(  # what ipykernel says to a client that does not answer
+        "raw_input was called, but this frontend does not support input requests."
+    )

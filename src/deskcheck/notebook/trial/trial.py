@@ -1,0 +1,436 @@
+"""Cells tried out in the states that a notebook went through, each in a fork of the state, which stays as it
+was.
+
+    with Trials(trajectory, folder="notebooks") as trials:
+        place = trials.at(7)                     # before step 7 of the trajectory
+        place.run("df.mean()").outputs           # what a cell does there
+        place.mark("df.mean(axis=0)").score      # 1: it does what the trajectory's own cell does there
+
+The cells before are run once, in a session of the sandbox (`sandbox.session`). A fork has everything of the
+state but threads, children and files open for writing; where the state has those, nothing can be tried out,
+and `Place.refusal` says so. How two trials are compared: `agreement`.
+
+A candidate could forge what is said of it, as it shares its process with what says it. It would gain nothing:
+the true cell's results are never in that process, so that a forged report is right only where an honest
+answer would be.
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from deskcheck.errors import InputError, MissingExtra, SandboxError
+from deskcheck.notebook.kernel.process import HOME
+from deskcheck.notebook.kernel.replayer import inside_of, refusal_of
+from deskcheck.notebook.state.capture import StateLimits
+from deskcheck.notebook.state.reads import Later, read_later
+from deskcheck.notebook.state.settings import Setting
+from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
+from deskcheck.notebook.trial.compare import Agreement, Difference, Trial, agreement, steady
+from deskcheck.recording.outcome import Outcome
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.process import Cancelled
+from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.sandbox.server import ServerLost
+from deskcheck.sandbox.session import Piece, Session, SessionEnded, Snapshot
+from deskcheck.tracer.limits import TraceLimits
+
+_GRACE_S = 5.0
+"""For a cell to obey the interrupt at its limit, until its process is ended."""
+_ALL_S = 86_400.0
+"""Of all cells of one session together: each one is bounded by itself."""
+_REPORT_CHARS = 1 << 26
+_MOST_FILES = 100
+_NOT_COMPARED = ("__pycache__", ".ipynb_checkpoints", ".cache")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialLimits:
+    """Bounds on what is run. cell_s: wall time, and CPU time, of each cell that leads to a place. trial_s: of
+    each cell that is tried out; at its limit a cell is interrupted, and 5 s later ended. memory_bytes: of the
+    processes, together with the state that is held. output_chars: kept of a cell's outputs. state: what is
+    looked at of the variables."""
+
+    cell_s: float = 60.0
+    trial_s: float = 20.0
+    memory_bytes: int = 4 << 30
+    output_chars: int = 1 << 20
+    copy_bytes: int = 64 << 20
+    state: StateLimits = field(default_factory=lambda: StateLimits(time_s=2.0, items=1000, objects=1000))
+
+
+class Trials:
+    """A notebook's states, one after another, to try cells out in. Use it as a context manager, from one
+    thread.
+
+    folder: what the notebook finds around it, of which it gets a copy (`replay`). modules: installed
+    ones or of that folder, imported before the notebook begins: such as register settings of further
+    libraries (`settings.register_settings`).
+
+    Raises:
+        InputError: the notebook is not Python's, or the folder is none.
+        MissingExtra: IPython is not installed.
+        SandboxError: the level cannot be had here.
+    """
+
+    def __init__(
+        self,
+        trajectory: Trajectory,
+        *,
+        limits: TrialLimits | None = None,
+        confinement: Confinement = Confinement.STRICT,
+        folder: str | os.PathLike[str] | None = None,
+        modules: Sequence[str] = (),
+        hash_seed: int = 0,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        if find_spec("IPython") is None:
+            raise MissingExtra("IPython", "notebook", "trying cells out")
+        refusal = refusal_of(trajectory)
+        if refusal is not None:
+            raise InputError(f"{trajectory.id}: {refusal}.")
+        if folder is not None and not Path(folder).is_dir():
+            raise InputError(f"{trajectory.id}: folder={str(folder)!r} is no folder.")
+        self.trajectory = trajectory
+        self.limits = limits or TrialLimits()
+        self._cancelled = cancelled
+        self._settings = {
+            "folder": None if folder is None else str(Path(folder).resolve()),
+            "inside": inside_of(trajectory, folder),
+            "copy_bytes": self.limits.copy_bytes,
+            "state": asdict(self.limits.state),
+            "modules": list(modules),
+        }
+        self._sandbox = Sandbox(
+            confinement,
+            workers=1,
+            modules=("deskcheck.notebook.trial.process",),
+            readable=("/etc/fonts",),
+            folders=() if folder is None else (str(Path(folder).resolve()),),
+            hash_seed=hash_seed,
+        )
+        self._steps: Sequence[Step] = trajectory.steps
+        self._skipped = {cell.id for cell in trajectory.cells if "skip-execution" in cell.tags}
+        self._session: Session | None = None
+        self._next = 0
+        """Step that the session's state is before."""
+        self._held: Snapshot | None = None
+        self._is_as_held = True
+        self._strayed: str | None = None
+        self._lives = 0
+        """Sessions that were lost to the machine or to a candidate, and made again."""
+
+    def __enter__(self) -> "Trials":
+        self._sandbox.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._session = None
+        self._sandbox.close()
+
+    def at(self, step: int) -> "Place":
+        """The state before a step of the trajectory, which is an execution. Going on from an earlier place
+        runs what lies between; going back begins anew.
+
+        Raises InputError for a step that is no execution; Cancelled.
+        """
+        if not 0 <= step < len(self._steps) or not isinstance(self._steps[step], Execution):
+            raise InputError(f"{self.trajectory.id}: step {step} is not the execution of a cell.")
+        if step < self._next:
+            self._next, self._strayed = 0, None
+            self._fresh()
+        self._back()
+        if self._held is not None and step > self._next:
+            assert self._session is not None
+            self._session.drop(self._held)
+            self._held = None
+        while self._next < step:
+            self._go_on(self._steps[self._next])
+            self._next += 1
+        return Place(self, step)
+
+    # -- the session -------------------------------------------------------------------------------
+
+    def _fresh(self) -> Session:
+        """A session in which nothing has run, in place of the one that there was."""
+        if self._session is not None:
+            self._session.close()
+        limits = self._bounds(self.limits.cell_s)
+        session = self._sandbox.session(limits=limits, cpu_s=_ALL_S, wall_s=_ALL_S, cancelled=self._cancelled)
+        begun = session.run(
+            f"from deskcheck.notebook.trial.process import begin, cell, digests\nbegin({self._settings!r})"
+        )
+        if begun.outcome is not Outcome.RETURNED:
+            session.close()
+            raise SandboxError(
+                f"cells cannot be tried out: {begun.ending.detail} {begun.ending.stderr[-2000:]}"
+            )
+        self._session, self._held, self._is_as_held = session, None, True
+        return session
+
+    def _bounds(self, seconds: float) -> Limits:
+        return Limits(
+            cpu_s=seconds + _GRACE_S,
+            wall_s=seconds + _GRACE_S,
+            memory_bytes=self.limits.memory_bytes,
+            output_bytes=8 << 20,
+        )
+
+    def _go_on(self, step: Step) -> None:
+        """Do a step of the trajectory."""
+        if isinstance(step, Restart):
+            self._fresh()
+        if not isinstance(step, Execution) or not step.source.strip() or step.cell in self._skipped:
+            return
+        trial = self._run(step.source, self.limits.cell_s)
+        self._strayed = self._strayed or self._other_ending(self._next, step, trial)
+        if self._session is None or self._session.ended is not None:
+            self._fresh()  # as a kernel that died is replaced
+
+    def _other_ending(self, number: int, step: Execution, trial: Trial) -> str | None:
+        """Said where we ran the trajectory ourselves and a cell ends otherwise than it did then."""
+        if self.trajectory.environment is None or trial.status is step.status:
+            return None
+        return f"step {number} ended as {trial.status}, in the trajectory as {step.status}"
+
+    def _run(self, source: str, seconds: float) -> Trial:
+        session = self._session or self._fresh()
+        code = f"cell({source!r}, {seconds!r}, {self.limits.output_chars})"
+        piece = session.run(code, limits=self._bounds(seconds), trace_limits=_WHOLE)
+        trial = _trial(source, piece)
+        names = _files(piece)
+        if names and session.ended is None and trial.status in (Status.OK, Status.ERROR):
+            wrote = [name for name, kind in names.items() if kind != "removed"][:_MOST_FILES]
+            seen = session.run(f"digests({wrote!r})", limits=self._bounds(seconds), trace_limits=_WHOLE)
+            found = _parsed(seen) or {}
+            files = {name: kind if kind == "removed" else found.get(name) for name, kind in names.items()}
+            trial = replace(trial, files=files)
+        return trial
+
+    def _hold(self) -> str | None:
+        """Hold the state as it is; why that cannot be done."""
+        if self._held is None:
+            try:
+                self._held = (self._session or self._fresh()).snapshot()
+            except SandboxError as error:
+                return str(error)
+        return None
+
+    def _back(self) -> None:
+        """Make the state what is held."""
+        if not self._is_as_held:
+            assert self._session is not None
+            assert self._held is not None
+            try:
+                self._session.restore(self._held)
+            except (SessionEnded, ServerLost):
+                self._live_again()
+            self._is_as_held = True
+
+    def _live_again(self) -> None:
+        """Come to the same place in a new session."""
+        self._lives += 1
+        step, self._next, self._strayed = self._next, 0, None
+        self._fresh()
+        while self._next < step:
+            self._go_on(self._steps[self._next])
+            self._next += 1
+        why = self._hold()
+        if why is not None:
+            raise SandboxError(why)
+
+    def _try(self, source: str) -> Trial:
+        self._back()
+        self._is_as_held = False
+        try:
+            return self._run(source, self.limits.trial_s)
+        except ServerLost:  # says nothing about the cell
+            self._live_again()
+            return self._run(source, self.limits.trial_s)
+
+
+@dataclass(slots=True)
+class Place:
+    """The state before an execution of the trajectory, for as long as `Trials.at` is not called again."""
+
+    trials: Trials
+    step: int
+    _refusal: str | None = None
+    _true: Trial | None = None
+    _later: Later | None = None
+    _life: int = 0
+    """Session that `_true` and `_refusal` are of: another one may have drawn other random numbers."""
+
+    @property
+    def execution(self) -> Execution:
+        """The true cell, as it ran in the trajectory."""
+        step = self.trials._steps[self.step]
+        assert isinstance(step, Execution)
+        return step
+
+    def run(self, source: str) -> Trial:
+        """Run a cell in a fork of the state. Raises SandboxError where there can be none; Cancelled."""
+        if self.trials._next != self.step:
+            raise InputError(
+                f"the state before step {self.step} was left for that before {self.trials._next}."
+            )
+        why = self.trials._hold()
+        if why is not None:
+            raise SandboxError(why)
+        return self.trials._try(source)
+
+    @property
+    def later(self) -> Later:
+        """What the trajectory reads after the true cell, until its next restart."""
+        if self._later is None:
+            before: list[str] = []
+            after: list[str] = []
+            for number, step in enumerate(self.trials._steps):
+                if isinstance(step, Execution):
+                    (before if number <= self.step else after).append(step.source)
+                elif isinstance(step, Restart):
+                    if number > self.step:
+                        break
+                    before.clear()
+            self._later = read_later(after, before)
+        return self._later
+
+    @property
+    def true(self) -> Trial:
+        """What the true cell does here."""
+        if self._true is None or self._life != self.trials._lives:
+            self._true = self.run(self.execution.source)
+            self._life = self.trials._lives
+        return self._true
+
+    @property
+    def refusal(self) -> str | None:
+        """Why no cell can be marked here; None where it can. Runs the true cell twice, and an empty one.
+
+        The state cannot be forked; this cell or one before ended otherwise than in the trajectory, if that
+        was run by us; the true cell does not end, differs from itself (time, addresses, fresh random
+        numbers), or does nothing that is seen.
+        """
+        if self._refusal is None or self._life != self.trials._lives:
+            self._refusal = self._find_refusal()
+        return self._refusal or None
+
+    def _find_refusal(self) -> str:
+        if self.trials._strayed is not None:
+            return self.trials._strayed
+        try:
+            true = self.true
+            strayed = self.trials._other_ending(self.step, self.execution, true)
+            if strayed is not None:
+                return strayed
+            second = self.run(self.execution.source)
+            true = self._true = steady(true, second)
+            again = agreement(true, second, self.later)
+            if again.score is None:
+                return again.why[0].detail
+            if again.score == 0:
+                kinds = ", ".join(dict.fromkeys(each.kind for each in again.why))
+                return f"the true cell does not agree with itself: {kinds}"
+            if agreement(true, self.run(""), self.later).score != 0:
+                return "the true cell does nothing that is seen"
+        except Cancelled:
+            raise
+        except SandboxError as error:
+            return f"no fork: {error}"
+        return ""
+
+    def mark(self, source: str) -> Agreement:
+        """Whether a cell does here what the true cell does. Raises Cancelled."""
+        if self.refusal is not None:
+            return Agreement(None, (Difference("unmarked", detail=self.refusal),))
+        found = self.run(source)
+        if self._life != self.trials._lives:
+            if self.refusal is not None:
+                return Agreement(None, (Difference("unmarked", detail=self.refusal),))
+            found = self.run(source)
+        return agreement(self.true, found, self.later)
+
+
+# -- what came of a piece --------------------------------------------------------------------------
+
+_WHOLE = TraceLimits(text_chars=_REPORT_CHARS)
+_ENDED = {
+    Outcome.TIMED_OUT: Status.TIMED_OUT,
+    Outcome.OUT_OF_MEMORY: Status.OUT_OF_MEMORY,
+}
+
+
+def _parsed(piece: Piece) -> dict[str, Any] | None:
+    """What the process said at the end of a piece; None where it said nothing of the kind."""
+    if piece.outcome is not Outcome.RETURNED or piece.value is None or type(piece.value.atom) is not str:
+        return None
+    try:
+        found = json.loads(piece.value.atom)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _trial(source: str, piece: Piece) -> Trial:
+    ending = piece.ending
+    said = _parsed(piece)
+    if said is not None:
+        try:
+            return _reported(source, said, piece)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            pass  # our own code did not write that
+    return Trial(
+        source=source,
+        status=_ENDED.get(ending.outcome, Status.DIED),
+        detail=f"{ending.outcome}: {ending.detail}",
+        wall_s=ending.wall_s or 0.0,
+        cpu_s=ending.cpu_s or 0.0,
+    )
+
+
+def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
+    """Raises what a report that our own code did not write makes it raise."""
+    outputs = [Output(**output) for output in said["outputs"]]
+    for name, text in (("stdout", piece.ending.stdout), ("stderr", piece.ending.stderr)):
+        if text:
+            outputs.append(Output(type="stream", name=name, text=text))
+    error = next((output for output in outputs if output.type == "error"), None)
+    status = Status(said["status"])
+    if said["late"]:  # whatever caught the interrupt
+        status = Status.TIMED_OUT
+    elif status is Status.ERROR and error is not None and error.name == "KeyboardInterrupt":
+        status = Status.INTERRUPTED
+    state = said["state"]
+    return Trial(
+        source=source,
+        status=status,
+        outputs=tuple(outputs),
+        variables={name: {**row} for name, row in state["variables"].items() if row["hash"] and row["type"]},
+        removed=tuple(state.get("removed", ())),
+        unseen=int(state.get("unseen", 0)),
+        inside={name: tuple(digests) for name, digests in said["inside"].items()},
+        aliases=tuple(tuple(names) for names in said["aliases"]),
+        settings={name: Setting(*facts) for name, facts in said["settings"].items()},
+        wall_s=piece.ending.wall_s or 0.0,
+        cpu_s=piece.ending.cpu_s or 0.0,
+    )
+
+
+def _files(piece: Piece) -> dict[str, str]:
+    """What a piece did to files of the notebook's folder, by path below that of the program."""
+    found: dict[str, str] = {}
+    for kind, names in (
+        ("created", piece.files.created),
+        ("changed", piece.files.changed),
+        ("removed", piece.files.removed),
+    ):
+        for name in names:
+            parts = name.split("/")
+            if parts[0] == HOME and len(parts) > 1 and parts[1] and not {*parts} & {*_NOT_COMPARED}:
+                found[name] = kind
+    return found

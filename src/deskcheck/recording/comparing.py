@@ -1,0 +1,61 @@
+"""A process that compares the states of two long runs, so that what these fill is not the caller's memory.
+
+What a program's rows tell may be forged: rows of a few megabytes can stand for gigabytes of values. Here they
+are read under limits of this process's own.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+
+from deskcheck.recording.compare import compared, save, saved
+
+_MEMORY_BYTES = 4 << 30
+_CPU_S = 600
+_MOST_CHARS = 2000
+_PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_TOO_LARGE = "its states are too large to be compared, and not the same as text"
+
+
+def compared_apart(
+    first: Callable[[], Iterable[bytes]], second: Callable[[], Iterable[bytes]], *, cut: bool
+) -> str | None:
+    """As `compared`, in another process. Where its memory or time is too small, the difference says so."""
+    with tempfile.TemporaryFile() as one, tempfile.TemporaryFile() as other:
+        for blocks, stream in ((first, one), (second, other)):
+            for block in blocks():
+                save(block, stream)
+            stream.flush()
+        files = [stream.fileno() for stream in (one, other)]
+        given = [*files, int(cut), _MEMORY_BYTES]
+        ran = subprocess.run(
+            [sys.executable, "-P", "-c", _MAIN.format(root=_PACKAGE_ROOT), *map(str, given)],
+            pass_fds=files,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+    if ran.returncode == 0:
+        return ran.stdout.decode("utf-8", "surrogatepass") or None
+    return _TOO_LARGE
+
+
+_MAIN = """
+import sys
+sys.path.insert(0, {root!r})
+from deskcheck.recording import comparing
+comparing.main()
+"""
+
+
+def main() -> None:
+    one, other, cut, memory_bytes = map(int, sys.argv[1:])
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
+    with open(one, "rb") as first, open(other, "rb") as second:
+        where = compared(saved(first), saved(second), cut=bool(cut)) or ""
+    told = where if len(where) <= _MOST_CHARS else f"{where[:_MOST_CHARS]} ..."
+    sys.stdout.buffer.write(told.encode("utf-8", "surrogatepass"))

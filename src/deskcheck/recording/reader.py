@@ -1,0 +1,643 @@
+"""Recordings on disk: a folder of Parquet shards, its one writer and its one reader.
+
+docs/format.md describes the columns. `Writer` makes shards that are whole or absent and takes over
+what a killed writer left; `Recordings` reads them lazily. The encoded values in the JSON columns are
+not looked at here: `deskcheck.recording.trace` and `deskcheck.recording.value` read those.
+
+What survives what: a finished recording survives the death of the process (kill -9 too), because it
+lies in ``.spool`` and came there by a rename; it may be lost when the power fails. A shard is
+synced before it gets its name and survives both.
+"""
+
+import itertools
+import json
+import logging
+import os
+import threading
+from array import array
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from dataclasses import fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn, overload
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.files import disk_errors
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Environment, Program
+from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.rules import check as check_rows
+from deskcheck.recording.schema import (
+    COMPACTING_NAME,
+    EVENTS_SCHEMA,
+    FORMAT,
+    HASH_CHARS,
+    LATER,
+    OF_KEY,
+    RECORDINGS_JSON,
+    RECORDINGS_SCHEMA,
+    SHARD_NAME,
+    SPOOL_NAME,
+    file_name,
+)
+from deskcheck.recording.spool import read_finished
+from deskcheck.recording.trace import Row, Trace
+
+_log = logging.getLogger(__name__)
+
+
+_PAGE_ROWS = 1024
+"""How many rows a reader turns into Python objects at a time."""
+_CACHED_GROUPS = 3
+
+
+_RESTORE = (
+    "Restore it from a copy, or move it and its partner of the same number away: "
+    "the programs in it are then recorded again."
+)
+_OTHERS = "To read the other shards use allow_truncated=True."
+
+
+def unreadable(path: Path, error: Exception) -> RecordingError:
+    return RecordingError(
+        f"{path}: damaged: {error}. {_RESTORE}",
+        str(path),
+    )
+
+
+def _bad_recording(path: Path, id_: str, why: str) -> RecordingError:
+    return RecordingError(
+        f"{path}: the recording {id_!r} is damaged: {why}. The others are whole.", str(path)
+    )
+
+
+class Recordings:
+    """The recordings of a folder: iterate over them, or ask for one by its id.
+
+    Everything is read when it is needed: opening reads the ends of the files, a recording its row, a
+    trace the row groups that its events are in, a few of which are kept. Threads may share it.
+    Recordings that a running or killed writer has finished but not yet put into a shard are not
+    seen; `waiting` names them.
+
+    With `allow_truncated`, shards that are cut off or have lost a file are left out, and `damaged`
+    says which. With `shards`, those of these names alone are opened.
+
+    Raises:
+        RecordingError: the folder holds no recordings, or a shard is damaged, foreign, or of a newer format.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        allow_truncated: bool = False,
+        shards: AbstractSet[str] | None = None,
+    ) -> None:
+        self.folder = Path(folder)
+        self.damaged: tuple[RecordingError, ...] = ()
+        self.unreadable: tuple[str, ...] = ()
+        """What is wrong with recordings that were left out until now: their row cannot be read."""
+        self._cache = Cache()
+        self._shards: list[Shard] = []
+        self._places: dict[str, tuple[Shard, int]] | None = None
+        if not self.folder.is_dir():
+            what = "does not exist"
+            if self.folder.exists() and self.folder.suffix == ".parquet":
+                what = "is a file; give the folder that it is in"
+            elif self.folder.exists():
+                what = "is a file; `deskcheck record SOURCE --out FOLDER` makes a folder of recordings"
+            raise RecordingError(f"{self.folder}: {what}.", str(self.folder))
+        has_spool = (self.folder / SPOOL_NAME).exists()  # asked first: a writer may close meanwhile
+        names = steady_names(self.folder)
+        while True:
+            try:
+                self._open(names, has_spool, allow_truncated, shards)
+                return
+            except _TruncatedShard:
+                before, names = names, steady_names(self.folder)
+                if names == before:  # else it has become part of a larger one
+                    raise
+
+    def _open(
+        self,
+        names: dict[str, set[str]],
+        has_spool: bool,
+        allow_truncated: bool,
+        shards: AbstractSet[str] | None,
+    ) -> None:
+        self._shards, self.damaged = [], ()
+        # The events file is named first: the shard is being made, or was when its maker was killed. A job
+        # makes several at once and knows from its manifest which there should be; of a writer's it is the
+        # last.
+        found = names["recordings"] | {name for name in names["events"] if len(name) < HASH_CHARS}
+        in_order = sorted(found, key=lambda name: (len(name), name))
+        if has_spool and found - names["recordings"] == {*in_order[-1:]}:
+            del in_order[-1:]
+        if shards is not None:
+            in_order = [name for name in in_order if name in shards]
+        for name in in_order:
+            try:
+                self._shards.append(Shard(self.folder, name, self._cache))
+            except _TruncatedShard as error:
+                if not allow_truncated:
+                    raise
+                self.damaged += (error,)
+        inside = {name for shard in self._shards for name in shard.of}
+        self._shards = [shard for shard in self._shards if shard.name not in inside]
+        if not in_order:
+            raise RecordingError(
+                f"{self.folder}: holds no recordings.{self._waiting_text()}", str(self.folder)
+            )
+
+    def __len__(self) -> int:
+        return sum(len(shard) for shard in self._shards)
+
+    def __iter__(self) -> Iterator[Recording]:
+        """All recordings, by shard and row: the same order every time. One whose row cannot be read is
+        left out, with a warning."""
+        for shard in self._shards:
+            for row in range(len(shard)):
+                try:
+                    recording = shard.recording(row)
+                except _TruncatedShard:
+                    raise
+                except RecordingError as error:
+                    if str(error) not in self.unreadable:
+                        _log.warning("%s", error)
+                        self.unreadable += (str(error),)
+                    continue
+                yield recording
+
+    @property
+    def paths(self) -> list[dict[str, Path]]:
+        """The files of each shard, by table: for who reads them whole."""
+        return [{"recordings": one.recordings.path, "events": one.events.path} for one in self._shards]
+
+    def columns(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """Of every recording, in order: its shard's name, its row there, and these columns, which are read
+        without the others."""
+        for shard in self._shards:
+            for row, values in enumerate(shard.columns(names)):
+                yield shard.name, row, *values
+
+    def at(self, shard: str, row: int) -> Recording:
+        """The recording in a row of a shard. Raises InputError where there is none."""
+        for one in self._shards:
+            if one.name == shard and row < len(one):
+                return one.recording(row)
+        raise InputError(
+            f"{self.folder}: has no row {row} in a shard {shard}: the folder was changed. Start again."
+        )
+
+    def __getitem__(self, id_: str) -> Recording:
+        """The recording of that id. Raises InputError if there is none."""
+        places = self._index()
+        if id_ not in places:
+            close = get_close_matches(id_, places, n=3)
+            near, ids = ("Close to it", close) if close else ("There are", [*places][:5])
+            named = ", ".join(map(repr, ids))
+            raise InputError(f"{self.folder}: no recording {id_!r} among {len(places)}. {near}: {named}.")
+        shard, row = places[id_]
+        return shard.recording(row)
+
+    def named(self, text: str) -> Recording:
+        """The recording of that id, or else the only one whose id has this text in it.
+
+        Raises InputError where there is none, or several.
+        """
+        found = [text] if text in self else [id_ for id_ in self._index() if text and text in id_]
+        if len(found) > 1:
+            listed = "".join(f"\n    {id_}" for id_ in sorted(found)[:20])
+            more = f"\n    ... and {len(found) - 20} more" if len(found) > 20 else ""
+            raise InputError(
+                f"{self.folder}: {len(found)} recordings have {text!r} in their id:{listed}{more}"
+            )
+        return self[found[0] if found else text]
+
+    def __contains__(self, id_: object) -> bool:
+        return id_ in self._index()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The id of every recording, in the order of iteration."""
+        return tuple(self._index())
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Ids of recordings that are finished but in no shard: opening and closing a `Writer` makes one."""
+        found = [read_finished(path) for path in sorted((self.folder / SPOOL_NAME).glob("*.json"))]
+        return tuple(one.id for one in found if one is not None and one.id not in self._index())
+
+    def _waiting_text(self) -> str:
+        waiting = len(self.waiting)
+        return (
+            f" {waiting} that a writer has finished wait in {SPOOL_NAME}: if it was stopped, record on in "
+            f"the same folder, or run Writer({str(self.folder)!r}).close(), to have them."
+            if waiting
+            else ""
+        )
+
+    def _index(self) -> dict[str, tuple["Shard", int]]:
+        if self._places is None:
+            places: dict[str, tuple[Shard, int]] = {}
+            for shard in self._shards:
+                for row, id_ in enumerate(shard.ids()):
+                    if id_ in places:
+                        raise RecordingError(
+                            f"{shard.recordings.path}: {id_!r} is in "
+                            f"{places[id_][0].recordings.path.name} too. Shards of different runs were put "
+                            "together: keep them in folders of their own.",
+                            str(shard.recordings.path),
+                        )
+                    places[id_] = shard, row
+            self._places = places
+        return self._places
+
+    def __repr__(self) -> str:
+        return f"<Recordings {self.folder}: {len(self)}>"
+
+
+class _TruncatedShard(RecordingError):
+    """A shard that is cut off or has lost a file: `allow_truncated` leaves it out."""
+
+
+def shard_names(folder: Path) -> dict[str, set[str]]:
+    """Numbers, as they are written in names of files, and hashes of the shards of which a table is there."""
+    names: dict[str, set[str]] = {"recordings": set(), "events": set()}
+    with disk_errors(folder, "list the shards"):
+        for name in os.listdir(folder):
+            if match := SHARD_NAME.fullmatch(name):
+                names[match[1]].add(match[2])
+    return names
+
+
+def steady_names(folder: Path) -> dict[str, set[str]]:
+    """`shard_names`, also while shards are put together: what is renamed while a folder is listed may be
+    missed under both names."""
+    marker = folder / COMPACTING_NAME
+    busy = marker.exists()
+    names = shard_names(folder)
+    while busy or marker.exists():
+        before, names = names, shard_names(folder)
+        if names == before:
+            break
+    return names
+
+
+class Cache:
+    """The row groups that were read last, those of a whole folder together."""
+
+    def __init__(self) -> None:
+        self._tables: OrderedDict[tuple[Path, int], Any] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def get(self, key: tuple[Path, int], read: Callable[[], Any]) -> Any:
+        with self._guard:
+            if key in self._tables:
+                self._tables.move_to_end(key)
+            else:
+                while len(self._tables) >= _CACHED_GROUPS:
+                    self._tables.popitem(last=False)
+                self._tables[key] = read()
+            return self._tables[key]
+
+
+class _File:
+    """One Parquet file of a shard. It is opened for each row group: a folder can have thousands."""
+
+    def __init__(self, path: Path, schema: Any, cache: Cache) -> None:
+        self.path = path
+        self.elsewhere: Callable[[], tuple[_File, int] | None] = lambda: None
+        """Asked when the file is gone: the file that its rows are in, from which row on."""
+        self._cache = cache
+        self._metadata: Any = None
+        with self._opened() as file:
+            self._metadata = file.metadata
+            found = file.schema_arrow
+        self._check_format()
+        self._names = [name for name in schema.names if name in found.names or name not in LATER]
+        for field in map(schema.field, self._names):
+            if field.name not in found.names or found.field(field.name).type != field.type:
+                raise RecordingError(
+                    f"{path}: lacks a column {field.name!r} of type {field.type}: it was changed, or is "
+                    "something else. Move it and its partner of the same number away.",
+                    str(path),
+                )
+        sizes = [self._metadata.row_group(group).num_rows for group in range(self._metadata.num_row_groups)]
+        self.starts = [0, *itertools.accumulate(sizes)]
+
+    def _check_format(self) -> None:
+        text = (self._metadata.metadata or {}).get(b"deskcheck.format", b"").decode("utf-8", "replace")
+        if not text.isdecimal():
+            raise RecordingError(
+                f"{self.path}: a Parquet file, but not one of recordings: its metadata has no "
+                "deskcheck.format. Move it out of the folder.",
+                str(self.path),
+            )
+        if int(text) > FORMAT:
+            raise RecordingError(
+                f"{self.path}: format {text}; this version of deskcheck reads up to {FORMAT}. "
+                "Upgrade: pip install -U deskcheck.",
+                str(self.path),
+            )
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        try:
+            with pq.ParquetFile(
+                str(self.path), metadata=self._metadata, pre_buffer=False, page_checksum_verification=True
+            ) as file:
+                yield file
+        except FileNotFoundError as error:
+            raise _TruncatedShard(
+                f"{self.path}: missing; its partner of the same number is there. Put it back, or move the "
+                f"partner away: the programs in it are then recorded again. {_OTHERS}",
+                str(self.path),
+            ) from error
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+            self._blame(error)
+
+    def _blame(self, error: Exception) -> NoReturn:
+        """Say what kind of broken this is: cut off, something else altogether, unreadable."""
+        with disk_errors(self.path, "read this file"), open(self.path, "rb") as file:
+            start = file.read(4)
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 4))
+            end = file.read(4)
+        magic = b"PAR1"
+        if not magic.startswith(start):
+            raise RecordingError(
+                f"{self.path}: not a Parquet file: it begins with {start!r}. Move it out of the folder.",
+                str(self.path),
+            ) from error
+        if self._metadata is None and (end != magic or size < 12):
+            raise _TruncatedShard(
+                f"{self.path}: cut off after {size} bytes: the end, which says where everything is, is "
+                f"missing. {_RESTORE} {_OTHERS}",
+                str(self.path),
+            ) from error
+        raise unreadable(self.path, error) from error
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def group(self, row: int) -> tuple[int, int, Any]:
+        """The row group that holds a row: its first row, the first after it, its table."""
+        number = bisect_right(self.starts, row) - 1
+
+        def read() -> Any:
+            with self._opened() as file:
+                return file.read_row_group(number, columns=self._names, use_threads=False)
+
+        try:
+            table = self._cache.get((self.path, number), read)
+        except _TruncatedShard:
+            found = self.elsewhere()
+            if found is None:
+                raise
+            file, first = found
+            start, stop, table = file.group(row + first)
+            return start - first, stop - first, table
+        return self.starts[number], self.starts[number + 1], table
+
+    @property
+    def of(self) -> dict[str, tuple[int, int]]:
+        """Shards that this one is made of: at which recording and event each begins."""
+        text = (self._metadata.metadata or {}).get(OF_KEY.encode(), b"{}")
+        found: dict[str, tuple[int, int]] = {name: tuple(first) for name, first in json.loads(text).items()}
+        return found
+
+    def columns(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """The values of whole columns, row by row, without the others."""
+        with self._opened() as file:
+            table = file.read(columns=list(names), use_threads=False)
+        return zip(*(table.column(name).to_pylist() for name in names), strict=True)
+
+    def column(self, name: str) -> list[Any]:
+        """A whole column, without the others."""
+        return [value for (value,) in self.columns([name])]
+
+
+class Shard:
+    """The two files of one number or hash."""
+
+    def __init__(self, folder: Path, name: int | str, cache: Cache) -> None:
+        self.name = f"{name:05d}" if isinstance(name, int) else name
+        self._folder, self._cache = folder, cache
+        self.recordings = _File(folder / file_name("recordings", name), RECORDINGS_SCHEMA, cache)
+        self.events = _File(folder / file_name("events", name), EVENTS_SCHEMA, cache)
+        expected = sum(self.recordings.column("n_events"))
+        if expected != len(self.events):
+            raise RecordingError(
+                f"{self.events.path}: holds {len(self.events)} events, but {self.recordings.path.name} "
+                f"speaks of {expected}: the two are not of one shard. {_RESTORE}",
+                str(self.events.path),
+            )
+
+        self.of = self.recordings.of
+        self.events.elsewhere = self._events_elsewhere
+
+    def __len__(self) -> int:
+        return len(self.recordings)
+
+    def ids(self) -> list[str]:
+        return [id_ for (id_,) in self.columns(["id"])]
+
+    def columns(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Columns of its recordings, row by row."""
+        try:
+            return self.recordings.columns(names)
+        except _TruncatedShard:
+            if (found := self._elsewhere()) is None:
+                raise
+            shard, first, _ = found
+            return itertools.islice(shard.columns(names), first, first + len(self))
+
+    def _elsewhere(self) -> "tuple[Shard, int, int] | None":
+        """The shard that this one has become part of: with which recording and event of it it begins."""
+        before: set[str] | None = None
+        while (names := steady_names(self._folder)["recordings"]) != before:
+            before = names
+            for name in sorted(names):
+                if len(name) < HASH_CHARS or name == self.name:
+                    continue
+                try:
+                    shard = Shard(self._folder, name, self._cache)
+                except _TruncatedShard:  # that one is elsewhere by now
+                    continue
+                if self.name in shard.of:
+                    return shard, *shard.of[self.name]
+        return None
+
+    def _events_elsewhere(self) -> "tuple[_File, int] | None":
+        found = self._elsewhere()
+        return None if found is None else (found[0].events, found[2])
+
+    def recording(self, number: int) -> Recording:
+        try:
+            first, _, table = self.recordings.group(number)
+        except _TruncatedShard:
+            if (found := self._elsewhere()) is None:
+                raise
+            return found[0].recording(number + found[1])
+        try:
+            row = table.slice(number - first, 1).to_pylist()[0]
+            for name in RECORDINGS_JSON:
+                row[name] = _from_json(name, row[name])
+            ending = Ending(**_fields_of(Ending, row) | {"outcome": Outcome(row["outcome"])})
+            rows = _Rows(self.events, row["id"], row["first_row"], row["n_events"])
+            return Recording(
+                program=Program.from_dict(row),
+                ending=ending,
+                environment=Environment(**_fields_of(Environment, row["environment"])),
+                traces=_traces(rows, row["threads"], ending.cut),
+                repeatable=row["repeatable"],
+                difference=row["difference"],
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            id_ = table.column("id")[number - first].as_py()
+            raise _bad_recording(self.recordings.path, id_, str(error)) from error
+
+
+def _from_json(name: str, text: str) -> dict[str, Any]:
+    """A JSON column of a recording. Raises ValueError where it is none, or no object."""
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        found = None
+    texts = name in ("sources", "packages")
+    if type(found) is not dict or (texts and not all(type(each) is str for each in found.values())):
+        raise ValueError(f"{name} is {text[:40]!r}")
+    return found
+
+
+def _fields_of(type_: Any, row: dict[str, Any]) -> dict[str, Any]:
+    """What of a row a dataclass knows; a later version of it may have written more."""
+    return {field.name: row[field.name] for field in fields(type_) if field.name in row}
+
+
+def _traces(rows: "_Rows", threads: int, cut: str | None) -> tuple[Trace, ...]:
+    if threads == 1:
+        return (Trace(rows, cut=cut),)
+    return tuple(Trace(_ThreadRows(rows, thread), thread=thread, cut=cut) for thread in range(threads))
+
+
+class _Rows(Sequence[Row]):
+    """The events of one recording, read from its shard a page at a time."""
+
+    def __init__(self, file: _File, id_: str, start: int, count: int) -> None:
+        self._file = file
+        self._id = id_
+        self._start = start
+        self._count = count
+        self._page: tuple[int, list[Row]] = 0, []
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._count))]
+        if index < 0:
+            index += self._count
+        first, page = self._page
+        if not 0 <= index - first < len(page):
+            if not 0 <= index < self._count:
+                raise IndexError(f"the recording has {self._count} events; there is none at {index}")
+            first, page = self._page = self._read(index)
+        return page[index - first]
+
+    def __iter__(self) -> Iterator[Row]:
+        index = 0
+        while index < self._count:
+            first, page = self._page = self._read(index)
+            yield from page[index - first :]
+            index = first + len(page)
+
+    def _read(self, index: int) -> tuple[int, list[Row]]:
+        """The page that holds an event, clipped to the recording and to one row group."""
+        group_start, group_stop, table = self._file.group(self._start + index)
+        start = max(group_start, self._start + index - index % _PAGE_ROWS)
+        stop = min(
+            group_stop, self._start + index - index % _PAGE_ROWS + _PAGE_ROWS, self._start + self._count
+        )
+        part = table.slice(start - group_start, stop - start)
+        owner = part.column("recording")[0].as_py()
+        if owner != self._id:
+            error = ValueError(f"row {start} belongs to recording {owner!r}, not {self._id!r}")
+            raise unreadable(self._file.path, error)
+        columns = [part.column(name).to_pylist() for name in Row._fields if name in part.column_names]
+        rows = list(itertools.starmap(Row, zip(*columns, strict=True)))
+        try:
+            check_rows(rows)
+        except ValueError as error:
+            raise _bad_recording(
+                self._file.path, self._id, f"among its events {index} and on: {error}"
+            ) from error
+        return start - self._start, rows
+
+    def of_thread(self, thread: int) -> "array[int]":
+        """Where the events of a thread are, eight bytes each."""
+        found = array("q")
+        row, stop = self._start, self._start + self._count
+        while row < stop:
+            group_start, group_stop, table = self._file.group(row)
+            end = min(group_stop, stop)
+            numbers = table.column("thread").slice(row - group_start, end - row).to_pylist()
+            found.extend(i for i, number in enumerate(numbers, row - self._start) if number == thread)
+            row = end
+        return found
+
+
+class _ThreadRows(Sequence[Row]):
+    """The events of one thread among those of several."""
+
+    def __init__(self, rows: _Rows, thread: int) -> None:
+        self._rows = rows
+        self._thread = thread
+        self._found: array[int] | None = None
+
+    def _where(self) -> "array[int]":
+        if self._found is None:
+            self._found = self._rows.of_thread(self._thread)
+        return self._found
+
+    def __len__(self) -> int:
+        return len(self._where())
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        if isinstance(index, slice):
+            return [self._rows[i] for i in self._where()[index]]
+        return self._rows[self._where()[index]]
+
+
+def read_groups(path: Path, schema: Any = None) -> Iterator[Any]:
+    """The row groups of a Parquet file as tables, for who copies them; with `schema`, of recordings or
+    events, also where an earlier version lacked a column."""
+    try:
+        with pq.ParquetFile(str(path), pre_buffer=False, page_checksum_verification=True) as file:
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group, use_threads=False)
+                for name in LATER if schema is not None else ():
+                    if name in schema.names and name not in table.column_names:
+                        table = table.append_column(schema.field(name), pa.nulls(len(table), pa.string()))
+                yield table if schema is None else table.cast(schema)
+    except (OSError, pa.ArrowException) as error:
+        raise RecordingError(
+            f"{path}: cannot be read: {error}. Restore it from a copy, or make it again.", str(path)
+        ) from error

@@ -1,0 +1,134 @@
+"""Columns of recordings on disk, how they are encoded, and names of files: docs/format.md."""
+
+import re
+from typing import Any
+
+import pyarrow as pa
+
+from deskcheck.recording.trace import Row
+
+FORMAT = 1
+"""Version of the columns that this module writes; it reads this one and all before it."""
+
+
+def _schema(*columns: tuple[str, Any, bool]) -> Any:
+    return pa.schema(
+        [pa.field(name, type_, nullable=nullable) for name, type_, nullable in columns],
+        metadata={"deskcheck.format": str(FORMAT)},
+    )
+
+
+RECORDINGS_SCHEMA = _schema(
+    ("id", pa.string(), False),
+    ("code", pa.string(), False),
+    ("mode", pa.string(), False),
+    ("filename", pa.string(), False),
+    ("entry", pa.string(), True),
+    ("arguments", pa.string(), True),
+    ("module", pa.string(), True),
+    ("path", pa.string(), True),
+    ("expected", pa.string(), True),
+    ("source", pa.string(), False),
+    ("licence", pa.string(), True),
+    ("train_ok", pa.bool_(), False),
+    ("date", pa.string(), True),
+    ("extra", pa.string(), False),
+    ("outcome", pa.string(), False),
+    ("detail", pa.string(), False),
+    ("exception", pa.string(), True),
+    ("result", pa.string(), True),
+    ("result_builtin", pa.bool_(), False),
+    ("stdout", pa.string(), False),
+    ("stderr", pa.string(), False),
+    ("exit_status", pa.int64(), True),
+    ("cpu_s", pa.float64(), True),
+    ("wall_s", pa.float64(), True),
+    ("cut", pa.string(), True),
+    ("sources", pa.string(), False),
+    ("packages", pa.string(), False),
+    ("environment", pa.string(), False),
+    ("python", pa.string(), False),
+    ("hash_seed", pa.int64(), True),
+    ("repeatable", pa.bool_(), True),
+    ("difference", pa.string(), True),
+    ("threads", pa.int32(), False),
+    ("n_events", pa.int64(), False),
+    ("first_row", pa.int64(), False),
+    ("format", pa.int32(), False),
+)
+
+
+RECORDINGS_JSON = frozenset({"extra", "sources", "packages", "environment"})
+
+
+EVENTS_SCHEMA = _schema(
+    ("recording", pa.string(), False),
+    ("thread", pa.int32(), False),
+    ("index", pa.int64(), False),
+    ("kind", pa.string(), False),
+    ("frame", pa.int32(), False),
+    ("function", pa.string(), False),
+    ("file", pa.string(), False),
+    ("line", pa.int32(), False),
+    ("offset", pa.int32(), False),
+    ("locals", pa.string(), True),
+    ("stack", pa.string(), True),
+    ("globals", pa.string(), True),
+    ("objects", pa.string(), True),
+    ("caller", pa.string(), True),
+    ("value", pa.string(), True),
+    ("output", pa.string(), True),
+    ("instruction", pa.string(), True),
+    ("left_out", pa.string(), True),
+)
+
+
+assert tuple(EVENTS_SCHEMA.names[1:]) == Row._fields
+LATER = ("left_out",)
+"""Columns that files written before there were any lack; nullable, the last of their table."""
+
+
+SPOOL_SCHEMA = EVENTS_SCHEMA.remove(0)
+
+
+DICTIONARY = {
+    "events": ["recording", "kind", "function", "file"],
+    "recordings": ["mode", "filename", "source", "licence", "outcome", "environment", "python"],
+}
+
+
+# Bounds on the rows of a page are what make `recording = 'x'` skip row groups; on JSON text they are ballast.
+ENCODING: dict[str, dict[str, str] | None] = {
+    "recordings": None,
+    "events": {"index": "DELTA_BINARY_PACKED"},  # counts up: 15 to 47 % of the file without it
+}
+
+
+STATISTICS = {
+    "events": ["recording", "thread", "index", "kind", "frame", "function", "file", "line"],
+    "recordings": ["id", "mode", "source", "licence", "train_ok", "date", "outcome", "python"],
+}
+
+
+SHARD_NAME = re.compile(r"(recordings|events)-(\d{5,15}|[0-9a-f]{32})\.parquet")
+"""A writer numbers its shards; a job (`deskcheck.scale`) calls them after what is in them."""
+
+
+HASH_CHARS = 32
+
+
+OF_KEY = "deskcheck.of"
+"""In the metadata of a recordings file that was made of several, shard after shard
+(`deskcheck.scale.compact`): a JSON object that says of each at which recording and at which event it begins
+here."""
+
+
+COMPACTING_NAME = ".compacting"
+"""A file that is in the folder while that is done."""
+
+
+SPOOL_NAME = ".spool"
+
+
+def file_name(table: str, shard: int | str) -> str:
+    return f"{table}-{shard:05d}.parquet" if isinstance(shard, int) else f"{table}-{shard}.parquet"

@@ -1,0 +1,355 @@
+"""The spool: recordings in the making, each kept as soon as it is finished, until a shard holds them."""
+
+import json
+import os
+import threading
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import pyarrow as pa
+
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.files import disk_errors
+from deskcheck.recording.block import KINDS, MAGIC, TEXTS
+from deskcheck.recording.block import rows as block_rows
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Environment, Program
+from deskcheck.recording.recording import Ending
+from deskcheck.recording.rules import Checker, row_of
+from deskcheck.recording.schema import EVENTS_SCHEMA, FORMAT, RECORDINGS_JSON, RECORDINGS_SCHEMA, SPOOL_SCHEMA
+from deskcheck.recording.trace import Row
+
+if TYPE_CHECKING:
+    from deskcheck.recording.writer import Writer
+
+_columns: Any
+try:
+    from deskcheck.recording import _columns
+except ImportError:  # not built: the same in Python
+    _columns = None
+
+# Nothing here uses Arrow's pools of threads (hence pre_buffer=False below, too): the process may fork, and
+# threads do not survive that.
+_WRITE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+_READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
+
+
+# Whichever comes first ends a batch of the spool, a row group of a shard. Ten thousand events with a
+# megabyte of locals each must not be decoded together, hence the bounds in bytes.
+_BATCH_ROWS, _BATCH_BYTES = 4096, 2 << 20
+_EVENT_BYTES_MAX = 1 << 30
+"""Arrow's string arrays hold less than 2 GiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A recording in the spool: ``STEM.json`` is its row, ``STEM.arrow`` its events, if it has any."""
+
+    id: str
+    row: Path
+    n_events: int
+
+    @property
+    def events(self) -> Path:
+        return self.row.with_suffix(".arrow")
+
+
+class Spool:
+    """A recording that is being made. Events go to disk in batches, so that memory stays flat.
+
+    As a context manager it abandons the recording if the block is left without `finish`.
+    """
+
+    def __init__(self, writer: "Writer", id_: str, row: dict[str, Any], stem: Path) -> None:
+        self.id = id_
+        self.n_events = 0
+        self._writer = writer
+        self._row = row
+        self._path = stem.with_suffix(".arrow")
+        self._checker = Checker()
+        self._threads = {0}
+        self._rows: list[Row] = []
+        self._bytes = 0
+        self._file: Any = None
+        self._stream: Any = None
+        self._state = "open"
+        self._guard = (
+            threading.Lock()
+        )  # finish and abandon; Writer.close may call the latter from another thread
+
+    def write(self, text: str | bytes) -> None:
+        """Add a block of events (`recording.block`): many in binary form, or one as a JSON array of the
+        fields of `Row`, in their order.
+
+        What is no event (`recording.rules`) is refused and leaves the recording as it was, so that it
+        can still be finished: with `Ending.cut`, say.
+
+        Raises:
+            RecordingError: the text is no event, or the disk refuses; then only `abandon` is left.
+        """
+        if self._state != "open":
+            self._refuse()
+        block = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        if len(block) > _EVENT_BYTES_MAX:
+            self._refuse_event(block, f"longer than {_EVENT_BYTES_MAX} bytes")
+        try:
+            if block.startswith(MAGIC):
+                self._checker.block(block)
+                self._write_block(block)
+                return
+            row = row_of(block)
+            self._checker.row(row)
+        except (ValueError, OverflowError) as error:
+            self._refuse_event(text, str(error))
+        self._threads.add(row.thread)
+        self._rows.append(row)
+        self._bytes += len(block)
+        self.n_events += 1
+        if len(self._rows) >= _BATCH_ROWS or self._bytes >= _BATCH_BYTES:
+            self._flush()
+
+    def _write_block(self, block: bytes) -> None:
+        batch, threads = _block_batch(block)
+        if batch.num_rows == 0:
+            return
+        if self._rows:
+            self._flush()
+        self._threads.update(threads)
+        self.n_events += batch.num_rows
+        self._write_batch(batch)
+
+    def finish(
+        self,
+        ending: Ending,
+        environment: Environment,
+        *,
+        repeatable: bool | None = None,
+        difference: str | None = None,
+    ) -> None:
+        """Complete the recording. When this returns, or when writing a shard fails in it, the recording
+        survives a kill of this process: the next writer on the folder finds it.
+
+        Raises:
+            InputError: a field of the ending or the environment cannot be saved; may be called again.
+            RecordingError: the disk refuses. If it was this recording that could not be saved, its id is
+                not in `Writer.done`, and only `abandon` is left.
+        """
+        with self._guard:
+            if self._state != "open":
+                self._refuse()
+            row = self._row | ending_row(self.id, ending, environment, repeatable, difference)
+            row |= {"threads": max(self._threads) + 1, "n_events": self.n_events, "format": FORMAT}
+            part, path = self._path.with_suffix(".json.part"), self._path.with_suffix(".json")
+            self._state = "failed"
+            if self._rows:
+                self._flush()
+            with disk_errors(path, f"save the recording of {self.id!r}"):
+                self._close_file()
+                row["events_bytes"] = self._path.stat().st_size if self.n_events else 0
+                part.write_text(json.dumps(row), encoding="ascii")
+                os.replace(part, path)
+            self._state = "finished"
+        self._writer._add(Finished(self.id, path, self.n_events))
+
+    def abandon(self) -> None:
+        """Throw the recording away. Does nothing to one that is finished."""
+        with self._guard:
+            if self._state in ("finished", "abandoned"):
+                return
+            self._state = "abandoned"
+            self._rows.clear()
+            try:
+                with disk_errors(self._path, f"delete the unfinished recording of {self.id!r}"):
+                    self._close_file()
+                    for suffix in (".arrow", ".json.part"):
+                        self._path.with_suffix(suffix).unlink(missing_ok=True)
+            finally:
+                with self._writer._guard:
+                    self._writer._open.pop(self.id, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.abandon()
+
+    def _flush(self) -> None:
+        was, self._state = self._state, "failed"  # an error or Ctrl-C half way would leave half a batch
+        columns = [
+            _array(column, field)
+            for column, field in zip(zip(*self._rows, strict=True), SPOOL_SCHEMA, strict=True)
+        ]
+        self._write_batch(pa.RecordBatch.from_arrays(columns, schema=SPOOL_SCHEMA))
+        self._rows.clear()
+        self._bytes = 0
+        self._state = was
+
+    def _write_batch(self, batch: Any) -> None:
+        was, self._state = self._state, "failed"
+        with disk_errors(self._path, f"write events of {self.id!r}"):
+            if self._stream is None:
+                self._file = pa.OSFile(str(self._path), "wb")
+                self._stream = pa.ipc.new_stream(self._file, SPOOL_SCHEMA, options=_WRITE_OPTIONS)
+            self._stream.write_batch(batch)
+        self._state = was
+
+    def _close_file(self) -> None:
+        stream, file, self._stream, self._file = self._stream, self._file, None, None
+        try:
+            if stream is not None and self._state != "abandoned":
+                stream.close()
+        finally:
+            if file is not None:
+                file.close()
+
+    def _refuse(self) -> NoReturn:
+        advice = {"failed": "Its disk failed it: abandon it and record the program again."}
+        raise RecordingError(
+            f"{self._writer.folder}: the recording of {self.id!r} is {self._state}. "
+            f"{advice.get(self._state, 'Begin another one.')}",
+            str(self._writer.folder),
+        )
+
+    def _refuse_event(self, text: str | bytes, reason: str) -> NoReturn:
+        raise RecordingError(
+            f"{self._writer.folder}: recording {self.id!r}, event {self.n_events} is refused: {reason}: "
+            f"{text[:80]!r}{'...' if len(text) > 80 else ''}. What came before it is whole: "
+            "finish the recording with that, or abandon it.",
+            str(self._writer.folder),
+        )
+
+
+def _block_batch(block: bytes) -> tuple[Any, set[int]]:
+    """A block of many events as a record batch, with their threads."""
+    if _columns is None:
+        rows = list(block_rows(block))
+        batch = pa.RecordBatch.from_arrays(
+            [_array([row[i] for row in rows], field) for i, field in enumerate(SPOOL_SCHEMA)],
+            schema=SPOOL_SCHEMA,
+        )
+        return batch, {row.thread for row in rows}
+    count, numbers, codes, texts = _columns.columns(block, len(MAGIC))
+    names = ("thread", "index", None, "frame", None, "line", "offset")
+    arrays = {
+        name: pa.Array.from_buffers(SPOOL_SCHEMA.field(name).type, count, [None, pa.py_buffer(numbers[i])])
+        for i, name in enumerate(names)
+        if name is not None
+    }
+    kinds = pa.Array.from_buffers(pa.int8(), count, [None, pa.py_buffer(numbers[2])])
+    code = pa.Array.from_buffers(pa.int32(), count, [None, pa.py_buffer(numbers[4])])
+    arrays["kind"] = pa.DictionaryArray.from_arrays(kinds, pa.array(KINDS)).dictionary_decode()
+    for name, values in zip(("function", "file"), zip(*codes, strict=True), strict=True):
+        arrays[name] = pa.DictionaryArray.from_arrays(code, pa.array(values, pa.string())).dictionary_decode()
+    for name, text in zip(TEXTS, texts, strict=True):
+        if text is None:
+            arrays[name] = pa.nulls(count, pa.string())
+        else:
+            arrays[name] = pa.StringArray.from_buffers(
+                count, pa.py_buffer(text[1]), pa.py_buffer(text[2]), pa.py_buffer(text[0])
+            )
+    batch = pa.RecordBatch.from_arrays([arrays[name] for name in SPOOL_SCHEMA.names], schema=SPOOL_SCHEMA)
+    return batch, {*array("i", numbers[0])}
+
+
+def _array(column: Iterable[Any], field: Any) -> Any:
+    try:
+        return pa.array(column, field.type)
+    except UnicodeEncodeError:
+        return pa.array([None if text is None else _as_utf8(text) for text in column], field.type)
+
+
+def _as_utf8(text: str) -> str:
+    r"""The text with its lone surrogates, which UTF-8 does not have, spelled ``\udcff``.
+
+    In a JSON text that is the same text. In plain text it is what Python does on standard error.
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _as_json(value: Any, what: str) -> str:
+    try:
+        return _as_utf8(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"{what}={value!r:.80} cannot be saved as JSON: {error}") from None
+
+
+def _checked(row: dict[str, Any], what: str) -> dict[str, Any]:
+    """The row, if Arrow takes every value of it: a shard must not fail for one bad recording."""
+    for name, value in row.items():
+        field = RECORDINGS_SCHEMA.field(name)
+        try:
+            pa.array([value], field.type)
+            if value is None and not field.nullable:
+                raise TypeError("it must not be None")
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"{what}: {name}={value!r:.80} cannot be saved as {field.type}: {error}"
+            ) from error
+    return row
+
+
+def program_row(program: Program) -> dict[str, Any]:
+    if not program.id:
+        raise InputError("a program needs an id that is not empty: recordings are found by it")
+    what = f"program {program.id!r}"
+    row = program.to_dict()
+    return _checked(row | {"extra": _as_json(row["extra"], f"{what}: extra")}, what)
+
+
+def ending_row(
+    id_: str, ending: Ending, environment: Environment, repeatable: bool | None, difference: str | None
+) -> dict[str, Any]:
+    what = f"recording of {id_!r}"
+    row = ending.to_dict() | {"outcome": Outcome(ending.outcome).value}
+    row["environment"] = environment.to_dict()
+    row |= {"python": environment.python, "hash_seed": environment.hash_seed}
+    row |= {"repeatable": repeatable, "difference": difference}
+    for name, value in row.items():
+        if name in RECORDINGS_JSON:
+            row[name] = _as_json(value, f"{what}: {name}")
+        elif isinstance(value, str):
+            row[name] = _as_utf8(value)
+    return _checked(row, what)
+
+
+def read_finished(path: Path) -> Finished | None:
+    """What a row in the spool says; None if it is not whole, as power failures leave it."""
+    try:
+        row = json.loads(path.read_bytes())
+        finished = Finished(row["id"], path, row["n_events"])
+        if row["events_bytes"] and finished.events.stat().st_size != row["events_bytes"]:
+            return None
+    except (ValueError, KeyError, TypeError, FileNotFoundError):
+        return None
+    return finished
+
+
+def spooled_events(finished: Finished) -> Iterator[Any]:
+    """The events of a recording in the spool, in batches, with the column that a shard has besides."""
+    if not finished.n_events:
+        return
+    try:
+        with (
+            pa.OSFile(str(finished.events), "rb") as file,
+            pa.ipc.open_stream(file, options=_READ_OPTIONS) as stream,
+        ):
+            for batch in stream:
+                name = pa.repeat(pa.scalar(finished.id, pa.string()), batch.num_rows)
+                lacking = len(SPOOL_SCHEMA) - batch.num_columns  # by an earlier version: `LATER`
+                later = [pa.nulls(batch.num_rows, pa.string())] * lacking
+                yield pa.RecordBatch.from_arrays([name, *batch.columns, *later], schema=EVENTS_SCHEMA)
+    except (OSError, pa.ArrowInvalid) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        _spool_damaged(finished, str(error))
+
+
+def _spool_damaged(finished: Finished, reason: str) -> NoReturn:
+    raise RecordingError(
+        f"{finished.events}: the events of {finished.id!r} are damaged: {reason}. Delete "
+        f"{finished.row.name} beside it and start again: the program is then recorded again.",
+        str(finished.events),
+    )

@@ -1,0 +1,364 @@
+"""The one writer of recordings: shards that are whole or absent."""
+
+import json
+import os
+import threading
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.files import FolderLock, disk_errors, sync
+from deskcheck.recording.program import Program
+from deskcheck.recording.reader import Cache, Shard, _File, shard_names
+from deskcheck.recording.schema import (
+    DICTIONARY,
+    ENCODING,
+    EVENTS_SCHEMA,
+    HASH_CHARS,
+    RECORDINGS_SCHEMA,
+    SPOOL_NAME,
+    STATISTICS,
+    file_name,
+)
+from deskcheck.recording.spool import (
+    Finished,
+    Spool,
+    _spool_damaged,
+    program_row,
+    read_finished,
+    spooled_events,
+)
+
+_GROUP_ROWS, _GROUP_BYTES = 65_536, 16 << 20
+
+
+class Writer:
+    """Writes recordings into a folder, which is made if need be. One writer per folder at a time.
+
+    A writer first takes over what an earlier one left: finished recordings are kept, unfinished ones
+    deleted. `done` then holds the id of every recording that need not be made again. Use it as a
+    context manager: leaving the block, by an exception or Ctrl-C too, turns everything finished into
+    shards and abandons the rest.
+
+        with Writer("runs/crux") as writer:
+            for program in programs:
+                if program.id not in writer.done:
+                    spool = writer.begin(program)
+                    ...
+
+    Several recordings may be open at once, each used by one thread at a time. A shard is written by
+    the call of `Spool.finish` that makes `shard_recordings` or `shard_events` full. prepare: is called when
+    the folder is this writer's, before it looks at what is there.
+
+    Raises:
+        RecordingError: the folder cannot be written to, another writer has it, or a shard in it is damaged.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        shard_recordings: int = 256,
+        shard_events: int = 1_000_000,
+        prepare: Callable[[], None] = lambda: None,
+    ) -> None:
+        for name, value in (("shard_recordings", shard_recordings), ("shard_events", shard_events)):
+            if value < 1:
+                raise InputError(
+                    f"{name}={value} must be at least one. To have one large shard, make it large."
+                )
+        self.folder = Path(folder)
+        self._spool_folder = self.folder / SPOOL_NAME
+        self._shard_recordings = shard_recordings
+        self._shard_events = shard_events
+        self._pid = os.getpid()
+        self._closed = False
+        self._guard = threading.Lock()  # the four below
+        self._done: dict[str, None] = {}
+        self._open: dict[str, Spool] = {}
+        self._finished: list[Finished] = []
+        self._spooled = 0
+        self._sharding = threading.Lock()  # one shard is written at a time; the number of the next
+        self._number = 0
+        with disk_errors(self.folder, "write recordings here"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = FolderLock(self.folder)
+            try:
+                self._refuse_a_job()
+                prepare()
+                self._spool_folder.mkdir(exist_ok=True)
+                self._recover()
+            except BaseException:
+                self._lock.release()
+                raise
+
+    @property
+    def done(self) -> AbstractSet[str]:
+        """Ids of all recordings that are finished, whoever finished them. Grows while recordings are made."""
+        return self._done.keys()
+
+    def begin(self, program: Program) -> "Spool":
+        """Open a recording of a program. Exactly one of its `finish` and `abandon` is to be called.
+
+        Raises:
+            InputError: the folder has a recording of that id, or one is open; or a field of the program
+                cannot be saved.
+        """
+        row = program_row(program)
+        with self._guard:
+            self._refuse_if_closed()
+            if program.id in self._done or program.id in self._open:
+                state = "recorded already" if program.id in self._done else "being recorded"
+                raise InputError(
+                    f"{self.folder}: program {program.id!r} is {state}. "
+                    "Skip the ids in Writer.done, and give every program of a folder an id of its own."
+                )
+            stem = self._spool_folder / f"{self._spooled:08d}"
+            self._spooled += 1
+            spool = self._open[program.id] = Spool(self, program.id, row, stem)
+        return spool
+
+    def flush(self) -> None:
+        """Write what is finished into shards, so that what comes next is in others.
+
+        Raises:
+            RecordingError: the disk refuses; what is finished waits in the folder.
+        """
+        self._refuse_if_closed()
+        self._write_shards(everything=True)
+
+    def close(self) -> None:
+        """Abandon what is open, write what is finished into shards, let go of the folder.
+
+        Should the last shards fail to be written, what is finished waits in the folder for the next writer.
+        """
+        # A fork of this process that leaves the with block must not touch what is its parent's.
+        if self._closed or os.getpid() != self._pid:
+            return
+        with self._guard:
+            self._closed = True
+            still_open = list(self._open.values())
+        try:
+            for spool in still_open:
+                spool.abandon()
+            self._write_shards(everything=True)
+            try:
+                self._spool_folder.rmdir()
+            except OSError:
+                pass
+        finally:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+            return
+        try:
+            self.close()
+        except RecordingError as second:
+            error.add_note(f"Closing the recordings failed too: {second}")
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise RecordingError(f"{self.folder}: the writer is closed. Open a new Writer.", str(self.folder))
+
+    def _refuse_a_job(self) -> None:
+        found = shard_names(self.folder)
+        if any(len(name) == HASH_CHARS for name in found["recordings"] | found["events"]):
+            raise InputError(
+                f"{self.folder}: holds the shards of a job: record on with its own command (--shards), or "
+                "choose another folder."
+            )
+
+    def _recover(self) -> None:
+        """Find what is recorded, and make the folder what it is between two writers.
+
+        A writer can die at any point, so every step here may be found half done and is done again.
+        """
+        cache = Cache()
+        found = shard_names(self.folder)
+        numbers = {table: {int(name) for name in names} for table, names in found.items()}
+        self._number = max(numbers["recordings"] | numbers["events"], default=-1) + 1
+        for number in sorted(numbers["recordings"]):
+            self._done.update(dict.fromkeys(Shard(self.folder, number, cache).ids()))
+        waiting: dict[str, Finished] = {}
+        for path in sorted(self._spool_folder.glob("*.json")):
+            finished = read_finished(path)
+            if finished is not None and finished.id not in self._done:
+                waiting[finished.id] = finished
+        for number in sorted(numbers["events"] - numbers["recordings"]):
+            self._delete_half_shard(self.folder / file_name("events", number), waiting.keys(), cache)
+        kept = {path for finished in waiting.values() for path in (finished.row, finished.events)}
+        for path in self._spool_folder.iterdir():
+            if path not in kept:
+                path.unlink()
+            self._spooled = max(self._spooled, int("0" + "".join(filter(str.isdigit, path.stem))) + 1)
+        self._finished = list(waiting.values())
+        self._done.update(dict.fromkeys(waiting))
+
+    def _delete_half_shard(self, path: Path, waiting: AbstractSet[str], cache: "Cache") -> None:
+        """Delete an events file that a writer had named when it died before naming its partner.
+
+        Only if everything in it is still in the spool: else somebody took the partner away.
+        """
+        if not set(_File(path, EVENTS_SCHEMA, cache).column("recording")) <= waiting:
+            raise RecordingError(
+                f"{path}: its partner {path.name.replace('events', 'recordings')} is missing. "
+                "Put that back, or move this file away.",
+                str(path),
+            )
+        path.unlink()
+
+    def _add(self, finished: Finished) -> None:
+        with self._guard:
+            self._open.pop(finished.id, None)
+            self._done[finished.id] = None
+            self._finished.append(finished)
+        self._write_shards()
+
+    def _take(self, everything: bool) -> list[Finished]:
+        """Take the recordings of the next shard off the list; none if it would not be full."""
+        with self._guard:
+            events = 0
+            for count, finished in enumerate(self._finished, 1):
+                events += finished.n_events
+                if count == self._shard_recordings or events >= self._shard_events:
+                    break
+            else:
+                count = len(self._finished) if everything else 0
+            taken, self._finished = self._finished[:count], self._finished[count:]
+            return taken
+
+    def _write_shards(self, everything: bool = False) -> None:
+        with self._sharding:
+            if (
+                self._closed and not everything
+            ):  # another thread closed the writer; the next one takes it over
+                return
+            while taken := self._take(everything):
+                recordings = self.folder / file_name("recordings", self._number)
+                try:
+                    with disk_errors(recordings, "write this shard"):
+                        self._write_shard(taken)
+                except BaseException:
+                    if not recordings.exists():
+                        with self._guard:
+                            self._finished[:0] = taken
+                    raise
+                finally:
+                    if recordings.exists():
+                        self._number += 1
+
+    def _write_shard(self, taken: list[Finished]) -> None:
+        names = {table: file_name(table, self._number) for table in ("events", "recordings")}
+        parts = {table: self._spool_folder / f"{name}.part" for table, name in names.items()}
+        try:
+            first_row = 0
+            with (
+                ShardFile(parts["events"], "events", EVENTS_SCHEMA) as events,
+                ShardFile(parts["recordings"], "recordings", RECORDINGS_SCHEMA) as recordings,
+            ):
+                for finished in taken:
+                    count = 0
+                    for batch in spooled_events(finished):
+                        events.add(batch)
+                        count += batch.num_rows
+                    if count != finished.n_events:
+                        _spool_damaged(finished, f"it holds {count} of {finished.n_events} events")
+                    row = json.loads(finished.row.read_bytes())
+                    row["first_row"] = first_row
+                    recordings.add(pa.RecordBatch.from_pylist([row], schema=RECORDINGS_SCHEMA))
+                    first_row += count
+            for part in parts.values():
+                sync(part)
+            # The recordings file is the commit: until it has its name, the shard is not there.
+            os.replace(parts["events"], self.folder / names["events"])
+            os.replace(parts["recordings"], self.folder / names["recordings"])
+            sync(self.folder)
+        except BaseException:
+            leftovers = list(parts.values())
+            if not (self.folder / names["recordings"]).exists():
+                leftovers.append(self.folder / names["events"])
+            for path in leftovers:
+                path.unlink(missing_ok=True)
+            raise
+        for finished in taken:
+            finished.row.unlink()
+            finished.events.unlink(missing_ok=True)
+
+
+def delete(folder: Path, ids: AbstractSet[str]) -> None:
+    """Delete what waits of these recordings, and shards that hold nothing else. For who has the folder; where
+    it was cut short it can be done again, before the next writer looks."""
+    for path in (folder / SPOOL_NAME).glob("*.json"):
+        finished = read_finished(path)
+        if finished is not None and finished.id in ids:
+            finished.row.unlink()
+            finished.events.unlink(missing_ok=True)
+    cache = Cache()
+    found = shard_names(folder)
+    for number in map(int, found["recordings"] | found["events"]):
+        recordings, events = (folder / file_name(table, number) for table in ("recordings", "events"))
+        if recordings.exists():
+            held = _File(recordings, RECORDINGS_SCHEMA, cache).column("id")
+        else:  # half written, or half deleted
+            held = _File(events, EVENTS_SCHEMA, cache).column("recording")
+        if ids >= set(held):
+            recordings.unlink(missing_ok=True)
+            events.unlink(missing_ok=True)
+
+
+class ShardFile:
+    """A Parquet file in the making: batches go in, row groups of even size come out."""
+
+    def __init__(self, path: Path, table: str, schema: Any) -> None:
+        self._schema = schema
+        self._batches: list[Any] = []
+        self._rows = self._bytes = 0
+        self._writer = pq.ParquetWriter(
+            str(path),
+            schema,
+            compression="zstd",
+            use_dictionary=DICTIONARY[table],
+            column_encoding=ENCODING[table],
+            write_statistics=STATISTICS[table],
+            write_page_checksum=True,
+        )
+
+    def add(self, batch: Any) -> None:
+        self._batches.append(batch)
+        self._rows += batch.num_rows
+        self._bytes += batch.nbytes
+        if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._batches:
+            self._writer.write_table(
+                pa.Table.from_batches(self._batches, self._schema), row_group_size=self._rows
+            )
+        self._batches, self._rows, self._bytes = [], 0, 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._flush()
+            self._writer.close()
+            return
+        try:
+            self._writer.close()
+        except (OSError, pa.ArrowException):  # what happened first is what to report
+            pass

@@ -1,0 +1,534 @@
+"""What a child process says, read as the words of a hostile peer.
+
+All that programs, sessions, workspaces, test suites and notebook kernels send comes through here. What a
+message is, how long it may be and how many values it may hold is known before it is parsed; what it says is
+known to have the right keys and types before anybody uses it. Whatever else comes raises `Forged`, which is
+an ending of that child and no error of ours.
+
+Not: whether what it says is true. That is decided by what the child cannot write.
+"""
+
+import hmac
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from deskcheck.recording.block import MAGIC, mirrored
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.rules import Checker, check_value
+from deskcheck.recording.value import Value, decode
+from deskcheck.sandbox.inside.channel import BLOCK_BYTES, CALL_BYTES, END_BYTES, END_PARTS, Receiver
+from deskcheck.sandbox.inside.channel import Forged as Forged
+
+TRACE_BYTES = 1 << 30
+"""Of all blocks of events of one run; the trace is cut there."""
+KEPT_BYTES = 32 << 20
+"""The same, where they are kept in memory."""
+KEPT_ROW_BYTES = 300
+"""That a row takes in memory beside its texts."""
+SUITE_BYTES = 32 << 20
+"""Of a message from a test suite."""
+_SUITE_PARTS = 1_000_000
+BEYOND = "deskcheck_beyond"
+"""A field of what a kernel shows: how much of it was left out there."""
+GOES_ON = "deskcheck_goes_on"
+"""A field of what it prints: whether it goes on from the message before it."""
+CUT = "bytes"
+"""What `Ending.cut` says then."""
+_DEPTH = 60
+WORD_BYTES = 1 << 16
+"""Of a short message."""
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_MARK = re.compile(rb"[\[\]{}]")
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON")
+
+
+_JSON = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def plain(
+    data: bytes | bytearray, *, most_bytes: int = END_BYTES, parts: int = END_PARTS, depth: int = _DEPTH
+) -> Any:
+    """The value of a JSON text. Raises Forged where it is none, or has more bytes, more parts (values, names,
+    lists, objects) or lists inside one another: before memory is taken for them."""
+    if len(data) > most_bytes:
+        raise Forged(f"a message of more than {most_bytes} bytes")
+    marks = _STRING.sub(b'"', data)
+    opened = marks.count(b"[") + marks.count(b"{")
+    if opened + marks.count(b",") + marks.count(b":") > parts:
+        raise Forged(f"a message of more than {parts} parts")
+    if opened > depth and _depth(marks) > depth:
+        raise Forged(f"a message of more than {depth} lists inside one another")
+    try:
+        text = data.decode("utf-8")
+        value, end = _JSON.raw_decode(text)
+    except (ValueError, RecursionError):
+        raise Forged("a message that is no JSON") from None
+    if end != len(text):
+        raise Forged("more than one message")
+    return value
+
+
+def _depth(marks: bytes) -> int:
+    deepest = depth = 0
+    for found in _MARK.finditer(marks):
+        if found[0] in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        else:
+            depth -= 1
+    return deepest
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+Field = Callable[[Any], bool]
+"""Whether a value may stand in a field."""
+
+
+def is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def is_whole(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 53
+
+
+def is_number(value: Any) -> bool:
+    return type(value) in (int, float) and -1e18 < value < 1e18
+
+
+def is_truth(value: Any) -> bool:
+    return type(value) is bool
+
+
+def is_one(value: Any) -> bool:
+    """An object, of which no more is known."""
+    return type(value) is dict
+
+
+def maybe(field: Field) -> Field:
+    return lambda value: value is None or field(value)
+
+
+def many(field: Field) -> Field:
+    return lambda value: type(value) is list and all(map(field, value))
+
+
+def named(field: Field) -> Field:
+    return lambda value: type(value) is dict and all(map(field, value.values()))
+
+
+def row_of(*columns: Field) -> Field:
+    return lambda value: (
+        type(value) is list
+        and len(value) == len(columns)
+        and all(column(each) for column, each in zip(columns, value, strict=True))
+    )
+
+
+def shaped(
+    what: str, value: Any, needs: Mapping[str, Field], may: Mapping[str, Field] | None = None
+) -> dict[str, Any]:
+    """The value, which is an object with these fields. Raises Forged, with `what` it should be."""
+    if type(value) is not dict:
+        raise Forged(f"{what} that is no object")
+    left = len(value)
+    for name, field in needs.items():
+        if name not in value:
+            raise Forged(f"{what} without {name!r}")
+        if not field(value[name]):
+            raise Forged(f"{what} whose {name!r} is {_short(value[name])}")
+        left -= 1
+    for name, field in (may or {}).items():
+        if name in value:
+            if not field(value[name]):
+                raise Forged(f"{what} whose {name!r} is {_short(value[name])}")
+            left -= 1
+    if left:
+        raise Forged(f"{what} with {_short(sorted(value.keys() - needs.keys() - (may or {}).keys())[0])}")
+    return value
+
+
+def _short(value: Any) -> str:
+    """A value that may be anything, for a message."""
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+# -- programs and sessions ---------------------------------------------------------------------------
+
+_ENDINGS = frozenset({Outcome.RETURNED, Outcome.RAISED, Outcome.EXITED, Outcome.OUT_OF_MEMORY})
+"""What a process can say of itself; the rest is seen from outside."""
+_END: dict[str, Field] = {"outcome": lambda value: is_text(value) and value in _ENDINGS, "cpu_s": is_number}
+_MAY_END: dict[str, Field] = {
+    "cut": maybe(is_text),
+    "failure": maybe(is_text),
+    "sources": named(is_text),
+    "imported": many(is_text),
+    "exception": is_text,
+    "detail": is_text,
+    "result": is_text,
+    "result_builtin": is_truth,
+    "value": lambda value: True,
+}
+_FAILED: dict[str, Field] = {"exception": is_text, "detail": is_text}
+
+
+class Said(NamedTuple):
+    """A message: its kind, and what it holds. A block's is its bytes, as are those of a call."""
+
+    kind: Literal["block", "ready", "end", "failed", "ask", "answer"]
+    content: Any
+
+
+class Decoder:
+    """What a program, or a piece of a session, says from its first word to its last.
+
+    traced: whether it is recorded. session: it says nothing before it begins, and at its end a value. asks,
+    answers: whether it calls another, or is called (`_calling`); `owed` counts the calls that it was given.
+    most: bytes of all its events; of a row, what it takes beside its texts.
+    """
+
+    def __init__(
+        self,
+        key: bytes,
+        *,
+        traced: bool,
+        session: bool = False,
+        asks: bool = False,
+        answers: bool = False,
+        most: int = TRACE_BYTES,
+        row_bytes: int = 0,
+    ) -> None:
+        self.ready = session
+        self.ended = False
+        self.owed = 0
+        self.blocks = 0
+        """That have come, also those that were not given on."""
+        self.cut: str | None = None
+        """Why no more events are given on."""
+        self._session = session
+        self._asks = asks
+        self._answers = answers
+        self._left = most
+        self._row_bytes = row_bytes
+        self._checker = Checker() if traced else None
+        self._receiver = Receiver(key, self._most)
+
+    def feed(self, data: bytes) -> Iterator[Said]:
+        """The messages that these bytes complete. Raises Forged at the first that the sender does not
+        write; those before it have been given."""
+        for message in self._receiver.feed(data):
+            said = self._read(message)
+            if said is not None:
+                yield said
+
+    def last(self, memory: bytes) -> bytes | None:
+        """The events that a process had not handed over when it ended (`block.mirrored`). Raises Forged."""
+        block = mirrored(memory, self.blocks)
+        return None if block is None or self.ended else self._events(block)
+
+    def _most(self, begins: bytes) -> int:
+        if begins.startswith((b"[", MAGIC)) and self._checker is not None:
+            return BLOCK_BYTES
+        if begins.startswith(b"end "):
+            return 2 * END_BYTES if self._session else END_BYTES
+        if (begins.startswith(b"ask ") and self._asks) or (begins.startswith(b"answer ") and self._answers):
+            return CALL_BYTES
+        if begins == b"ready" or begins.startswith(b"failed "):
+            return WORD_BYTES
+        raise Forged(f"a message that begins with {begins[:16]!r}")
+
+    def _read(self, message: bytes | bytearray) -> Said | None:
+        if message == b"ready":
+            if self.ready:
+                raise Forged("a second beginning")
+            self.ready = True
+            return Said("ready", None)
+        if message.startswith(b"failed "):
+            if self.ready:
+                raise Forged("a failure before the beginning, after it")
+            return Said("failed", shaped("a failure", plain(message[7:]), _FAILED))
+        if not self.ready:
+            raise Forged("a message before the beginning")
+        if message.startswith(b"end "):
+            return Said("end", self._end(message))
+        if message.startswith(b"ask "):
+            return Said("ask", memoryview(message)[4:])
+        if message.startswith(b"answer "):
+            if not self.owed:
+                raise Forged("an answer that nobody asked for")
+            self.owed -= 1
+            return Said("answer", memoryview(message)[7:])
+        self.blocks += 1
+        if self.ended:  # of a thread that runs on: nobody waits for it
+            return None
+        block = self._events(bytes(message))
+        return None if block is None else Said("block", block)
+
+    def _events(self, block: bytes) -> bytes | None:
+        """A block whose rows are right; None where the trace was cut before."""
+        if self._checker is None or self.cut is not None:
+            return None
+        self._left -= len(block)
+        if self._left >= 0:
+            try:
+                rows = self._checker.block(block)
+            except OverflowError:
+                self._left = -1
+            except ValueError as error:
+                raise Forged(f"events that are none: {error}") from None
+            else:
+                self._left -= rows * self._row_bytes
+        if self._left < 0:
+            self.cut = CUT
+            return None
+        return block
+
+    def _end(self, message: bytes | bytearray) -> dict[str, Any]:
+        if self.ended:
+            raise Forged("a second end")
+        most = 2 * END_BYTES if self._session else END_BYTES
+        end = shaped("an end", plain(message[4:], most_bytes=most, depth=300), _END, _MAY_END)
+        if end.get("failure") is not None and self._checker is None:
+            raise Forged("a failure of a tracer that there is not")
+        if "value" in end:
+            if not self._session or end["outcome"] != Outcome.RETURNED:
+                raise Forged("an end with a value that nobody asked for")
+            end["value"] = _value(end["value"])
+        self.ended = True
+        return end
+
+
+def end_of_command(data: bytes | bytearray) -> OSError:
+    """Why a command of a workspace could not begin, or a file not be read. Raises Forged."""
+    error = plain(data, most_bytes=WORD_BYTES, parts=10)
+    if not row_of(maybe(is_whole), maybe(is_text), maybe(is_text))(error):
+        raise Forged("an error that is none")
+    return OSError(*error)
+
+
+def _value(told: Any) -> Value:
+    """The value of a piece, from what `snapshot` gives."""
+    encoded, objects = told if type(told) is list and len(told) == 2 else (None, None)
+    if type(objects) is not dict:
+        raise Forged("a value that is none")
+    try:
+        check_value(encoded, objects)
+        return decode(encoded, {int(number): content for number, content in objects.items()})
+    except (ValueError, KeyError) as error:
+        raise Forged(f"a value that is none: {error}") from None
+
+
+# -- test suites -------------------------------------------------------------------------------------
+
+_SUITE: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
+    "call": (
+        {
+            **dict.fromkeys("module function file arguments form test seen stdout".split(), is_text),
+            **dict.fromkeys("line time slot".split(), is_whole),
+            "own": many(is_text),
+            "outcome": lambda value: is_text(value) and value in _ENDINGS,
+        },
+        {"exception": is_text, "detail": is_text, "result": is_text, "result_builtin": is_truth},
+    ),
+    "test": ({"test": is_text, "outcome": is_text}, {}),
+    "tested": (
+        {
+            "test": is_text,
+            "cpu_s": is_number,
+            "left_out": named(is_whole),
+            "functions": many(row_of(is_text, is_text, is_whole, is_whole, many(is_text))),
+        },
+        {},
+    ),
+    "module": (dict.fromkeys(("label", "name", "file"), is_text), {}),
+    "function": ({**dict.fromkeys(("module", "function", "why_not"), is_text), "line": is_whole}, {}),
+    "collected": (
+        {
+            "tests": is_whole,
+            "packages": named(is_text),
+            "interpreter": named(is_text),
+            "cpu_s": is_number,
+        },
+        {},
+    ),
+    "no pytest": ({}, {}),
+    "ended": ({"ended": is_text}, {}),
+}
+_HEAD = re.compile(rb"([a-z ]{1,20}) ([0-9]{1,9})\n")
+
+
+def suite_receiver(key: bytes) -> Receiver:
+    """Takes what the process of a test suite sends; `suite_message` reads it."""
+    return Receiver(key, lambda begins: SUITE_BYTES)
+
+
+class Told(NamedTuple):
+    """A message of a test suite: its kind, what it says, and where its blocks of events begin."""
+
+    kind: str
+    facts: dict[str, Any]
+    begins: int
+
+
+def suite_message(message: bytes | bytearray, *, by_us: bool = False) -> Told:
+    """A message of the process of a test suite, whose blocks of events are right. Raises Forged.
+
+    by_us: it may also be one of those that the caller adds, and its events have been looked at.
+    """
+    head = _HEAD.match(message)
+    kind = head[1].decode() if head else ""
+    if head is None or kind not in _SUITE or (kind == "ended" and not by_us):
+        raise Forged(f"a message that begins with {bytes(message[:16])!r}")
+    begins = head.end() + int(head[2])
+    if begins > len(message):
+        raise Forged("a message that ends too early")
+    told = plain(message[head.end() : begins], most_bytes=SUITE_BYTES, parts=_SUITE_PARTS)
+    facts = shaped(kind, told, *_SUITE[kind])
+    if kind != "call" and begins != len(message):
+        raise Forged("events of nothing")
+    if not by_us:
+        checker = Checker()
+        for block in blocks(message[begins:]):
+            try:
+                checker.block(block)
+            except (ValueError, OverflowError) as error:
+                raise Forged(f"events that are none: {error}") from None
+    return Told(kind, facts, begins)
+
+
+def blocks(data: bytes | bytearray) -> list[bytes]:
+    """Blocks of events, each after its length. Raises Forged."""
+    found, position = [], 0
+    while position < len(data):
+        end = position + 4 + int.from_bytes(data[position : position + 4], "big")
+        if end > len(data):
+            raise Forged("a block that ends too early")
+        found.append(bytes(data[position + 4 : end]))
+        position = end
+    return found
+
+
+# -- notebook kernels --------------------------------------------------------------------------------
+
+WIRE_BYTES = 8 << 20
+"""Of a message of a kernel. Ours cuts what cells show into pieces, and leaves out what is larger."""
+_WIRE_PARTS = 200_000
+_DELIMITER = b"<IDS|MSG>"
+_HEADER: dict[str, Field] = {"msg_type": is_text, "msg_id": is_text}
+_MORE_HEADER: dict[str, Field] = dict.fromkeys(
+    ("session", "username", "date", "version", "subshell_id"), maybe(is_text)
+)
+_DATA: dict[str, Field] = {"data": is_one, "metadata": is_one}
+_MORE_DATA: dict[str, Field] = {"transient": is_one, "execution_count": maybe(is_whole), BEYOND: is_whole}
+_KERNEL: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
+    "status": ({"execution_state": is_text}, {}),
+    "execute_input": ({"code": is_text}, {"execution_count": maybe(is_whole)}),
+    "stream": ({"name": is_text, "text": is_text}, {GOES_ON: is_truth}),
+    "clear_output": ({}, {"wait": is_truth}),
+    "error": (
+        {"ename": is_text, "evalue": is_text, "traceback": many(is_text)},
+        {BEYOND: is_whole},
+    ),
+    **dict.fromkeys(("execute_result", "display_data", "update_display_data"), (_DATA, _MORE_DATA)),
+}
+_VARIABLE: dict[str, Field] = {
+    "change": lambda value: is_text(value) and value in ("added", "rebound", "mutated"),
+    "type": is_text,
+    "hash": is_text,
+    "value": lambda value: True,
+}
+_MORE_VARIABLE: dict[str, Field] = {
+    "objects": is_one,
+    "sampled": is_truth,
+    "length": maybe(is_whole),
+    "size_bytes": maybe(is_whole),
+    "size_method": maybe(is_text),
+    "described": lambda value: True,
+}
+
+
+def _is_state(told: Any) -> bool:
+    """What the variables of a kernel held (`notebook.state`)."""
+    try:
+        shaped(
+            "a state",
+            told,
+            {"variables": named(is_one), "count": is_whole, "cost_s": is_number},
+            {"removed": many(is_text), "unseen": is_whole},
+        )
+        for variable in told["variables"].values():
+            shaped("a variable", variable, _VARIABLE, _MORE_VARIABLE)
+            check_value(variable["value"], variable.get("objects", {}))
+    except (Forged, ValueError):
+        return False
+    return True
+
+
+_REPLY: dict[str, Field] = {
+    "status": maybe(is_text),
+    "ename": maybe(is_text),
+    "execution_count": maybe(is_whole),
+    "deskcheck": lambda value: (
+        type(value) is dict
+        and all(is_number(value.get(name, 0)) for name in ("wall_s", "cpu_s"))
+        and maybe(_is_state)(value.get("state"))
+    ),
+}
+
+
+class Message(NamedTuple):
+    """A message of Jupyter's protocol. parent: id of the request that it belongs to."""
+
+    kind: str
+    parent: str | None
+    content: dict[str, Any]
+
+
+def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
+    """A message of a kernel (Jupyter's messaging specification, *Wire protocol*), whose content has the
+    fields that its kind needs. Raises Forged, also where the signature is not that of the key."""
+    try:
+        at = [*frames].index(_DELIMITER)
+    except ValueError:
+        raise Forged("frames that are no message") from None
+    if len(frames) < at + 6 or sum(map(len, frames)) > WIRE_BYTES:
+        raise Forged("frames that are no message")
+    signature, *parts = frames[at + 1 : at + 6]
+    expected = hmac.new(key, digestmod="sha256")
+    for part in parts:
+        expected.update(part)
+    if not hmac.compare_digest(expected.hexdigest().encode(), signature):
+        raise Forged("a message with a wrong signature")
+    head, parent, _, content = (
+        plain(part, most_bytes=WIRE_BYTES, parts=_WIRE_PARTS, depth=100) for part in parts
+    )
+    kind = shaped("a header", head, _HEADER, _MORE_HEADER)["msg_type"]
+    if type(parent) is not dict or not maybe(is_text)(parent.get("msg_id")):
+        raise Forged("a parent that is none")
+    return shown(kind, parent.get("msg_id"), content)
+
+
+def shown(kind: str, parent: str | None, content: Any) -> Message:
+    """A message whose content has the fields that its kind needs. Raises Forged."""
+    if type(content) is not dict:
+        raise Forged(f"a {kind} that is no object")
+    needs, may = _KERNEL.get(kind, ({}, {}))
+    if kind == "execute_reply":
+        may = _REPLY
+    for name, field in needs.items():
+        if name not in content or not field(content[name]):
+            raise Forged(f"a {kind} without {name!r}")
+    for name, field in may.items():
+        if name in content and not field(content[name]):
+            raise Forged(f"a {kind} whose {name!r} is none")
+    transient = content.get("transient", {}) if kind in _KERNEL else {}
+    if not maybe(is_text)(transient.get("display_id")):
+        raise Forged(f"a {kind} whose 'display_id' is none")
+    return Message(kind, parent, content)

@@ -1,0 +1,191 @@
+"""Calls from a check to the functions of a program that runs in another process. Standard library only.
+
+On the channel, beside the recorder's messages: the check says ``ask``, the program ``answer``, each with one
+message, and the caller hands them on. They take turns: one of them runs, the other waits. Who waits for the
+result of its call may be asked to call in turn: a function that was an argument, or the next item of an
+iterator. These stay where they are; a number stands for each.
+
+A message is a tuple of `_plain` values: ``call``, of what, with which arguments; then ``returned``, with the
+result and all that the arguments hold, ``raised``, ``ended`` (an iterator), or ``cannot``, with its reason.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from deskcheck.sandbox.inside.plain import CannotCross, Decoder, Encoder, OwnWord, Raised
+from deskcheck.sandbox.linux.steps import compiled
+
+Send = Callable[[bytes], None]
+
+
+class NotCompared(BaseException):
+    """A value cannot get to where it would be compared. No check catches that by mistake."""
+
+
+def _receive(channel: int) -> bytes | None:
+    data = b""
+    size = 4
+    while len(data) < size:
+        chunk = os.read(channel, size - len(data))
+        if not chunk:
+            return None
+        data += chunk
+        if len(data) == 4 and size == 4:
+            size += int.from_bytes(data, "big")
+    return data[4:]
+
+
+receive: Callable[[int], bytes | None] = _receive if compiled is None else compiled.receive
+"""The next message from the caller: its length in four bytes, and that many more. None at the end."""
+
+
+class Peer:
+    """One of the two sides. names: what the other may call by name. word: ``ask`` or ``answer``.
+
+    not_compared: why a value did not get across, the first time that one did not.
+    """
+
+    def __init__(self, names: dict[str, Any], channel: int, send: Send, word: bytes) -> None:
+        self._names = names
+        self._channel = channel
+        self._send = send
+        self._word = word
+        self._here: list[Any] = []
+        """Functions and iterators of this side that the other knows, by number."""
+        self._numbers: dict[int, int] = {}
+        """By `id`: the number of each of these; negative, less one, of those that stand for the other's."""
+        self._stand_ins: dict[int, Any] = {}
+        self.not_compared: str | None = None
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """A function that stands for the other side's function of that name."""
+        return self._stand_in(name, name)
+
+    def serve(self) -> None:
+        """Do what the other side asks for, until nobody asks any more."""
+        while (message := receive(self._channel)) is not None:
+            self._answer(message)
+
+    def _say(self, message: bytes) -> None:
+        self._send(self._word + b" " + message)
+
+    def _stays(self, value: Any) -> int:
+        number = self._numbers.setdefault(id(value), len(self._here))
+        if number == len(self._here):
+            self._here.append(value)
+        return number
+
+    def _from_there(self, kind: str, number: int, name: str) -> Any:
+        if number < 0:
+            return self._here[-1 - number]
+        if number not in self._stand_ins:
+            made = self._stand_in(number, name) if kind == "function" else self._items(number)
+            self._stand_ins[number] = made
+            self._numbers[id(made)] = -1 - number
+        return self._stand_ins[number]
+
+    def _stand_in(self, target: str | int, name: str) -> Callable[..., Any]:
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return self._call(target, args, kwargs)
+
+        function.__name__ = function.__qualname__ = name
+        return function
+
+    def _items(self, number: int) -> Iterator[Any]:
+        while True:
+            item = self._call(number, (), None)
+            if item is _ENDED:
+                return
+            yield item
+
+    def _call(self, target: str | int, args: Any, kwargs: Any) -> Any:
+        sent = Encoder(stays=self._stays)
+        try:
+            message = sent.dumps(("call", target, args, kwargs))
+        except CannotCross as error:
+            raise self._cannot(f"an argument: {error}") from None
+        self._say(message)
+        while True:
+            reply = receive(self._channel)
+            if reply is None:
+                raise EOFError("the program is gone")
+            if not _is_call(reply):
+                return self._result(reply, sent.objects)
+            self._answer(reply)
+
+    def _result(self, reply: bytes, known: list[Any]) -> Any:
+        try:
+            told = Decoder(known, self._from_there).loads(reply)
+        except CannotCross as error:
+            raise TypeError(f"what the program answered cannot be read: {error}") from None
+        match told:
+            case ("returned", value, _):
+                return value
+            case ("ended",):
+                return _ENDED
+            case ("raised", BaseException() as raised):
+                raise _for_the_caller(raised)
+            case ("cannot", str(why)):
+                raise self._cannot(why)
+        raise TypeError("what the program answered cannot be read")
+
+    def _cannot(self, why: str) -> NotCompared:
+        if self.not_compared is None:
+            self.not_compared = why
+        return NotCompared(why)
+
+    def _answer(self, message: bytes) -> None:
+        """Make a call for the other side and tell what came of it."""
+        given = Decoder(stands_in=self._from_there)
+        try:
+            _, target, args, kwargs = given.loads(message)
+            known = tuple(given.objects[number] for number in range(len(given.objects)))
+        except (CannotCross, KeyError, TypeError, ValueError) as error:
+            self._reply(("cannot", f"a call that cannot be read: {error}"))
+            return
+        try:
+            function = self._names[target] if isinstance(target, str) else self._here[target]
+            if kwargs is None:
+                result = next(function)
+            else:
+                result = function(*args, **kwargs)
+        except MemoryError:
+            raise  # a limit of the program's, and its end
+        except StopIteration as error:
+            self._reply(("ended",) if kwargs is None else ("raised", error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it goes to who called
+            self._reply(("raised", error))
+        else:
+            self._reply(("returned", result, known), known)
+
+    def _reply(self, told: tuple[Any, ...], known: tuple[Any, ...] = ()) -> None:
+        try:
+            message = Encoder(known, self._stays).dumps(told)
+        except OwnWord as error:
+            message = Encoder().dumps(("raised", TypeError(str(error))))
+        except CannotCross as error:
+            if told[0] == "raised":  # something in it cannot cross, but what it is can
+                message = Encoder().dumps(("raised", Raised(f"{type(told[1]).__name__}: {error}")))
+            else:
+                message = Encoder().dumps(("cannot", f"the result: {error}"))
+        self._say(message)
+
+
+_ENDED = object()
+
+
+def _is_call(message: bytes) -> bool:
+    return message.startswith(_CALL)
+
+
+_CALL = Encoder().dumps(("call",))[:-1]
+"""How a message begins that is no reply."""
+
+
+def _for_the_caller(error: BaseException) -> BaseException:
+    """What is raised where the call was made. StopIteration would end the ``map`` that the call stands in,
+    and ``all(map(f, xs))`` would be true: it becomes a RuntimeError, as in a generator (PEP 479)."""
+    if isinstance(error, (StopIteration, StopAsyncIteration)):
+        return RuntimeError(f"the program raised {type(error).__name__}")
+    return error if isinstance(error, Exception) else Raised(type(error).__name__)

@@ -1,0 +1,770 @@
+"""Records chosen calls of a project's own functions where they happen, in a process that is not ours.
+
+An `Observer` is told of every call (`sys.monitoring` from 3.12 on, `sys.setprofile` on 3.11) and does
+next to nothing for most. Now and then it looks at a call's arguments; if it has not seen them yet and
+the draw says so, the call is recorded by a tracer of its own, from its `call` event to its end. Calls
+inside a call that is being recorded are part of that recording and get none of their own.
+
+A guest: standard library, `recording` and `tracer` only, and nothing of the project's is run to find
+out what an argument is.
+"""
+
+import ast
+import fnmatch
+import json
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+from deskcheck.recording import block
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.trace import Kind
+from deskcheck.recording.value import Value, decode, render
+from deskcheck.tracer import tracer_class
+from deskcheck.tracer.frames import FrameView
+from deskcheck.tracer.limits import TraceLimits
+from deskcheck.tracer.result import exception_text, snapshot
+from deskcheck.tracer.snapshot import Snapshotter, know_enum
+
+ARGUMENT_CHARS = 2000
+"""A call whose arguments need more text than this is not recorded."""
+LOOKS = 200
+"""The first calls of a function are all looked at, from then on so many at random among the first n."""
+IDLE = 200_000
+"""After so many calls in a row of which none is looked at, of other code too, the rest of a test is not
+watched."""
+GIVEN_UP = 2
+"""A function of which so many more calls were too long to be recorded than were not is left alone."""
+
+CALL_BYTES, CALL_S = 4 << 20, 10.0
+_TOLD_CHARS = 2 << 20
+"""Of what a call has written, and of its result: each may take six bytes and more."""
+"""A call whose events take more than that, or that takes longer under the tracer, is left out."""
+
+_ARGUMENT_LIMITS = TraceLimits(items=200, text_chars=ARGUMENT_CHARS, depth=20, objects=300)
+_RESULT_LIMITS = TraceLimits(items=10_000, text_chars=100_000)
+_GENERATES = 0x20 | 0x80 | 0x200
+"""CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: a call only makes the object."""
+_OPTIMIZED = 0x1
+_NOT_OURS = frozenset({"site-packages", "dist-packages", "node_modules", "tests", "test"})
+_gettrace = sys.gettrace
+_namespace = vars(ModuleType)["__dict__"].__get__
+"""The namespace of a module, also of one with a `__getattribute__` of its own."""
+
+
+class Project:
+    """Which code is the project's own: what lies below its root, or in the packages that are named.
+
+    Not test files (the patterns of pytest's ``python_files``, conftest.py, folders called test or
+    tests), virtual environments, or hidden folders.
+    """
+
+    def __init__(self, root: str, packages: Iterable[str], patterns: Iterable[str] = ()) -> None:
+        self.root = os.path.realpath(root)
+        self.packages = frozenset(packages)
+        self.patterns = ["conftest.py", "setup.py", *patterns]
+        self._known: dict[str, bool] = {}
+        self._environments: dict[str, bool] = {}
+        self.modules: dict[str, tuple[str, str]] = {}
+        """Own modules that are imported: name -> (file as its code names it, name in events)."""
+        self.untold: list[str] = []
+        """Those of them that the observer has not told of yet."""
+        self._looked_at = 0
+
+    def owns(self, filename: str) -> bool:
+        """Whether the code of this file is the project's own. Packages are told by what is imported."""
+        known = self._known.get(filename)
+        if known is None:
+            known = self._known[filename] = self._owns(filename)
+        return known
+
+    def _owns(self, filename: str) -> bool:
+        if not filename.endswith(".py"):
+            return False
+        if self.packages:
+            self.look_around()
+            return any(file == filename for file, _ in self.modules.values())
+        return self._below_root(filename)
+
+    def _below_root(self, filename: str) -> bool:
+        path = os.path.realpath(filename)
+        inside = os.path.relpath(path, self.root)
+        parts = inside.split(os.sep)
+        if parts[0] == os.pardir or _NOT_OURS & set(parts[:-1]) or any(p.startswith(".") for p in parts):
+            return False
+        return not self._is_test(path) and not self._in_environment(os.path.dirname(path))
+
+    def _is_test(self, path: str) -> bool:
+        name = os.path.basename(path)
+        return any(fnmatch.fnmatch(path if "/" in p else name, p) for p in self.patterns)
+
+    def _in_environment(self, folder: str) -> bool:
+        """Whether a virtual environment lies between the root and here."""
+        known = self._environments.get(folder)
+        if known is None:
+            above = os.path.dirname(folder)
+            known = os.path.exists(os.path.join(folder, "pyvenv.cfg")) or (
+                len(folder) > len(self.root) and above != folder and self._in_environment(above)
+            )
+            self._environments[folder] = known
+        return known
+
+    def look_around(self) -> None:
+        """Find own modules that have been imported since the last time."""
+        if len(sys.modules) == self._looked_at:
+            return
+        self._looked_at = len(sys.modules)
+        for name, module in list(sys.modules.items()):
+            if name in self.modules or name == "__main__" or not issubclass(type(module), ModuleType):
+                continue
+            names = _namespace(module)
+            file = names.get("__file__")
+            if type(file) is str and names.get("__name__") == name and self._is_own_module(name, file):
+                self.modules[name] = (file, name.replace(".", "/") + ".py")
+                self.untold.append(name)
+
+    def _is_own_module(self, name: str, file: str) -> bool:
+        if not file.endswith(".py"):
+            return False
+        if not self.packages:
+            return self._below_root(file)
+        parts = name.split(".")
+        return parts[0] in self.packages and not _NOT_OURS & set(parts) and not self._is_test(file)
+
+
+FunctionKey = tuple[str, str, int]
+"""Module, qualified name, first line: a property's functions have one name."""
+
+
+@dataclass(slots=True)
+class _Function:
+    """What is known of one of the project's functions.
+
+    why_not: why its calls are not recorded by themselves. kind: ``function``, ``static``, ``class`` if
+    `entry`, got from the module, calls exactly this code; ``other`` else: a method, or decorated.
+    """
+
+    code: CodeType
+    module: str
+    label: str
+    draws: int
+    """What is drawn for its calls depends on this and on their number alone (`_drawn`)."""
+    why_not: str | None = None
+    kind: str = "other"
+    defaults: dict[str, Any] = field(default_factory=dict)
+    owner: int = 0
+    """Address of the class that a class method is found in."""
+    calls: int = 0
+    seen: set[str] = field(default_factory=set)
+    """Digests of the arguments that were looked at; `fresh` are those that nobody was told of yet."""
+    fresh: list[str] = field(default_factory=list)
+    recorded: int = 0
+    given_up: int = 0
+    too_long: int = 0
+    """How often its arguments were."""
+    next_look: int = 0
+    """Calls before the one of this number are not looked at."""
+    test: str = ""
+    """The last test that called it: the following are of it."""
+    time: int = 0
+    not_drawn: int = 0
+    wanted: frozenset[int] = frozenset()
+
+    @property
+    def key(self) -> FunctionKey:
+        return self.module, self.code.co_qualname, self.code.co_firstlineno
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """text: as they would be written in a call. form: ``literal`` (Python text that makes them again),
+    ``shown`` (all there is to know is in the text), ``in part``."""
+
+    text: str
+    form: str
+
+    @property
+    def digest(self) -> str:
+        return _digest(self.text)
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _drawn(key: int, number: int) -> float:
+    """A number between 0 and 1 that depends on these two alone, and on each bit of them (splitmix64)."""
+    x = (key + number * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
+    return (((x ^ x >> 31) >> 11) + 0.5) / (1 << 53)
+
+
+class Observer:
+    """Watches the main thread from `begin` to `end`, a test at a time.
+
+    send: takes what is found out, as (kind, JSON-able facts, blocks of events). most: how many calls
+    of one function are kept, fewer where all functions would have more than `budget`; a call in a slot
+    that was used before replaces the one that was there. wanted: if given, exactly these calls are
+    recorded: (test, module, function, its first line, its number among the calls of this function in
+    the test, from 1). pace: see `suite.Pace`. known: what an earlier run, from which this one goes on,
+    has told.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        send: Callable[[str, dict[str, Any], list[bytes]], None],
+        *,
+        most: int,
+        budget: int,
+        limits: TraceLimits,
+        wanted: frozenset[tuple[str, str, str, int, int]] | None = None,
+        seed: int = 0,
+        pace: dict[str, Any] | None = None,
+        known: dict[str, Any] | None = None,
+    ) -> None:
+        self.project = project
+        self.send = send
+        self.most = most
+        self.budget = budget
+        self.limits = limits
+        self.watched = wanted is None
+        """Whether calls are drawn; else certain ones are wanted."""
+        self.wanted: dict[str, dict[FunctionKey, set[int]]] = {}
+        self.left_of_wanted = Counter(key[0] for key in wanted or ())
+        """How many of a test's wanted calls have not begun."""
+        for of_test, module, name, line, which in wanted or ():
+            self.wanted.setdefault(of_test, {}).setdefault((module, name, line), set()).add(which)
+        self.seed = seed
+        self.pace = pace
+        self.allowed_s = pace["times"] * pace["start"] if pace else 0.0
+        self.spent_s = 0.0
+        self._began = 0.0
+        known = known or {"left_out": {}, "recorded": 0, "functions": []}
+        self.known = {tuple(key): (calls, seen) for *key, calls, seen in known["functions"]}
+        self.test = ""
+        self.functions: dict[int, _Function] = {}
+        self.called: list[_Function] = []
+        """Those that the test has called."""
+        self.idle = 0
+        self.left_out: Counter[str] = Counter(known["left_out"])
+        self.recorded = known["recorded"]
+        self._recording: _Recording | None = None
+        self._thread = threading.get_ident()
+        self._pid = os.getpid()
+        self._hook = _hook(self._entered)
+        os.register_at_fork(after_in_child=self._forked)
+
+    def begin(self, test: str) -> None:
+        """Watch from here on; `test` is what is running."""
+        if os.getpid() != self._pid:
+            return
+        if self.pace:
+            self.allowed_s += self.pace["times"] * self.pace["own"].get(test, 0.0)
+        self.test, self.idle = test, 0
+        self.called.clear()
+        if self.watched or self.left_of_wanted[test]:
+            self._hook.on()
+
+    def end(self) -> None:
+        """Watch no more. A recording that is still open, as of a frame that was never left, is given up."""
+        if os.getpid() == self._pid:
+            self._hook.off()
+            if self._recording is not None and not self._recording.is_over():
+                self._recording.give_up("the call did not end with its test")
+
+    def account(self) -> list[tuple[str, str, int, int, list[str]]]:
+        """Of each function that the test has called: how often, and the arguments that were new."""
+        told = []
+        for function in self.called:
+            told.append((*function.key, function.time, function.fresh))
+            function.fresh, function.test = [], ""
+            if function.not_drawn:
+                self.left_out["not drawn"] += function.not_drawn
+                function.not_drawn = 0
+        self.called.clear()
+        return told
+
+    def wrote(self, text: str) -> None:
+        """Tell of something that was written to standard output."""
+        recording = self._recording
+        if recording is not None:
+            recording.tracer.wrote(text)
+            if threading.get_ident() == self._thread:
+                recording.written.append(text)
+
+    def _forked(self) -> None:
+        self._hook.off()
+        if self._recording is not None:
+            self._recording.tracer.forget_thread()
+            self._recording = None
+
+    # -- a call begins -------------------------------------------------------------------------------
+
+    def _entered(self, frame: FrameType) -> bool:
+        """A frame begins. Returns whether there is any point in telling of this code again."""
+        code = frame.f_code
+        function = self.functions.get(id(code))
+        if function is None and not self.project.owns(code.co_filename):
+            return self._nothing_done()
+        try:
+            return self._own_call(frame, function or self._function(frame, code))
+        except Exception as error:  # ours must not become the program's
+            self.left_out[_ours(error)] += 1
+            return True
+
+    def _own_call(self, frame: FrameType, function: _Function) -> bool:
+        if function.why_not is not None:
+            return self._nothing_done()
+        if threading.get_ident() != self._thread:
+            self.left_out["in another thread"] += 1
+            return True
+        if function.test != self.test:
+            self._first_of_test(function)
+        function.time += 1
+        function.calls += 1
+        if self._recording is not None and not self._recording.is_over():
+            self.left_out["inside a recorded call"] += 1
+        elif not self.watched:
+            self._look_for_wanted(frame, function)
+        elif function.calls < function.next_look:
+            function.not_drawn += 1
+            self._nothing_done()
+        elif _gettrace() is not None:
+            self.left_out["under a trace function of the test's own"] += 1
+        elif self._over():
+            self.left_out["recording had cost as much as it may"] += 1
+            self._nothing_done()
+        else:
+            self._began = time.process_time()
+            if not self._consider(frame, function):
+                self.spent_s += time.process_time() - self._began
+        return True
+
+    def _first_of_test(self, function: _Function) -> None:
+        function.test, function.time = self.test, 0
+        function.wanted = frozenset(self.wanted.get(self.test, {}).get(function.key, ()))
+        self.called.append(function)
+
+    def _nothing_done(self) -> bool:
+        """A call was not looked at. Being told of very many such calls costs more than the tests do."""
+        self.idle += 1
+        if self.idle == IDLE and self.watched and self._recording is None:
+            self.left_out[f"not seen: after {IDLE:,} calls in a test of which none was drawn"] += 1
+            self._hook.off()
+        return False
+
+    def _look_for_wanted(self, frame: FrameType, function: _Function) -> None:
+        if not self.left_of_wanted[self.test]:
+            self._hook.off()
+        elif function.time in function.wanted:
+            self.left_of_wanted[self.test] -= 1
+            if _gettrace() is not None:
+                self.left_out["under a trace function of the test's own"] += 1
+                return
+            arguments = self._arguments(frame, function)
+            if arguments is not None:
+                self._record(frame, function, arguments, self.recorded)
+
+    def _consider(self, frame: FrameType, function: _Function) -> bool:
+        """Record the call if it is to be; returns whether it is."""
+        if function.given_up > function.recorded + GIVEN_UP:
+            self.left_out["too long, as calls of the function before"] += 1
+            self._nothing_done()
+            return False
+        self.idle = 0
+        if function.calls >= LOOKS:
+            # The n-th call is looked at with the chance LOOKS / n: drawn is when that happens next.
+            skipped = _drawn(function.draws, function.calls) ** (-1 / LOOKS)
+            function.next_look = int(function.calls * skipped) + 1
+        arguments = self._arguments(frame, function)
+        if arguments is None:
+            self.left_out[f"arguments of more than {ARGUMENT_CHARS} characters"] += 1
+            function.too_long += 1
+            if function.too_long > GIVEN_UP + len(function.seen):
+                function.next_look = max(function.next_look, 2 * function.calls)
+            return False
+        if arguments.digest in function.seen:
+            self.left_out["the same arguments again"] += 1
+            return False
+        function.seen.add(arguments.digest)
+        function.fresh.append(arguments.digest)
+        slot = len(function.seen) - 1
+        most = max(1, min(self.most, self.budget // len(self.functions)))
+        if slot >= most:  # reservoir: every one of n different calls is kept with the same chance
+            slot = int(_drawn(function.draws, -len(function.seen)) * len(function.seen))
+            if slot >= most:
+                self.left_out["not drawn"] += 1
+                return False
+        self._record(frame, function, arguments, slot)
+        return True
+
+    def _over(self) -> bool:
+        """Whether recording has cost what it may so far."""
+        if self.pace is None:
+            return False
+        if not self.pace["own"]:  # not known: what is not spent here is the tests' own
+            self.allowed_s = self.pace["times"] * (time.process_time() - self.spent_s)
+        return self.spent_s > self.allowed_s
+
+    def _function(self, frame: FrameType, code: CodeType) -> _Function:
+        name = frame.f_globals.get("__name__")
+        module = name if type(name) is str else ""
+        self.project.look_around()
+        while self.project.untold:
+            name = self.project.untold.pop()
+            file, label = self.project.modules[name]
+            self.send("module", {"name": name, "file": os.path.abspath(file), "label": label}, [])
+        known = self.project.modules.get(module)
+        draws = int(_digest(f"{self.seed}:{module}:{code.co_qualname}:{code.co_firstlineno}"), 16)
+        function = _Function(code, module, known[1] if known else "", draws)
+        function.calls, seen = self.known.get(function.key, (0, ()))
+        function.seen.update(seen)
+        self.functions[id(code)] = function  # which keeps the code alive, so its address stays its own
+        if not code.co_flags & _OPTIMIZED or code.co_name == "<module>":
+            function.why_not = ""
+        elif known is None or known[0] != code.co_filename:
+            function.why_not = "not in a module that can be imported by name"
+        elif code.co_flags & _GENERATES:
+            function.why_not = "a generator or coroutine"
+        elif not self.limits.chooses(function.label, code.co_qualname):
+            function.why_not = "not asked for"
+        elif "<" in code.co_qualname:
+            function.why_not = "inside a function" if not code.co_name.startswith("<") else ""
+        if function.why_not:
+            told = dict(zip(("module", "function", "line"), function.key, strict=True))
+            self.send("function", told | {"why_not": function.why_not}, [])
+        if function.why_not is None:
+            _resolve(function, frame.f_globals)
+        return function
+
+    def _arguments(self, frame: FrameType, function: _Function) -> _Arguments | None:
+        code = function.code
+        bound = FrameView(frame).locals()
+        count = code.co_argcount
+        names = code.co_varnames
+        positional, keywords = names[:count], names[count : count + code.co_kwonlyargcount]
+        stars = list(names[count + code.co_kwonlyargcount :])
+        rest = bound.get(stars.pop(0), ()) if code.co_flags & 0x4 else ()
+        more = bound.get(stars.pop(0), {}) if code.co_flags & 0x8 else {}
+        if type(rest) is not tuple or type(more) is not dict or any(n not in bound for n in positional):
+            return None
+        again = function.kind != "other"
+        if function.kind == "class":
+            again = bool(positional) and id(bound[positional[0]]) == function.owner  # not on a subclass
+            positional = positional[1:] if again else positional
+
+        def left(name: str) -> bool:
+            return name in function.defaults and bound[name] is function.defaults[name]
+
+        plan: list[tuple[str, Any]] = []
+        """(what stands before the value, the value)"""
+        only = frozenset(names[: code.co_posonlyargcount])
+        needed = max((i for i, n in enumerate(positional) if n in only and not left(n)), default=-1)
+        by_name = False
+        for place, name in enumerate(positional):
+            if left(name) and not rest and place > needed:
+                by_name = True
+            else:
+                plan.append((f"{name}=" if by_name else "", bound[name]))
+        plan += [("", value) for value in rest]
+        plan += [(f"{name}=", bound[name]) for name in keywords if name in bound and not left(name)]
+        for key, value in more.items():
+            if type(key) is not str or not key.isidentifier():
+                return None
+            plan.append((f"{key}=", value))
+        return self._written(plan, again=again)
+
+    def _written(self, plan: list[tuple[str, Any]], *, again: bool) -> _Arguments | None:
+        """`again`: whether the function's name with these arguments is the same call."""
+        know_enum()
+        snapshotter = Snapshotter(_ARGUMENT_LIMITS, set(self.project.modules), lambda frame: None)
+        snapshotter.begin()
+        texts, _ = snapshotter.roots([value for _, value in plan])
+        objects = {number: json.loads(content) for number, content in snapshotter.finish().items()}
+        if sum(map(_chars_at_least, objects.values())) > ARGUMENT_CHARS:  # to write them out takes long
+            return None
+        values = [decode(json.loads(text), objects) for text in texts]
+        parts = [
+            before + render(value, max_chars=ARGUMENT_CHARS + 1)
+            for (before, _), value in zip(plan, values, strict=True)
+        ]
+        text = f"({', '.join(parts)})"
+        if len(text) > ARGUMENT_CHARS:
+            return None
+        if again and all(value.builtin for value in values) and _is_literal(text):
+            return _Arguments(text, "literal")
+        return _Arguments(text, "shown" if all(map(_telling, values)) else "in part")
+
+    def _record(self, frame: FrameType, function: _Function, arguments: _Arguments, slot: int) -> None:
+        project = self.project
+        scope = dict(project.modules.values())
+        facts = {
+            "module": function.module,
+            "function": function.code.co_qualname,
+            "file": os.path.abspath(function.code.co_filename),
+            "line": function.code.co_firstlineno,
+            "arguments": arguments.text,
+            "form": arguments.form,
+            "test": self.test,
+            "seen": arguments.digest,
+            "time": function.time,
+            "slot": slot,
+            "own": sorted({name.partition(".")[0] for name in project.modules}),
+        }
+        self._recording = _Recording(self, function, facts, scope, set(project.modules))
+        self._recording.start(frame)
+
+    def finished(self, facts: dict[str, Any] | None, blocks: list[bytes], why_not: str = "") -> None:
+        """Called by the recording when it has ended; no facts: it came to nothing."""
+        recording, self._recording = self._recording, None
+        if facts is not None and len(facts["stdout"]) + len(facts.get("result", "")) > _TOLD_CHARS:
+            facts, why_not = None, f"more than {_TOLD_CHARS >> 20} million characters to tell"
+        if facts is None:
+            self.left_out[why_not] += 1
+        else:
+            self.recorded += 1
+            self.send("call", facts, blocks)
+        if recording is not None:
+            recording.function.given_up += facts is None
+            recording.function.recorded += facts is not None
+        self.spent_s += time.process_time() - self._began
+
+
+class _Recording:
+    """One call that is being recorded."""
+
+    def __init__(
+        self,
+        observer: Observer,
+        function: _Function,
+        facts: dict[str, Any],
+        scope: dict[str, str],
+        modules: set[str],
+    ) -> None:
+        self.observer = observer
+        self.function = function
+        self.facts = facts
+        self.blocks: list[bytes] = []
+        self.written: list[str] = []
+        self.left = CALL_BYTES
+        self.until = time.monotonic() + CALL_S
+        self.tracer = tracer_class()(scope, self._keep, modules=modules, limits=observer.limits)
+        self.error: dict[str, Any] = {}
+
+    def _keep(self, events: bytes) -> None:
+        self.blocks.append(events)
+        self.left -= len(events)
+        if self.left < 0 or time.monotonic() > self.until:
+            self.tracer.give_up("bytes" if self.left < 0 else "time")
+
+    def start(self, frame: FrameType) -> None:
+        """Trace from this frame on, which has not run anything yet."""
+        self.tracer.start(frame, self._told)
+        if _gettrace() is None:
+            self.give_up("the tracer could not be started")
+
+    def _told(self, event: str, arg: Any) -> None:
+        """An exception comes up in the call's own frame, or the frame is left."""
+        try:
+            if event == "exception":
+                self.error = _described(arg[1])
+            elif event == "return":
+                self._end(arg)
+        except Exception as error:  # ours must not become the program's
+            self.give_up(_ours(error))
+
+    def is_over(self) -> bool:
+        """Whether it ended without our seeing it: the tracer had to give up."""
+        if self.tracer.cut is None:
+            return False
+        self.give_up("")
+        return True
+
+    def give_up(self, why: str) -> None:
+        self.tracer.stop()
+        reasons = {
+            "events": f"more than {self.observer.limits.events} events",
+            "bytes": f"events of more than {CALL_BYTES >> 20} MiB",
+            "time": f"more than {CALL_S:g} s under the tracer",
+            "recursion": "near the recursion limit",
+            "subinterpreters": "in a process with subinterpreters",
+            "failure": "the tracer failed",
+        }
+        cut = self.tracer.cut
+        self.observer.finished(None, [], why or reasons.get(cut or "", f"the trace was cut: {cut}"))
+
+    def _end(self, returned: Any) -> None:
+        self.tracer.stop()  # which hands over the last events
+        if self.tracer.cut is not None or not self.blocks:
+            self.give_up("")
+            return
+        from_the_end = (row for events in reversed(self.blocks) for row in reversed([*block.rows(events)]))
+        last = next(row for row in from_the_end if row.thread == 0)  # another thread may have come between
+        if last.kind == Kind.UNWIND:
+            self.facts |= self.error
+        else:
+            value = decode(*snapshot(returned, _RESULT_LIMITS))
+            self.facts |= {
+                "outcome": Outcome.RETURNED,
+                "result": render(value),
+                "result_builtin": value.builtin,
+            }
+        self.facts["stdout"] = "".join(self.written)
+        self.observer.finished(self.facts, self.blocks)
+
+
+def _chars_at_least(content: dict[str, Any]) -> int:
+    """Of the text of an object: each is written out once, or more often."""
+    if content["kind"] != "object":
+        return 2
+    return len(content["type"]) + sum(len(name) + 2 for name in content.get("fields", ()))
+
+
+def _ours(error: Exception) -> str:
+    """Why a call is left out where the recorder itself could not go on."""
+    if isinstance(error, RecursionError):
+        return "near the recursion limit"
+    return f"{type(error).__name__} in the recorder"
+
+
+def _described(error: BaseException) -> dict[str, Any]:
+    kinds = {SystemExit: Outcome.EXITED, MemoryError: Outcome.OUT_OF_MEMORY}
+    outcome = next((o for kind, o in kinds.items() if issubclass(type(error), kind)), Outcome.RAISED)
+    name = type.__dict__["__qualname__"].__get__(type(error))
+    return {"outcome": outcome, "exception": name, "detail": exception_text(error)[:2000]}
+
+
+def _resolve(function: _Function, namespace: dict[str, Any]) -> None:
+    """Find out whether the qualified name leads to exactly this code. Nothing of the project's is run."""
+    first, *rest = function.code.co_qualname.split(".")
+    found, owner = namespace.get(first), None
+    for name in rest:
+        if not issubclass(type(found), type):
+            return
+        owner = found
+        found = type.__dict__["__dict__"].__get__(found).get(name)
+    kind = "other"
+    if type(found) is FunctionType:
+        kind = "function" if owner is None else "other"
+    elif type(found) is staticmethod or type(found) is classmethod:
+        kind = "static" if type(found) is staticmethod else "class"
+        found = found.__func__
+    if type(found) is not FunctionType or found.__code__ is not function.code:
+        return
+    function.kind, function.owner = kind, id(owner)
+    code, given = function.code, found.__defaults__ or ()
+    function.defaults = dict(
+        zip(code.co_varnames[code.co_argcount - len(given) : code.co_argcount], given, strict=True)
+    )
+    function.defaults |= found.__kwdefaults__ or {}
+
+
+_CONSTRUCTORS = frozenset({"set", "frozenset", "range", "slice", "bytearray"})
+_LITERAL = (
+    *(ast.Expression, ast.Call, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.keyword),
+    *(ast.UnaryOp, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Load),
+)
+
+
+def _is_literal(text: str) -> bool:
+    """Whether an argument list can be evaluated anywhere: not with a ``nan`` in it, or a list in itself."""
+    try:
+        tree = ast.parse(f"f{text}", mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    assert isinstance(tree.body, ast.Call)
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            if id(node) not in called or (node.id not in _CONSTRUCTORS and node is not tree.body.func):
+                return False
+        elif not isinstance(node, _LITERAL) or (isinstance(node, ast.Constant) and node.value is ...):
+            return False
+    return True
+
+
+_CODE = frozenset({"function", "class", "generator"})
+
+
+def _telling(value: Value) -> bool:
+    """Whole, with nothing in it that shows nothing of itself, and no code that a reader may not see."""
+    if not value.whole:
+        return False
+    todo, seen = [value], set()
+    while todo:
+        one = todo.pop()
+        if one.kind in _CODE or (one.kind == "text" and _is_code(one.text or "")):
+            return False
+        if one.kind == "object" and not one.fields and not one.items and one.text is None:
+            return False
+        if id(one) not in seen:
+            seen.add(id(one))
+            todo.extend(one.children())
+    return True
+
+
+def _is_code(text: str) -> bool:
+    """Whether the text of something immutable stands for code that is not the standard library's."""
+    if text.startswith("<class '"):
+        module, dot, _ = text[8:].partition(".")
+        return bool(dot) and module not in sys.stdlib_module_names
+    return text.startswith("<function ")
+
+
+class _ProfileHook:
+    """Tells of every Python frame that begins, on 3.11. Profilers are rarer in tests than trace functions."""
+
+    def __init__(self, entered: Callable[[FrameType], bool]) -> None:
+        def function(frame: FrameType, event: str, arg: Any) -> None:
+            if event == "call":
+                entered(frame)
+
+        self.function = function
+
+    def on(self) -> None:
+        if sys.getprofile() is None:
+            sys.setprofile(self.function)
+
+    def off(self) -> None:
+        if sys.getprofile() is self.function:
+            sys.setprofile(None)
+
+
+class _MonitoringHook:
+    """The same from 3.12 on, without cost for code that is not of interest."""
+
+    def __init__(self, entered: Callable[[FrameType], bool]) -> None:
+        monitoring: Any = getattr(sys, "monitoring")  # noqa: B009  # mypy checks for 3.11, which has none
+        self.monitoring = monitoring
+        disable, getframe = monitoring.DISABLE, sys._getframe
+
+        def function(code: CodeType, offset: int) -> Any:
+            return None if entered(getframe(1)) else disable
+
+        self.function = function
+        # The native tracer's is 4: where it does not get that, it traces all code.
+        self.tool = next((n for n in (3, 4) if monitoring.get_tool(n) is None), None)
+        if self.tool is not None:
+            monitoring.use_tool_id(self.tool, "deskcheck")
+            monitoring.register_callback(self.tool, monitoring.events.PY_START, function)
+
+    def on(self) -> None:
+        if self.tool is not None:
+            self.monitoring.set_events(self.tool, self.monitoring.events.PY_START)
+
+    def off(self) -> None:
+        if self.tool is not None:
+            self.monitoring.set_events(self.tool, 0)
+
+
+def _hook(entered: Callable[[FrameType], bool]) -> Any:
+    return _MonitoringHook(entered) if sys.version_info >= (3, 12) else _ProfileHook(entered)

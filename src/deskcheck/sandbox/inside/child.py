@@ -1,0 +1,456 @@
+"""The process that a program runs in: a fork of the server that sets limits, runs it, reports.
+
+Started by path, with the descriptor of the server's connection as the only argument. In each fork, it
+reads its job from the channel and becomes the program: `__main__`
+is the program's module, and what leaves the program leaves this file, so that exit status, traceback
+and finalisation are the program's own.
+"""
+
+import sys
+
+_package_root = __file__.rsplit("/", 4)[0]
+sys.path.insert(0, _package_root)
+
+from deskcheck.sandbox.inside import startup
+
+sys.path.remove(_package_root)
+startup.add_paths()
+sys.path.insert(0, _package_root)
+
+import ast
+import functools
+import importlib.machinery
+import importlib.util
+import io
+import itertools
+import json
+import marshal
+import os
+import resource
+import types
+from collections.abc import Callable
+from typing import Any
+
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import FILES_BESIDE, Mode
+from deskcheck.recording.value import decode, render
+from deskcheck.sandbox.inside import beside, calling, determinism, session_child
+from deskcheck.sandbox.inside import server as _server
+from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, sender
+from deskcheck.sandbox.linux import rlimits
+from deskcheck.tracer import Level, TraceLimits, tracer_class
+from deskcheck.tracer.result import exception_text, snapshot
+from deskcheck.tracer.whole_call import whole_call
+
+sys.path.remove(_package_root)
+
+tracer_class()  # imported before the first fork
+
+
+def _read_job(channel: int) -> dict[str, Any]:
+    """The job: its length in four bytes, and what `marshal` wrote: faster than JSON."""
+    data = calling.receive(channel)
+    if data is None:
+        raise EOFError("the caller closed the channel before the job was whole")
+    job: dict[str, Any] = marshal.loads(data)
+    return job
+
+
+def _new_sender(job: dict[str, Any]) -> Callable[[int, bytes], Callable[[bytes], None]]:
+    """`sender`; where threads take turns only when they wait, one that gives none its turn."""
+    if not job["fixed"]["turns"]:
+        return sender
+    ways: dict[str, Any] = {"write": determinism.write_in_turn, "blake2b": determinism.hash_in_turn}
+    return functools.partial(sender, **ways)
+
+
+def _stand_beside(folder: str) -> None:
+    """Let relative paths find what lies in a folder: here are links to it all.
+
+    But for modules, which are found on the import path: from here they would stand in for the library's. And
+    but for what is private. A folder that may not be read, or holds very many things, is left out.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            found = list(itertools.islice(entries, FILES_BESIDE + 1))
+    except OSError:
+        return
+    if len(found) > FILES_BESIDE:
+        return
+    modules = tuple(importlib.machinery.all_suffixes())
+    for entry in found:
+        package = any(os.path.exists(f"{entry.path}/__init__{suffix}") for suffix in modules)
+        module = package or entry.name.endswith(modules)
+        if not (module or beside.is_private(entry.name) or os.path.lexists(entry.name)):
+            os.symlink(entry.path, entry.name)
+
+
+def _watched_stdout(tracer: Any) -> io.TextIOWrapper:
+    """Standard output as it is, telling the tracer what goes through it."""
+    plain: Any = sys.stdout
+    base_write = io.TextIOWrapper.write
+
+    class TextIOWrapper(io.TextIOWrapper):
+        def write(self, text: str, /) -> int:
+            count = base_write(self, text)
+            tracer.wrote(text)
+            return count
+
+    TextIOWrapper.__module__ = "_io"
+    TextIOWrapper.__qualname__ = "TextIOWrapper"
+    watched = TextIOWrapper(
+        plain.detach(), encoding=plain.encoding, errors=plain.errors, line_buffering=plain.line_buffering
+    )
+    watched.mode = "w"  # type: ignore[misc]
+    return watched
+
+
+def _tracer(
+    scope: dict[str, str],
+    limits: TraceLimits,
+    level: Level,
+    name: str | None,
+    channel: int,
+    mirror: int,
+    send: Callable[[bytes], None],
+) -> Any:
+    """A tracer that sends its events, and is silent in forked children.
+
+    It lives as long as the process, so it must not know the `_Run`: the program's module would then
+    outlive the program, and its objects would die in another order than without us.
+    """
+
+    def emit(block: bytes) -> None:
+        if len(block) > BLOCK_BYTES:
+            tracer.give_up("bytes")
+            return
+        try:
+            send(block)
+        except OSError:
+            tracer.give_up("channel")
+
+    def forked() -> None:
+        tracer.forget_thread()
+        try:
+            os.close(channel)
+        except OSError:
+            return
+
+    tracer: Any = tracer_class(name)(scope, emit, limits=limits, level=level)
+    if hasattr(tracer, "mirror"):
+        tracer.mirror(mirror, os.fstat(mirror).st_size)
+    os.close(mirror)
+    os.register_at_fork(after_in_child=forked)
+    return tracer
+
+
+class _Run:
+    """One run of a program in this process."""
+
+    def __init__(self, job: dict[str, Any], fork: _server.Fork) -> None:
+        # Not a Program: the fewer objects a fork makes and touches, the fewer pages are copied for it.
+        self.program: Any = types.SimpleNamespace(**job["program"])
+        self.record: bool = job["record"]
+        self.job = job
+        self.channel = fork.channel
+        self.mirror = fork.mirror
+        self.send = _new_sender(job)(fork.channel, bytes.fromhex(job["key"]))
+        self.tracer: Any = None
+        self.main: Any = types.ModuleType("__main__")
+        self.sources: dict[str, str] = {}
+        self.pid = os.getpid()
+        self.ours = fork.ours
+        self.status: int | None = None
+
+    def prepare(self) -> None:
+        program = self.program
+        if program.filename == os.path.basename(program.filename):
+            # Beside the run, so that tracebacks and `inspect` find it.
+            text = program.code.encode("utf-8", "surrogatepass")
+            source = os.open(program.filename, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                while text:
+                    text = text[os.write(source, text) :]
+            finally:
+                os.close(source)
+        names = self.main.__dict__
+        loader = sys.modules["_frozen_importlib_external"].SourceFileLoader
+        names["__loader__"] = loader("__main__", os.path.abspath(program.filename))
+        if sys.version_info < (3, 14):  # PEP 649
+            names["__annotations__"] = {}
+        names["__builtins__"] = sys.modules["builtins"]
+        names["__file__"] = program.filename
+        names["__cached__"] = None
+        scope = {program.filename: program.filename}
+        if self.record:
+            assert self.mirror is not None
+            limits, level = TraceLimits(**self.job["trace_limits"]), Level(self.job["level"])
+            name = self.job["tracer"]
+            self.tracer = _tracer(scope, limits, level, name, self.channel, self.mirror, self.send)
+            sys.stdout = _watched_stdout(self.tracer)
+            sys.__stdout__ = sys.stdout  # type: ignore[misc]
+        sys.modules["__main__"] = self.main
+        sys.argv = [program.filename]
+
+    def enter(self) -> None:
+        """Let the program find what is its own, and only now: what its environment runs first must not."""
+        program = self.program
+        self.ours |= frozenset(startup.run_code())
+        sys.path.insert(0, os.getcwd())
+        if program.path is not None:
+            # Last: a file named as a library module must not stand in for it when the library imports it.
+            # But a project whose tests are recorded comes before an installed copy of it.
+            place = len(sys.path)
+            if "own" in program.extra:
+                installed = ("site-packages", "dist-packages")
+                place = next((n for n, name in enumerate(sys.path) if name.endswith(installed)), place)
+            sys.path.insert(place, program.path)
+            if program.module is None and "own" not in program.extra:
+                _stand_beside(program.path)
+
+    def _import_module(self, name: str) -> None:
+        """Bring in the module whose namespace the program starts from; record its functions too."""
+        file = self.program.extra.get("file")
+        if file is not None:  # by its file: its name may be that of a library module
+            spec = importlib.util.spec_from_file_location(name, file)
+            if spec is None or spec.loader is None:
+                raise ImportError(f"{file} cannot be loaded as a module")
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[name] = module
+            spec.loader.exec_module(module)
+        else:
+            __import__(name)
+            module = sys.modules[name]
+        names = self.main.__dict__
+        names.update({k: v for k, v in vars(module).items() if k not in ("__spec__", "__loader__")})
+        names["__name__"] = "__main__"
+        self._follow(name, module)
+        for other in self.program.extra.get("modules", ()):
+            __import__(other)
+        own = self.program.extra.get("own", ())
+        for other, loaded in list(sys.modules.items()):
+            if other != name and other.partition(".")[0] in own:
+                self._follow(other, loaded)
+
+    def _follow(self, name: str, module: types.ModuleType) -> None:
+        """Record the functions of a module."""
+        origin = vars(module).get("__file__")
+        if isinstance(origin, str) and origin.endswith(".py"):
+            label = name.replace(".", "/") + ".py"
+            with open(origin, encoding="utf-8", errors="replace") as stream:
+                self.sources[label] = stream.read()
+            if self.tracer is not None:
+                self.tracer.scope[origin] = label
+                self.tracer.modules.add(name)
+
+    def _start(self) -> None:
+        if self.tracer is not None:
+            self.tracer.start()
+
+    def _stop(self) -> None:
+        if self.tracer is not None:
+            self.tracer.stop()
+
+    def run(self) -> Any:
+        """Run the program; return what its call came to, a `Whole`."""
+        program = self.program
+        if program.module is not None:
+            self._import_module(program.module)
+        if program.mode == Mode.SESSION:
+            return self._session()
+        code = compile(program.code, program.filename, "exec", dont_inherit=True)
+        if program.mode == Mode.MODULE:
+            word = b"ask" if self.job["calls"] else b"answer"
+            peer = calling.Peer(
+                self.main.__dict__ if self.job["answers"] else {}, self.channel, self.send, word
+            )
+            for name in self.job["calls"]:
+                self.main.__dict__[name] = peer.function(name)
+            self._start()
+            try:
+                exec(code, self.main.__dict__)
+            finally:
+                self._stop()
+            if self.job["answers"]:
+                peer.serve()
+            elif peer.not_compared is not None:  # and the check has not let itself be stopped
+                raise calling.NotCompared(peer.not_compared)
+            return None
+        exec(code, self.main.__dict__)
+        arguments = compile(
+            f"(lambda *args, **kwargs: (args, kwargs)){program.arguments}", "<arguments>", "eval"
+        )
+        args, kwargs = eval(arguments, self.main.__dict__)
+        function: Any = self.main
+        for name in (program.entry or "").split("."):
+            function = getattr(function, name)
+        self._start()
+        try:
+            return whole_call(function, function(*args, **kwargs))
+        finally:
+            self._stop()
+
+    def _session(self) -> None:
+        tree = ast.parse(self.program.code, self.program.filename)
+        self._start()
+        try:
+            for statement in tree.body:
+                code = compile(
+                    ast.Interactive([statement]), self.program.filename, "single", dont_inherit=True
+                )
+                try:
+                    exec(code, self.main.__dict__)
+                except Exception as error:
+                    _show(error)
+        finally:
+            self._stop()
+
+    def report(self, outcome: Outcome, **facts: Any) -> None:
+        """Send the end message, unless this is a process that the program forked."""
+        if os.getpid() != self.pid:
+            return
+        tracer = self.tracer
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        message = {
+            "outcome": outcome,
+            "cut": tracer.cut if tracer is not None else None,
+            "failure": repr(tracer.failure) if tracer is not None and tracer.failure else None,
+            "sources": self.sources,
+            "imported": sorted({name.partition(".")[0] for name in _since(self.ours)}),
+            "cpu_s": used.ru_utime + used.ru_stime,
+            **facts,
+        }
+        told = json.dumps(message).encode()
+        if len(told) > END_BYTES - 4:
+            told = json.dumps(_shortened(message)).encode()
+        try:
+            self.send(b"end " + told)
+        except OSError:
+            return
+
+
+def _since(before: frozenset[str]) -> list[str]:
+    """Names of the modules that are not among these. The newest stand last, and the rest of a long
+    dictionary is not touched: each name would cost a page of the server's memory its own copy."""
+    number = len(sys.modules) - len(before)
+    found: list[str] = []
+    for name in reversed(sys.modules):
+        if len(found) >= number:
+            break
+        if name not in before:
+            found.append(name)
+    return found
+
+
+def _shortened(end: dict[str, Any]) -> dict[str, Any]:
+    """What is said at the end, so that it is taken: without the texts of files, and with the beginning and
+    the end of a long result."""
+    shorter = {**end, "sources": {}}
+    result = end.get("result")
+    if result is not None:
+        while len(json.dumps(shorter)) > END_BYTES - 4:
+            result = f"{result[: len(result) // 3]} ... {result[-len(result) // 6 :]}"
+            shorter |= {"result": result, "result_builtin": False}
+    return shorter
+
+
+def _own_part(traceback: Any) -> Any:
+    """The part of a traceback that begins in the program's own code."""
+    ours = (__file__, "<arguments>", whole_call.__code__.co_filename)
+    while traceback is not None and traceback.tb_frame.f_code.co_filename in ours:
+        traceback = traceback.tb_next
+    return traceback
+
+
+def _show(error: Exception) -> None:
+    """Show an exception where a session shows everything: in its output, as at a terminal."""
+    import traceback
+
+    error.__traceback__ = _own_part(error.__traceback__)
+    print("".join(traceback.format_exception(error)), end="")
+
+
+def _hide_ourselves() -> None:
+    """Uncaught, an exception shows the program's frames and not this file's."""
+    shown = sys.excepthook
+
+    def excepthook(kind: Any, error: Any, traceback: Any) -> None:
+        error.__traceback__ = _own_part(traceback)
+        shown(kind, error, error.__traceback__)
+
+    sys.excepthook = excepthook
+
+
+def _describe(error: BaseException) -> dict[str, str]:
+    name = type.__dict__["__qualname__"].__get__(type(error))
+    return {"exception": name, "detail": exception_text(error)[:2000]}
+
+
+def _exit_status(error: SystemExit) -> int | None:
+    """What an uncaught SystemExit makes of the process; None where the interpreter must decide that."""
+    code = error.code
+    if code is None:
+        return 0
+    return code & 0xFF if type(code) is int else 1 if type(code) is str else None
+
+
+def main() -> None:
+    fork = _server.serve(int(sys.argv[1]), sys.modules, {"tracer": tracer_class().name})
+    job = _read_job(fork.channel)
+    if "session" in job:
+        rlimits.apply(job["limits"])
+        startup.run_code()
+        determinism.fix(job["fixed"])
+        session = session_child.Interpreter(fork.channel, job["session"], _describe)
+        session.serve(session_child.receive, new_sender=_new_sender(job))
+        return
+    run = _Run(job, fork)
+
+    def forget() -> int | None:
+        run.main = None
+        sys.modules.pop("__main__", None)
+        return run.status
+
+    try:
+        run.prepare()
+        _server.leave_at_once(forget)
+        rlimits.apply(job["limits"])
+        run.enter()
+        determinism.fix(job["fixed"])
+    except BaseException as error:
+        run.send(b"failed " + json.dumps(_describe(error)).encode())
+        raise
+    run.send(b"ready")
+    try:
+        result = run.run()
+    except SystemExit as error:
+        run.report(Outcome.EXITED, **_describe(error))
+        run.status = _exit_status(error)
+        raise
+    except MemoryError as error:
+        run.report(Outcome.OUT_OF_MEMORY, **_describe(error))
+        run.status = 1
+        _hide_ourselves()
+        raise
+    except BaseException as error:
+        run.report(Outcome.RAISED, **_describe(error))
+        if not isinstance(error, KeyboardInterrupt):  # which ends a process by a signal
+            run.status = 1
+        _hide_ourselves()
+        raise
+    facts: dict[str, Any] = {}
+    if run.program.mode == Mode.CALL:
+        encoded, objects = snapshot(result.value)
+        value = decode(encoded, objects)
+        # A list of what was drawn is our account of the call: it returned a generator.
+        facts = {"result": render(value), "result_builtin": value.builtin and not result.drawn}
+        if result.detail:
+            facts["detail"] = result.detail
+        del result
+    run.report(Outcome.RETURNED, **facts)
+    run.status = 0
+    _server.end()
+
+
+_keep = sys.modules["__main__"]  # or its globals, which main() uses, would be cleared
+main()

@@ -1,0 +1,210 @@
+"""What is in a folder that a program writes to: listed, compared, copied and put back. Standard library only.
+
+For folders in which nothing runs while they are looked at. No link is followed, and only files are opened.
+"""
+
+import os
+import stat
+import time
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from deskcheck.sandbox.inside import scratch
+
+_MOST_ENTRIES = 10_000
+_SAID = 500
+"""Names of changed files that are told; the others are counted."""
+_YOUNG_NS = 50_000_000
+"""A file that changes twice within a tick of the kernel's clock can show the same times for both."""
+_COMPARED_BYTES = 1 << 20
+
+
+class CannotCopy(Exception):
+    """What lies in the folder cannot be copied; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a file was when it was looked at. digest: of its content, where its times might not tell."""
+
+    stamp: tuple[int, ...]
+    digest: bytes | None
+
+
+Listing = dict[str, Seen]
+"""By path below the folder, folders with a slash at the end."""
+
+
+def listing(folder: str, before: Listing) -> Listing:
+    """What is there now. before: the listing that it will be compared with. The first 10,000 entries."""
+    found: Listing = {}
+    now = time.time_ns()
+    for name, path, status in _walk(folder):
+        if stat.S_ISDIR(status.st_mode):
+            found[name + "/"] = Seen((status.st_mode,), None)
+            continue
+        stamp = (
+            status.st_mode,
+            status.st_ino,
+            status.st_size,
+            status.st_nlink,
+            status.st_mtime_ns,
+            status.st_ctime_ns,
+        )
+        known = before.get(name)
+        young = now - status.st_ctime_ns < _YOUNG_NS
+        digest = None
+        if young or (known is not None and known.stamp == stamp and known.digest is not None):
+            digest = _digest(path, status)
+        found[name] = Seen(stamp, digest)
+        if len(found) >= _MOST_ENTRIES:
+            break
+    return found
+
+
+def changes(before: Listing, after: Listing) -> dict[str, Any]:
+    """Names that came, are other than before, and went; `left_out` counts those beyond the first 500."""
+    found = {
+        "created": sorted(after.keys() - before.keys()),
+        "changed": sorted(
+            name for name in after.keys() & before.keys() if _differ(before[name], after[name])
+        ),
+        "removed": sorted(before.keys() - after.keys()),
+    }
+    left_out = 0
+    room = _SAID
+    for kind, names in found.items():
+        left_out += max(0, len(names) - room)
+        found[kind] = names[:room]
+        room -= len(found[kind])
+    return {**found, "left_out": left_out}
+
+
+def _differ(one: Seen, other: Seen) -> bool:
+    if one.stamp != other.stamp:
+        return True
+    return one.digest is not None and one.digest != other.digest
+
+
+def _digest(path: str, status: os.stat_result) -> bytes | None:
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _COMPARED_BYTES:
+        return None
+    try:
+        return blake2b(_read(path), digest_size=16).digest()
+    except OSError:
+        return None  # closed to its owner, whom we may be
+
+
+def _read(path: str) -> bytes:
+    at = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(at, "rb") as stream:
+        return stream.read()
+
+
+def _walk(folder: str) -> Any:
+    """(name below the folder, path, status) of everything in it, a folder before what is in it.
+
+    A folder that may not be read, or lies too deep for a path, is given without its content.
+    """
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        try:
+            names = sorted(os.listdir(f"{folder}/{below}"))
+        except OSError:
+            continue
+        for name in names:
+            path = f"{folder}/{below}{name}"
+            try:
+                status = os.lstat(path)
+            except OSError:
+                continue  # ENAMETOOLONG
+            yield below + name, path, status
+            if stat.S_ISDIR(status.st_mode):
+                waiting.append(f"{below}{name}/")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """content: of a file; where a link leads; the name of an earlier entry that is the same file."""
+
+    name: str
+    mode: int
+    mtime_ns: int
+    content: bytes | str | None
+
+
+Copy = list[_Entry]
+
+
+def copy(folder: str, most_bytes: int) -> Copy:
+    """What is in a folder, in memory: it is out of the reach of whatever runs there.
+
+    Raises CannotCopy where it is more than that, or is more than files, folders and links.
+    """
+    entries: Copy = []
+    files: dict[int, str] = {}
+    left = most_bytes
+    for name, path, status in _walk(folder):
+        mode, content = status.st_mode, None
+        if len(entries) >= _MOST_ENTRIES:
+            raise CannotCopy(f"there are more than {_MOST_ENTRIES} files")
+        try:
+            if stat.S_ISDIR(mode):
+                os.listdir(path)  # `_walk` leaves out what may not be read
+            elif stat.S_ISLNK(mode):
+                content = os.readlink(path)
+            elif not stat.S_ISREG(mode):
+                raise CannotCopy(f"{name!r} is neither a file nor a folder nor a link")
+            elif status.st_ino in files:
+                content = files[status.st_ino]
+            else:
+                files[status.st_ino] = name
+                left -= status.st_size
+                if left < 0:
+                    raise CannotCopy(f"the files are more than {most_bytes} bytes")
+                content = _read(path)
+        except OSError as error:
+            raise CannotCopy(f"{name!r} cannot be read: {error.strerror}") from error
+        entries.append(_Entry(name, mode, status.st_mtime_ns, content))
+    return entries
+
+
+def put_back(folder: str, entries: Copy, uid: int | None) -> None:
+    """Make a folder hold what a copy does, and nothing else. Raises OSError.
+
+    uid: the owner, where we are root.
+    """
+    scratch.empty(folder)
+    mask = os.umask(0)
+    try:
+        for entry in entries:
+            path = f"{folder}/{entry.name}"
+            if stat.S_ISDIR(entry.mode):
+                os.mkdir(path, 0o700)
+            elif stat.S_ISLNK(entry.mode):
+                os.symlink(str(entry.content), path)
+            elif isinstance(entry.content, str):
+                os.link(f"{folder}/{entry.content}", path, follow_symlinks=False)
+                continue
+            else:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+                with os.fdopen(os.open(path, flags, stat.S_IMODE(entry.mode)), "wb") as stream:
+                    stream.write(entry.content or b"")
+            if uid is not None:
+                os.chown(path, uid, uid, follow_symlinks=False)
+        for entry in reversed(entries):  # a folder's time and mode after those of what is in it
+            _owned(f"{folder}/{entry.name}", entry)
+    finally:
+        os.umask(mask)
+
+
+def _owned(path: str, entry: _Entry) -> None:
+    """Mode and time as they were, where these may be set: elsewhere no program could set them either."""
+    try:
+        if not stat.S_ISLNK(entry.mode):
+            os.chmod(path, stat.S_IMODE(entry.mode))
+        os.utime(path, ns=(entry.mtime_ns, entry.mtime_ns), follow_symlinks=False)
+    except PermissionError:
+        return

@@ -1,0 +1,655 @@
+"""The fork server: a warm interpreter that becomes a program's process, again and again.
+
+It knows nothing of the programs: what to run is read by the fork itself, what a program writes goes to the
+caller through pipes that are never opened here. So every program starts from the same memory, and nothing of
+one is in the next. It says with which status a program ended, and leaves no process of it behind.
+
+Standard library only; started through `_child`, which is what a program's traceback may not show.
+"""
+
+import atexit
+import contextlib
+import gc
+import json
+import os
+import random
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from deskcheck.sandbox.inside import beside as _beside
+from deskcheck.sandbox.inside import scratch as _scratch
+from deskcheck.sandbox.inside import startup
+from deskcheck.sandbox.inside.session_server import CallerGone, Keeper, Wishes
+from deskcheck.sandbox.linux import kernel, landlock, orphans, seccomp
+from deskcheck.sandbox.linux import root as _root
+from deskcheck.sandbox.linux import steps as _steps
+from deskcheck.sandbox.linux.processes import (
+    ASKED,
+    CPU_TIME,
+    LOOK_S,
+    MEMORY,
+    NOTHING,
+    WALL_TIME,
+    Account,
+    children,
+    descendants,
+    filled,
+    waited_s,
+)
+
+REPORT = struct.Struct("!BidQ")
+"""What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first."""
+WANTED = struct.Struct("!cdQ")
+"""A wish for a program's process: its CPU seconds, and the bytes that all its processes may fill."""
+LATER = struct.Struct("!cd")
+"""An answer to the question whether wall time is up: not yet, wait for so many seconds more."""
+KILL, TOO_LATE, RUN, SESSION = b"k", b"w", b"r", b"s"
+_REQUEST_BYTES = 1024
+_SETUP_BYTES = 1 << 18
+_CHANNEL_AT_LEAST = 2048
+"""Programs close the descriptors they know of, up to 1023 by habit; the channel lies above."""
+_SYSTEM = (
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/lib32",
+    "/libx32",
+    "/bin",
+    "/sbin",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+)
+_OF_COMMANDS = ("/etc/alternatives",)
+"""What commands need beside the system: on Debian, what names like awk stand for."""
+_USERS = {
+    "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\nsandbox:x:{uid}:{gid}:sandbox:{home}:/bin/sh\n",
+    "/etc/group": "root:x:0:\nsandbox:x:{gid}:\n",
+}
+"""Who the users are, where a workspace has a root of its own: the real ones are nobody's business there."""
+_READABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
+_LANDLOCK_AT_LEAST = 3
+"""At `standard`: the first version in which it rules truncate(2)."""
+_PROCESSORS = os.cpu_count() or 1
+_kept: list[Any] = []
+"""The server, in a program's process too: to take it apart there would copy the pages it lies on."""
+_FAST_ENOUGH_S = 5.0
+"""After so long with processes that cannot be ended, the server gives up and says so."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the caller wants of the server. scratch: the folder under which programs may write.
+
+    uid: what programs run as, where that is not the caller's own. profile: the library's modules to import;
+    foreign: others, imported once the server is confined as programs are. counted: what a control group
+    counts (`_cgroup`). mark: what all its processes carry (`orphans`). workspace: whether commands run
+    there: files stay from one to the next, and may be run. listening: whether programs begin with UNIX
+    sockets that the caller can connect to; `stop_listening` ends that. landlock_abi: use no more of Landlock
+    than this version has; None: all.
+    """
+
+    level: str
+    scratch: str
+    scratch_bytes: int
+    readable: list[str]
+    folders: list[str]
+    profile: list[str]
+    foreign: list[str]
+    uid: int | None
+    counted: list[str]
+    mark: int
+    workspace: bool
+    listening: bool
+    landlock_abi: int | None
+
+
+@dataclass
+class Fork:
+    """A program's process, confined, before it knows its program."""
+
+    channel: int
+    mirror: int | None
+    ours: frozenset[str]
+    """Modules that were there before the profile's."""
+
+
+def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
+    """Be the server on a descriptor. Returns in each program's process only; the server exits.
+
+    facts: what the caller is told, beside what is found of the kernel.
+    """
+    connection = socket.socket(fileno=control)
+    text, descriptors, _, _ = socket.recv_fds(connection, _SETUP_BYTES, 1)
+    setup = Setup(**json.loads(text))
+    account = Account(descriptors[0] if descriptors else None)
+    try:
+        server = _Server(setup, connection, account, frozenset(ours), facts)
+    except (OSError, ImportError) as error:
+        connection.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
+        os._exit(1)
+    _kept.append(server)
+    return server.serve()
+
+
+class _Server:
+    def __init__(
+        self,
+        setup: Setup,
+        connection: socket.socket,
+        account: Account,
+        ours: frozenset[str],
+        facts: dict[str, Any],
+    ) -> None:
+        self.setup = setup
+        self.connection = connection
+        self.account = account
+        self.ours = ours
+        self.confined = setup.level != "trusted"
+        self.alone = setup.level == "strict"
+        self.folder = setup.scratch
+        self.facts = dict(facts)
+        self.facts["marked"] = self._take_mark()
+        self.uid = setup.uid
+        self.keeps_folder = False
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever started the caller may ignore it
+        # Blocked here and not in programs: the only signal that one could send to the first of its namespace.
+        signal.pthread_sigmask(signal.SIG_SETMASK, (signal.SIGINT,))
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        enough = 2 * _CHANNEL_AT_LEAST
+        if soft != resource.RLIM_INFINITY and soft < enough:
+            soft = enough if hard == resource.RLIM_INFINITY else min(enough, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.channel_at = min(_CHANNEL_AT_LEAST, soft - 1) if soft > 0 else _CHANNEL_AT_LEAST
+        paths = self._interpreter()
+        self.readable = [*paths, *setup.readable, *(_OF_COMMANDS if setup.workspace else ())]
+        listed: list[str] = []
+        links: list[str] = []
+        # A project that was installed in place is on the import path with all that lies in its folder.
+        in_place = [path for path in sys.path if os.path.isdir(path) and not _is_installed(path)]
+        for folder in (*setup.folders, *in_place) if self.confined else ():
+            if any(folder == path or folder.startswith(f"{path}/") for path in self.readable):
+                continue
+            found = _beside.look(folder)
+            self.readable += found.readable
+            listed += found.listed
+            links += found.links
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        if self.alone:
+            self._enter_namespaces()
+            self.folder = _root.SCRATCH
+            files = self._users() if setup.workspace else {}
+            self.facts["proc"] = _root.build(
+                self.readable, setup.scratch, setup.scratch_bytes, files, own_tmp=setup.workspace, links=links
+            )
+            self.readable += ["/proc", *files]
+        self.program_folder = self.folder + "/program"
+        for name in ("HOME", "TMPDIR"):
+            os.environ[name] = self.program_folder
+        os.chdir("/")
+        for name in setup.profile:
+            __import__(name)
+        self.rules: int | None = None
+        self.own_signals = False
+        self.capabilities = 0
+        if self.confined:
+            self._confine(paths, listed)
+        if setup.foreign:
+            self.ours |= frozenset(startup.run_code())
+        for name in setup.foreign:
+            __import__(name)
+        gc.collect()
+        self.steps = self._steps()
+        self.nothing_after_fork = _nothing_after_fork()
+        gc.freeze()
+
+    def _take_mark(self) -> bool:
+        """Whether this process and what it starts carry its mark."""
+        try:
+            orphans.carry(self.setup.mark)
+        except (OSError, ValueError):
+            pass  # it is part of a sandbox itself, and carries the mark of that
+        return orphans.mark_of("self") == self.setup.mark
+
+    def _confine(self, interpreter: list[str], listed: list[str]) -> None:
+        """Prepare how programs are confined, and put this process under what it can bear itself."""
+        setup = self.setup
+        abi = landlock.abi() if setup.landlock_abi is None else min(setup.landlock_abi, landlock.abi())
+        if not self.alone and abi < _LANDLOCK_AT_LEAST:
+            raise OSError(
+                f"Landlock has ABI {abi} here, and {_LANDLOCK_AT_LEAST} is needed (Linux 6.2): before it, "
+                "programs can empty every file that the user may write to"
+            )
+        folders = [self.folder]
+        if self.alone and setup.workspace and os.path.ismount("/tmp"):
+            folders.append("/tmp")
+        readable = [*self.readable, *_READABLE_DEVICES]
+        writable = [*folders, *_WRITABLE_DEVICES]
+        self.rules = landlock.ruleset(abi, readable, writable, folders if setup.workspace else [], listed)
+        self.facts["landlock"] = abi
+        self.own_signals = not self.alone and abi < 6
+        if setup.uid is not None and not self.alone:
+            closed = _closed([*interpreter, *setup.readable, *setup.folders]) or _closed_above(setup.scratch)
+            if closed is not None:  # Landlock decides what can be read
+                if not kernel.capabilities() & kernel.CAP_DAC_READ_SEARCH:
+                    raise OSError(
+                        f"{closed} is closed to other users, and programs run as one: open it to all, or run "
+                        "with the capability DAC_READ_SEARCH, or not as root"
+                    )
+                self.capabilities = kernel.CAP_DAC_READ_SEARCH
+        owner_changes = self.alone or setup.uid is not None
+        if setup.foreign:
+            self._become_as_a_program([*readable, "/proc"], writable, abi)
+        reaps = not setup.workspace and "cpu" not in setup.counted
+        seccomp.attach(seccomp.program(owner_changes=owner_changes, listening=setup.listening, reaps=reaps))
+
+    def _become_as_a_program(self, readable: list[str], writable: list[str], abi: int) -> None:
+        """Give up what programs do not have, for good, but for looking at processes in /proc."""
+        steps = _steps.Steps()
+        if self.uid is not None:  # the folder above is root's: this one stays from program to program
+            self._make_folder()
+            self.keeps_folder = True
+        self._give_up(steps)
+        steps.call("prctl", kernel.PR_SET_DUMPABLE, 1)  # or what is of it in /proc would be root's
+        steps.call("prctl", kernel.PR_SET_NO_NEW_PRIVS, 1)
+        if abi > 1:  # in the first, nothing could be moved between folders, which emptying them takes
+            steps.call("landlock_restrict_self", landlock.ruleset(abi, readable, writable), 0)
+        _steps.run(steps.packed)
+        self.uid = None
+
+    def _give_up(self, steps: _steps.Steps) -> None:
+        """Add what makes a process the programs' user, without privileges but those that these keep."""
+        uid = self.uid
+        if uid is not None:
+            if self.capabilities:
+                steps.call("prctl", kernel.PR_SET_KEEPCAPS, 1)
+            steps.call("setgroups", 0, 0)
+            steps.call("setresgid", uid, uid, uid)
+            steps.call("setresuid", uid, uid, uid)
+        own = self.confined and uid is None and (self.alone or os.geteuid() == 0)
+        if self.capabilities or own:  # else they went with root's uid
+            steps.capabilities(self.capabilities)
+
+    def _interpreter(self) -> list[str]:
+        """What a program must be able to read to be run at all."""
+        package = __file__.rsplit("/", 4)[0]
+        places = (*_prefixes(), package, *(path for path in sys.path if _is_installed(path)))
+        found = [path for path in places if os.path.isabs(path) and os.path.lexists(path)]
+        real = [os.path.realpath(path) for path in found]
+        return [path for path in dict.fromkeys((*found, *real, *_SYSTEM)) if path != "/"]
+
+    def _users(self) -> dict[str, str]:
+        uid = os.getuid() if self.setup.uid is None else self.setup.uid
+        gid = os.getgid() if self.setup.uid is None else self.setup.uid
+        home = _root.SCRATCH + "/program"
+        return {path: text.format(uid=uid, gid=gid, home=home) for path, text in _USERS.items()}
+
+    def _enter_namespaces(self) -> None:
+        """Go on as the first process of new namespaces. What is left outside waits, and goes with it."""
+        flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET
+        flags |= kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+        uid, gid = os.getuid(), os.getgid()
+        if kernel.capabilities() & kernel.CAP_SYS_ADMIN:
+            kernel.unshare(flags)
+        elif self.uid is None:
+            kernel.unshare(flags | kernel.CLONE_NEWUSER)
+            _map_users(os.getpid(), f"{uid} {uid} 1", f"{gid} {gid} 1", alone=True)
+        else:  # root of a container, as a rule: only who stays outside may give us more than one user
+            own = self.uid
+            with _helper(lambda: _map_users(os.getppid(), *2 * (f"0 0 1\n{own} {own} 1",), alone=False)):
+                kernel.unshare(flags | kernel.CLONE_NEWUSER)
+        pid = os.fork()
+        if pid:
+            self.connection.close()
+            _, status = os.waitpid(pid, 0)
+            _remove(self.setup.scratch)
+            code = os.waitstatus_to_exitcode(status)
+            if code == -signal.SIGKILL:
+                os.kill(os.getpid(), signal.SIGKILL)  # so that our caller is told the same
+            os._exit(code & 0xFF)
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        kernel.sethostname("sandbox")
+
+    def serve(self) -> Fork:
+        self.connection.send(json.dumps({"ready": self.facts}).encode())
+        while True:
+            request, descriptors, _, _ = socket.recv_fds(self.connection, _REQUEST_BYTES, 4)
+            if not request:
+                self._leave(None)
+            if request[:1] not in (RUN, SESSION):
+                continue  # about what had ended already
+            self._make_folder()
+            before = self.account.used_s(0)
+            pid = self._fork(descriptors)
+            if pid == 0:
+                self.connection.detach()
+                return Fork(self.channel_at, self.channel_at + 1 if descriptors[3:] else None, self.ours)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            if request[:1] == SESSION:
+                report = self._keep(pid, json.loads(request[1:]))
+            else:
+                _, cpu_s, memory_bytes = WANTED.unpack(request)
+                report = self._watch(pid, cpu_s, memory_bytes, before)
+            if not self.setup.workspace:
+                self._empty()
+            self.connection.send(report)
+
+    def _make_folder(self) -> None:
+        """Make the folder that programs begin in, unless a workspace has it already."""
+        if not os.path.isdir(self.program_folder):
+            os.mkdir(self.program_folder, 0o700)
+            if self.uid is not None:
+                os.chown(self.program_folder, self.uid, self.uid)
+
+    def _keep(self, pid: int, asked: dict[str, Any]) -> bytes:
+        """Be there for a session until its caller ends it; then leave nothing of it."""
+        keeper = Keeper(
+            self.connection,
+            pid,
+            self.program_folder,
+            self.channel_at,
+            self.uid,
+            Wishes(**asked),
+            self.account,
+        )
+        try:
+            keeper.keep()
+        except CallerGone:
+            self._leave(None)
+        self._kill_all(None)
+        return REPORT.pack(NOTHING, 0, 0.0, 0)
+
+    def _watch(self, pid: int, cpu_s: float, memory_bytes: int, before: float) -> bytes:
+        """Wait for a program's end, or bring it about; then end what it started and left running.
+
+        before: the account of CPU time as it was before the program.
+        """
+        handle = os.pidfd_open(pid)
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        poll.register(self.connection, select.POLLIN)
+        stopped, left, granted = NOTHING, cpu_s, 0.0
+        while True:
+            ready = {
+                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / _PROCESSORS), LOOK_S))
+            }
+            if handle in ready:
+                break
+            if ready:
+                request = self.connection.recv(64)
+                if not request:  # the caller is gone
+                    self._leave(pid)
+                waited = waited_s(pid) if request == TOO_LATE else 0.0
+                if waited > granted + 0.01:
+                    self.connection.send(LATER.pack(b"L", waited - granted))
+                    granted = waited
+                elif stopped == NOTHING:
+                    stopped = WALL_TIME if request == TOO_LATE else ASKED
+            elif stopped == NOTHING:
+                left = cpu_s - (self.account.used_s(pid) - before)
+                if left <= 0:
+                    stopped = CPU_TIME
+                elif filled(descendants(os.getpid())) > memory_bytes:
+                    stopped = MEMORY
+            if stopped != NOTHING:
+                os.kill(pid, signal.SIGKILL)
+                left = 1.0
+        os.close(handle)
+        _, status, usage = self.account.wait(pid)
+        self._kill_all(pid)
+        used = self.account.used_s(0) - before  # nothing of it runs, so this is all of it
+        return REPORT.pack(stopped, status, max(0.0, used), usage.ru_maxrss)
+
+    def _leave(self, group: int | None) -> NoReturn:
+        self._kill_all(group)
+        self._empty()
+        if not self.alone:
+            _remove(self.folder)
+        os._exit(0)
+
+    def _kill_all(self, group: int | None) -> None:
+        """End every process that a program left. Nothing of it runs when this returns."""
+        until = time.monotonic() + _FAST_ENOUGH_S
+        while True:
+            # First this: as a rule a program leaves nothing, and what lost its parent is our child.
+            try:
+                while self.account.wait(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                return
+            if self.alone:
+                # We are the first process of the namespace: this reaches every other one, at once.
+                _signal(os.kill, -1)
+            else:
+                if group is not None:
+                    _signal(os.killpg, group)
+                for child in children(os.getpid()):
+                    _signal(os.kill, child)
+            if time.monotonic() > until:
+                os._exit(3)
+            time.sleep(0.0005)
+
+    def _empty(self) -> None:
+        if self.keeps_folder:
+            os.chmod(self.program_folder, 0o700)
+            _scratch.empty(self.program_folder)
+            return
+        # Where programs run as our user, one may have put a link in the place of its own, or closed this one.
+        if os.path.isdir(self.program_folder) and not os.path.islink(self.program_folder):
+            source = os.listdir(self.program_folder)
+            if len(source) == 1:  # as a rule, the program's own text
+                try:
+                    os.unlink(f"{self.program_folder}/{source[0]}")
+                except OSError:
+                    pass  # a folder
+        try:
+            os.rmdir(self.program_folder)
+        except OSError:
+            _scratch.empty(self.folder)
+        else:
+            if os.listdir(self.folder):
+                _scratch.empty(self.folder)
+        if self.alone and self.uid is None:
+            os.chmod(self.folder, _root.SCRATCH_MODE)
+
+    def _steps(self) -> _steps.Steps:
+        """How a program's process gives up everything that is the server's."""
+        setup, steps = self.setup, _steps.Steps()
+        steps.call("setsid")
+        if "memory" in setup.counted and not (
+            setup.foreign and self.confined
+        ):  # it may not write there itself
+            steps.be_killed_first()
+        steps.call("chdir", os.fsencode(self.program_folder))
+        self._give_up(steps)
+        if self.alone:
+            steps.call("prctl", kernel.PR_SET_DUMPABLE, 1)  # or its own /proc/self would be root's
+        else:  # there, the namespace goes with the server
+            steps.call("prctl", kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        if self.rules is not None:
+            steps.call("landlock_restrict_self", self.rules, 0)
+        if self.own_signals:
+            steps.only_own_signals()
+        steps.call("rt_sigprocmask", signal.SIG_SETMASK, bytes(8), 0, 8)
+        return steps
+
+    def _fork(self, descriptors: list[int]) -> int:
+        """A program's process, which has its standard output and error, its channel and its mirror."""
+        stdout, stderr, *others = descriptors
+        end = self.channel_at + len(others)
+        steps = (
+            _steps.moved([(stdout, 1), (stderr, 2)], close_on_exec=False)
+            + _steps.moved(list(zip(others, range(self.channel_at, end), strict=True)), close_on_exec=True)
+            + self.steps.packed
+            + _steps.closed(3, self.channel_at - 1)
+            + _steps.closed(end, 0xFFFFFFFF)
+        )
+        if not self.nothing_after_fork:
+            pid = os.fork()
+            if pid == 0:
+                _steps.run(steps)
+            return pid
+        random.seed()  # here, where it copies no page: each program has another
+        pid = _steps.fork(steps)
+        if pid == 0:
+            threading.main_thread()._native_id = os.getpid()  # type: ignore[attr-defined]
+        return pid
+
+
+def _map_users(pid: int, users: str, groups: str, *, alone: bool) -> None:
+    """Say which users and groups of ours a new namespace has (user_namespaces(7)). alone: the process that
+    is in it says so itself, which is then without other groups."""
+    texts = {"setgroups": "deny"} if alone else {}
+    for name, text in (texts | {"uid_map": users, "gid_map": groups}).items():
+        try:
+            with open(f"/proc/{pid}/{name}", "w") as stream:
+                stream.write(text)
+        except OSError as error:
+            raise OSError(error.errno, f"{name} of a user namespace: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def _helper(task: Callable[[], None]) -> Iterator[None]:
+    """A child that does something when the block is over, in the namespaces from before. Raises OSError."""
+    reader, writer = os.pipe()
+    result, theirs = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(writer)
+        word = b""
+        try:
+            if os.read(reader, 1):
+                task()
+        except OSError as error:
+            word = str(error).encode()
+        os.write(theirs, word)
+        os._exit(0)
+    os.close(reader)
+    os.close(theirs)
+    try:
+        yield
+        os.write(writer, b"x")
+    finally:
+        os.close(writer)
+        with open(result, "rb") as stream:
+            said = stream.read().decode()
+        os.waitpid(pid, 0)
+    if said:
+        raise OSError(said)
+
+
+def _nothing_after_fork() -> bool:
+    """Whether nobody but `random` and `threading` has something to do in a forked child: seed itself, and
+    forget other threads, of which there are none."""
+    known = [threading._after_fork, random._inst.seed]  # type: ignore[attr-defined]
+    # The interpreter's own list of them has no name in Python.
+    lists = [each for each in gc.get_referrers(known[0]) if type(each) is list and each is not known]
+    return threading.active_count() == 1 and len(lists) == 1 and all(hook in known for hook in lists[0])
+
+
+def _remove(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return  # the caller has done it
+
+
+def _signal(send: Any, target: int) -> None:
+    try:
+        send(target, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _prefixes() -> set[str]:
+    return {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
+
+
+def _is_installed(path: str) -> bool:
+    """Whether an entry of the import path belongs to the interpreter, or is an archive."""
+    return path.startswith(tuple(f"{prefix}/" for prefix in _prefixes())) or not os.path.isdir(path)
+
+
+def _closed(paths: Iterable[str]) -> str | None:
+    """One of these that not everybody can read, or a folder on the way to it; None: there is none."""
+    for path in paths:
+        if not os.path.exists(path):
+            continue
+        needed = 0o005 if os.path.isdir(path) else 0o004
+        if os.stat(path).st_mode & needed != needed:
+            return path
+        if (closed := _closed_above(path)) is not None:
+            return closed
+    return None
+
+
+def _closed_above(path: str) -> str | None:
+    """A folder on the way to this one that not everybody can enter."""
+    while path != "/":
+        path = os.path.dirname(path)
+        if not os.stat(path).st_mode & 0o001:
+            return path
+    return None
+
+
+def stop_listening() -> None:
+    """Put every thread of this process under the filter that all other programs begin with.
+
+    To be called by our own code, in a program's process under a server with `Setup.listening`, before
+    anything foreign runs there. Sockets that are connected stay so. Raises OSError.
+    """
+    # Owners' changes are refused, where they are, by the first filter: of two, the stricter answer counts.
+    seccomp.attach(seccomp.program(owner_changes=True), all_threads=True)
+
+
+def leave_at_once(forget: Any) -> None:
+    """Have this process end without taking apart the warm interpreter, which costs more than most programs.
+
+    What a program can see of its end stays: threads are joined and its exit functions run before this, its
+    module and what only it holds die here, and the streams are flushed. `forget` lets go of the module
+    and returns the exit status; None to end in the long way.
+    """
+    pid = os.getpid()
+
+    def leave() -> None:
+        if os.getpid() != pid:
+            return
+        status = forget()
+        if status is None:
+            return
+        if "logging" in sys.modules:
+            sys.modules["logging"].shutdown()
+        for name in ("last_exc", "last_type", "last_value", "last_traceback"):
+            if name in sys.__dict__:
+                setattr(sys, name, None)
+        gc.collect()
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                continue
+        os._exit(status)
+
+    atexit.register(leave)
+
+
+def end() -> None:
+    """What the interpreter does first when a program is over: wait for threads, run exit functions.
+
+    The function of `leave_at_once` is the last of these. It returns where a program took that away.
+    """
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        threading._shutdown()
+    atexit._run_exitfuncs()

@@ -1,0 +1,386 @@
+"""An interpreter that runs piece after piece, and is forked to be held or to go on. Standard library only.
+
+What it is told comes on its channel: a length in four bytes, what `marshal` wrote, and descriptors beside
+it. Each message has a key of its own, and what is said about it is signed with that: a piece that writes to
+the channel ahead of the next one's report does not have the key of that. What is used here is bound before
+the first piece runs, so that a piece that replaces `os.write` or `compile` changes nothing for us; one that
+searches the process for our objects can still say for itself, or for a later piece, that it returned.
+"""
+
+import builtins
+import ctypes
+import io
+import json
+import linecache
+import marshal
+import os
+import re
+import resource
+import signal
+import socket
+import sys
+import traceback
+import types
+from ast import Expr, Expression, PyCF_ONLY_AST
+from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic, sleep  # the program may have a clock of its own
+from typing import Any
+
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.value import decode, render
+from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, END_PARTS, sender
+from deskcheck.sandbox.linux import kernel
+from deskcheck.tracer import Level, TraceLimits, tracer_class
+from deskcheck.tracer.result import snapshot
+
+globals()["__builtins__"] = dict(vars(builtins))
+
+_fork: Callable[[], int] = ctypes.PyDLL(None).fork
+"""Not `os.fork`: that runs what is registered for forks, which makes `random` draw a new seed and runs the
+program's own functions; a snapshot is what the interpreter was. The one thread holds every lock."""
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+_REST_BYTES, _REST_PARTS = 1 << 16, 100
+"""Of what is said beside a value."""
+_PARENT_S = 5.0
+"""For the parent's end to be noticed, after which the server is the parent."""
+
+
+class Interpreter:
+    """The session's side of the process. names: the namespace that pieces run in."""
+
+    def __init__(self, channel: int, outlives_server: bool, describe: Callable[[BaseException], Any]) -> None:
+        self.connection = socket.socket(fileno=channel)
+        self.channel = channel
+        self.server = os.getppid()
+        self.outlives_server = outlives_server
+        self.describe = describe
+        self.pid = os.getpid()
+        self.tracer: Any = None
+        self.scope: dict[str, str] = {}
+        self.main = types.ModuleType("__main__")
+        vars(self.main)["__builtins__"] = builtins
+        if sys.version_info < (3, 14):  # PEP 649
+            vars(self.main)["__annotations__"] = {}
+        sys.modules["__main__"] = self.main
+        sys.argv = [""]
+        sys.path.insert(0, "")  # as at the prompt: the folder of the moment
+        self.stdout = self._watched_stdout()
+        sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]
+        os.register_at_fork(after_in_child=self._forked)
+
+    def _watched_stdout(self) -> io.TextIOWrapper:
+        """Standard output as it is, telling the tracer of the moment what goes through it."""
+        plain: Any = sys.stdout
+        base_write = io.TextIOWrapper.write
+        session = self
+
+        class TextIOWrapper(io.TextIOWrapper):
+            def write(self, text: str, /) -> int:
+                count = base_write(self, text)
+                if session.tracer is not None:
+                    session.tracer.wrote(text)
+                return count
+
+        TextIOWrapper.__module__ = "_io"
+        TextIOWrapper.__qualname__ = "TextIOWrapper"
+        watched = TextIOWrapper(
+            plain.detach(), encoding=plain.encoding, errors=plain.errors, line_buffering=plain.line_buffering
+        )
+        watched.mode = "w"  # type: ignore[misc]
+        return watched
+
+    def _forked(self) -> None:
+        """In a child that the program forked: it is none of the session's interpreters."""
+        if self.tracer is not None:
+            self.tracer.forget_thread()
+        try:
+            self.connection.close()
+        except OSError:
+            return
+
+    def serve(
+        self,
+        receive: Callable[[socket.socket], tuple[dict[str, Any] | None, list[int]]],
+        *,
+        getpid: Callable[[], int] = os.getpid,
+        new_sender: Callable[[int, bytes], Callable[[bytes], None]] = sender,
+        dumps: Callable[[Any], str] = json.dumps,
+        getrusage: Callable[[int], Any] = resource.getrusage,
+    ) -> None:
+        """Do as told until nobody tells any more, or the program ends this process."""
+        while True:
+            message, descriptors = receive(self.connection)
+            if message is None:
+                return
+            send = new_sender(self.channel, message["key"])
+            facts: dict[str, Any] = {"outcome": Outcome.RETURNED}
+            leaving: BaseException | None = None
+            if message["do"] == "run":
+                facts, leaving = self._run(message, descriptors, send)
+            elif message["do"] == "hold":
+                try:
+                    key = self._hold(descriptors[0], message["files"], receive)
+                except OSError as error:
+                    facts = {"outcome": Outcome.RAISED, "detail": str(error)}
+                else:
+                    if key is not None:  # this is a copy of the copy, and goes on from here
+                        send = new_sender(self.channel, key)
+            if getpid() != self.pid:
+                return  # the program forked, and this is the child
+            used = getrusage(0)
+            facts["cpu_s"] = used.ru_utime + used.ru_stime
+            try:
+                send(b"end " + dumps(facts).encode())
+            except OSError:
+                return  # the program has closed it
+            if leaving is not None:
+                raise leaving
+
+    def _run(
+        self,
+        message: dict[str, Any],
+        descriptors: list[int],
+        send: Callable[[bytes], None],
+        *,
+        compile_: Callable[..., Any] = compile,
+        exec_: Callable[..., Any] = exec,
+        eval_: Callable[..., Any] = eval,
+    ) -> tuple[dict[str, Any], BaseException | None]:
+        """Run one piece; what to say of it, and the exception that ends the process, if it is one."""
+        code, file = message["code"], message["file"]
+        lines = code.splitlines(keepends=True)
+        linecache.cache[file] = (len(code), None, lines, file)  # what tracebacks and `inspect` show
+        limits = TraceLimits(**message["trace_limits"])
+        names = vars(self.main)
+        self.scope[file] = file
+        tracer, value = None, None
+        facts: dict[str, Any] = {"outcome": Outcome.RETURNED, "cut": None, "failure": None}
+        leaving: BaseException | None = None
+        if message["record"]:
+            tracer = tracer_class()(
+                dict(self.scope), _emitter(self, send), limits=limits, level=Level(message["level"])
+            )
+            if hasattr(tracer, "mirror"):
+                tracer.mirror(descriptors[0], os.fstat(descriptors[0]).st_size)
+            os.close(descriptors[0])
+        try:
+            tree = compile_(code, file, "exec", PyCF_ONLY_AST, dont_inherit=True)
+            last = tree.body.pop() if tree.body and isinstance(tree.body[-1], Expr) else None
+            body = compile_(tree, file, "exec", dont_inherit=True)
+            shown = None
+            if last is not None:
+                shown = compile_(Expression(last.value), file, "eval", dont_inherit=True)
+            if tracer is not None:
+                self.tracer = tracer
+                tracer.start()
+            try:
+                if tree.body or shown is None:
+                    exec_(body, names)
+                if shown is not None:
+                    value = eval_(shown, names)
+            finally:
+                if tracer is not None:
+                    tracer.stop()
+                    self.tracer = None
+            if value is not None:
+                vars(builtins)["_"] = value  # as at the prompt
+            if shown is not None:
+                facts |= _told(value, limits)
+        except SystemExit as error:
+            facts |= {"outcome": Outcome.EXITED, **self.describe(error)}
+            leaving = error
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is the piece's
+            memory = isinstance(error, MemoryError)
+            facts |= {"outcome": Outcome.OUT_OF_MEMORY if memory else Outcome.RAISED, **self.describe(error)}
+            self._show(error)
+        if tracer is not None:
+            facts |= {"cut": tracer.cut, "failure": repr(tracer.failure) if tracer.failure else None}
+        del value
+        self._flush()
+        return facts, leaving
+
+    def _show(
+        self, error: BaseException, *, print_exception: Callable[..., None] = traceback.print_exception
+    ) -> None:
+        """Show an exception as the interpreter shows one that nobody caught."""
+        own = error.__traceback__
+        while own is not None and own.tb_frame.f_code.co_filename == __file__:
+            own = own.tb_next
+        error.__traceback__ = own
+        hook = sys.excepthook
+        try:
+            if (
+                hook is sys.__excepthook__
+            ):  # which, up to 3.12, reads the source from a file that is not there
+                print_exception(error)
+            else:
+                hook(type(error), error, own)
+        except BaseException as failed:  # noqa: BLE001 - the program's own hook, or its standard error
+            try:
+                os.write(2, f"Error in sys.excepthook: {type(failed).__name__}\n".encode())
+            except OSError:
+                return  # it has closed that too
+
+    def _flush(self) -> None:
+        for stream in (sys.stdout, self.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                continue  # closed, or replaced by something that has none
+
+    def _hold(
+        self,
+        wake: int,
+        files: list[tuple[int, str]],
+        receive: Callable[[socket.socket], tuple[dict[str, Any] | None, list[int]]],
+        *,
+        fork: Callable[[], int] = _fork,
+        exit_: Callable[[int], Any] = os._exit,
+        waitpid: Callable[[int, int], Any] = os.waitpid,
+    ) -> bytes | None:
+        """Leave a copy of this process that waits at `wake`. In the process itself, None. In a copy of the
+        copy, which was woken to go on from here, the key to say so with.
+
+        files: open ones, by descriptor. Each copy has them opened for itself: else they would all go on from
+        wherever one of them has read to.
+        """
+        try:
+            _open_again(files)
+        except OSError:
+            os.close(wake)
+            raise
+        child = fork()
+        if child < 0:
+            os.close(wake)
+            raise OSError("the session's process cannot be forked")
+        if child:
+            os.close(wake)
+            waitpid(child, 0)
+            return None
+        if fork():
+            exit_(0)
+        self._adopted()
+        _open_again(files)
+        here = _current_folder()
+        held = socket.socket(fileno=wake)
+        held.sendall(b"held")
+        while True:
+            message, _ = receive(held)
+            if message is None:
+                exit_(0)
+            assert message is not None
+            child = fork()
+            if child:
+                waitpid(child, 0)
+                continue
+            if fork():
+                exit_(0)
+            self._adopted()
+            held.close()
+            _open_again(files)
+            self._forget_orders()
+            if here is not None:
+                os.chdir(here)  # files have been put back: the folder is there again, and is another one
+            return bytes(message["key"])
+
+    def _forget_orders(self) -> None:
+        """Read what was meant for the process before this one. Nobody else has the channel now."""
+        self.connection.setblocking(False)
+        try:
+            while self.connection.recv(1 << 16):
+                pass
+        except BlockingIOError:
+            self.connection.setblocking(True)
+
+    def _adopted(self) -> None:
+        """Wait until the server is this process's parent, and go with it: nobody else would end us."""
+        until = monotonic() + _PARENT_S
+        while os.getppid() != self.server:
+            if monotonic() > until:
+                os._exit(3)
+            sleep(0.0001)
+        if not self.outlives_server:
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        self.pid = os.getpid()
+
+
+def _told(value: Any, limits: TraceLimits, *, dumps: Callable[[Any], str] = json.dumps) -> dict[str, Any]:
+    """The value of a piece and its text, of which as much is left out as makes it too long to be taken."""
+    while True:
+        encoded, objects = snapshot(value, limits)
+        whole = decode(encoded, objects)
+        told = {"result": render(whole), "result_builtin": whole.builtin, "value": [encoded, objects]}
+        text = dumps(told)
+        if len(text) < 2 * END_BYTES - _REST_BYTES:
+            marks = _STRING.sub("", text)
+            if sum(map(marks.count, "[{,:")) < END_PARTS - _REST_PARTS:
+                return told
+        limits = replace(
+            limits,
+            items=limits.items // 3,
+            text_chars=min(limits.text_chars, len(text)) // 3,
+            objects=limits.objects // 3,
+        )
+
+
+def _open_again(
+    files: list[tuple[int, str]],
+    *,
+    open_: Callable[..., int] = os.open,
+    dup2: Callable[..., int] = os.dup2,
+    lseek: Callable[[int, int, int], int] = os.lseek,
+) -> None:
+    """Give descriptors of their own to files that can only be read, at the same place. Raises OSError."""
+    for descriptor, path in files:
+        new = open_(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if not os.path.samestat(os.fstat(new), os.fstat(descriptor)):
+                raise OSError(f"{path} is another file than the one that is open")
+            lseek(new, lseek(descriptor, 0, os.SEEK_CUR), os.SEEK_SET)
+            dup2(new, descriptor, os.get_inheritable(descriptor))
+        finally:
+            os.close(new)
+
+
+def _current_folder() -> str | None:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # the program has removed it
+        return None
+
+
+def _emitter(session: Interpreter, send: Callable[[bytes], None]) -> Callable[[bytes], None]:
+    def emit(block: bytes) -> None:
+        if len(block) > BLOCK_BYTES:
+            session.tracer.give_up("bytes")
+            return
+        try:
+            send(block)
+        except OSError:
+            session.tracer.give_up("channel")
+
+    return emit
+
+
+def receive(
+    connection: socket.socket,
+    *,
+    recv: Callable[..., Any] = socket.recv_fds,
+    loads: Callable[[bytes], Any] = marshal.loads,
+) -> tuple[dict[str, Any] | None, list[int]]:
+    """The next message and the descriptors beside it; None at the end."""
+    data, descriptors = b"", []
+    size = 4
+    while len(data) < size:
+        try:
+            chunk, given, _, _ = recv(connection, min(size - len(data), 1 << 20), 1)
+        except OSError:
+            return None, []  # the program has closed it
+        descriptors += given
+        if not chunk:
+            return None, []
+        data += chunk
+        if len(data) == 4 and size == 4:
+            size += int.from_bytes(data, "big")
+    return loads(data[4:]), descriptors

@@ -1,0 +1,353 @@
+"""The server's side of a session: an interpreter that runs piece after piece, and copies of it that are held.
+
+Between pieces nothing of a session runs: everything in it is stopped, copies too, and only then are files
+and CPU time looked at. What the caller asks comes as JSON on the server's connection.
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import stat
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from deskcheck.sandbox.inside import copies as _copies
+from deskcheck.sandbox.linux.processes import (
+    ASKED,
+    CPU_TIME,
+    LOOK_S,
+    MEMORY,
+    NOTHING,
+    WALL_TIME,
+    Account,
+    children,
+    descendants,
+    filled,
+    waited_s,
+)
+
+_STOPPED = frozenset("TtZXx")
+_FAST_ENOUGH_S = 5.0
+"""After so long with processes that cannot be stopped or ended, the server gives up and says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the caller wants of a session. cpu_s: for the interpreter to get ready. memory_bytes: that all its
+    processes may fill together, those that are held too. copied_bytes: files of all that are held."""
+
+    cpu_s: float
+    memory_bytes: int
+    copied_bytes: int
+
+
+@dataclass(slots=True)
+class _Held:
+    """A copy that waits, and its files."""
+
+    pid: int
+    files: _copies.Copy
+    size_bytes: int
+
+
+class CallerGone(Exception):
+    """Nobody is at the other end of the connection."""
+
+
+class Keeper:
+    """Keeps a session's processes until the caller ends it. They are all children of this process."""
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        live: int,
+        folder: str,
+        channel_at: int,
+        uid: int | None,
+        wishes: Wishes,
+        account: Account,
+    ) -> None:
+        self.connection = connection
+        self.live = live
+        self.folder = folder
+        self.uid = uid
+        self.channel_at = channel_at
+        self.wishes = wishes
+        self.account = account
+        self.held: dict[int, _Held] = {}
+        self.inode = os.stat(folder).st_ino
+        self.files: _copies.Listing = {}
+
+    def keep(self) -> None:
+        """Do what the caller asks until it ends the session. Raises CallerGone."""
+        self._run(self.live, self.wishes.cpu_s, None)
+        while True:
+            asked = self._asked()
+            match asked["do"]:
+                case "end":
+                    return
+                case "run":
+                    self._run(self.live, asked["cpu_s"], None)
+                case "hold":
+                    self._hold(asked["number"], asked["cpu_s"])
+                case "restore":
+                    self._restore(asked["number"], asked["cpu_s"])
+                case "discard":
+                    status = self._end_live()
+                    self._answer(over=False, status=status, held=sorted(self.held))
+                case "drop":
+                    held = self.held.pop(asked["number"], None)
+                    if held is not None:
+                        self._kill(held.pid)
+                        self.account.wait(held.pid)
+
+    def _asked(self) -> dict[str, Any]:
+        request = self.connection.recv(4096)
+        if not request:
+            raise CallerGone
+        asked: dict[str, Any] = json.loads(request)
+        return asked
+
+    def _answer(self, **facts: Any) -> None:
+        self.connection.send(json.dumps(facts).encode())
+
+    def _run(self, watched: int, cpu_s: float, held: _Held | None, *, restoring: bool = False) -> None:
+        """Let the session go on until the caller says that it is over, or it ends, or a limit is met."""
+        used, waited, granted = self.account.used_s(watched), waited_s(watched), 0.0
+        handle = os.pidfd_open(watched)
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        poll.register(self.connection, select.POLLIN)
+        self._continue(watched)
+        processors = os.cpu_count() or 1
+        stopped, left = NOTHING, cpu_s
+        over = False
+        while True:
+            ready = {
+                descriptor for descriptor, _ in poll.poll(1000 * min(max(0.001, left / processors), LOOK_S))
+            }
+            if handle in ready:
+                break
+            if ready:
+                do = self._asked()["do"]
+                if do == "over":
+                    over = True
+                    break
+                late = waited_s(watched) - waited if do == "late" else 0.0
+                if late > granted + 0.01:
+                    self._answer(later=late - granted)
+                    granted = late
+                elif stopped == NOTHING:
+                    stopped = WALL_TIME if do == "late" else ASKED
+            elif stopped == NOTHING:
+                left = cpu_s - (self.account.used_s(watched) - used)
+                if left <= 0:
+                    stopped = CPU_TIME
+                elif filled(descendants(os.getpid())) > self.wishes.memory_bytes:
+                    stopped = MEMORY
+            if stopped != NOTHING:
+                os.kill(watched, signal.SIGKILL)
+                left = 1.0
+        os.close(handle)
+        status = None
+        if over:
+            self._stop()
+            if held is not None or restoring:
+                over = self._take_in(held)
+        if not over:
+            if restoring:
+                self.live = watched  # which failed to go on: it goes, and with it the session's present
+                self.held = {number: each for number, each in self.held.items() if each.pid != watched}
+            status = self._end_live()
+        self._reap()
+        spent = max(0.0, self.account.used_s(self.live) - used)
+        listed = _copies.listing(self.folder, self.files) if self._folder_is_there() else {}
+        files, self.files = _copies.changes(self.files, listed), listed
+        self._answer(
+            stopped=stopped, status=status, cpu_s=spent, files=files, held=sorted(self.held), over=over
+        )
+
+    def _end_live(self) -> int:
+        """End everything that is not held; the exit status of the process that ran pieces."""
+        self._kill(self.live)
+        _, code, _ = self.account.wait(self.live)
+        self._kill_others()
+        return os.waitstatus_to_exitcode(code)
+
+    def _take_in(self, held: _Held | None) -> bool:
+        """Find the process that was forked: it is held from now on, or is the one that goes on."""
+        known = {self.live, *(each.pid for each in self.held.values())}
+        new = [pid for pid in children(os.getpid()) if pid not in known and not _is_over(pid)]
+        if len(new) != 1:
+            return False  # the program has interfered
+        if held is None:
+            self.live = new[0]
+        else:
+            held.pid = new[0]
+        return True
+
+    def _hold(self, number: int, cpu_s: float) -> None:
+        try:
+            if not self._folder_is_there():
+                raise _copies.CannotCopy("the folder that the session ran in is gone")
+            shared = self._check_alone()
+            left = self.wishes.copied_bytes - sum(each.size_bytes for each in self.held.values())
+            entries = _copies.copy(self.folder, left)
+        except _copies.CannotCopy as error:
+            self._answer(refused=str(error))
+            return
+        self._answer(ready=True, files=shared)
+        size = sum(len(entry.content or "") + len(entry.name) for entry in entries)
+        held = _Held(0, entries, size)
+        self._run(self.live, cpu_s, held)
+        if held.pid:
+            self.held[number] = held
+
+    def _check_alone(self) -> list[tuple[int, str]]:
+        """A fork holds one thread, and shares open files and shared memory with what it was made from.
+
+        Files that lie elsewhere and can only be read, as fonts that a library keeps open, can be opened again
+        by the fork: these are returned, by descriptor. Raises CannotCopy where there is more.
+        """
+        again = []
+        threads = len(os.listdir(f"/proc/{self.live}/task"))
+        if threads > 1:
+            raise _copies.CannotCopy(f"{threads - 1} threads of the session's run beside its first")
+        known = {each.pid for each in self.held.values()}
+        known.add(self.live)
+        others = [pid for pid in descendants(os.getpid()) if pid not in known and not _is_over(pid)]
+        if others:
+            raise _copies.CannotCopy(f"{len(others)} processes that the session started are there")
+        for name in os.listdir(f"/proc/{self.live}/fd"):
+            target = os.readlink(f"/proc/{self.live}/fd/{name}")
+            if int(name) > 2 and int(name) < self.channel_at and not target.startswith("/dev/"):
+                if self._can_only_be_read(name, target):
+                    again.append((int(name), target))
+                    continue
+                shown = target.removeprefix(self.folder + "/")
+                raise _copies.CannotCopy(f"the session has {shown!r} open; close it first")
+        with open(f"/proc/{self.live}/maps") as stream:
+            if any(line.split()[1][1::2] == "ws" for line in stream):
+                raise _copies.CannotCopy("the session has memory that it shares with other processes")
+        return again
+
+    def _can_only_be_read(self, descriptor: str, target: str) -> bool:
+        if target.startswith(self.folder + "/"):
+            return False  # its content is put back, as that of another file
+        if not stat.S_ISREG(os.stat(f"/proc/{self.live}/fd/{descriptor}").st_mode):
+            return False
+        with open(f"/proc/{self.live}/fdinfo/{descriptor}") as stream:
+            flags = next(int(line.split()[1], 8) for line in stream if line.startswith("flags:"))
+        return flags & os.O_ACCMODE == os.O_RDONLY
+
+    def _restore(self, number: int, cpu_s: float) -> None:
+        held = self.held.get(number)
+        if held is not None and _is_over(held.pid):
+            del self.held[number]
+            held = None
+        if held is None:
+            self._answer(refused="it is gone: the session ended the process that held it")
+            return
+        self.live = 0
+        self._kill_others()
+        try:
+            if not self._folder_is_there():
+                raise OSError("the folder that it ran in is gone")
+            _copies.put_back(self.folder, held.files, self.uid)
+        except OSError as error:
+            self._answer(refused=f"its files cannot be put back: {error}")
+            return
+        self._answer(ready=True)
+        self.files = _copies.listing(self.folder, {})
+        self._run(held.pid, cpu_s, None, restoring=True)
+
+    def _folder_is_there(self) -> bool:
+        try:
+            return os.lstat(self.folder).st_ino == self.inode
+        except OSError:
+            return False
+
+    def _ours(self) -> set[int]:
+        """Processes that are held."""
+        return {each.pid for each in self.held.values()}
+
+    def _continue(self, watched: int) -> None:
+        for pid in descendants(os.getpid()):
+            if pid == watched or pid not in self._ours():
+                self._signal(pid, signal.SIGCONT)
+
+    def _stop(self) -> None:
+        """Nothing of the session runs when this returns."""
+        until = time.monotonic() + _FAST_ENOUGH_S
+        quiet = 0
+        while quiet < 2:  # the second look is at what the first one's processes started before they stopped
+            pids = descendants(os.getpid())
+            quiet = quiet + 1 if all(map(_is_stopped, pids)) else 0
+            if quiet == 0:
+                for pid in pids:
+                    self._signal(pid, signal.SIGSTOP)
+                if time.monotonic() > until:
+                    os._exit(3)
+                time.sleep(0.0002)
+
+    def _kill_others(self) -> None:
+        """End everything of the session that is not held."""
+        until = time.monotonic() + _FAST_ENOUGH_S
+        while True:
+            kept = self._ours()
+            # One that is held may have been stopped before it had waited for its own child, which is over.
+            pids = [pid for pid in descendants(os.getpid()) if pid not in kept and not _is_over(pid)]
+            if not pids:
+                return
+            for pid in pids:
+                self._kill(pid)
+            self._reap()
+            if time.monotonic() > until:
+                os._exit(3)
+            time.sleep(0.0002)
+
+    def _reap(self) -> None:
+        """Forget children that have ended, but for the one that ran last: whoever waits for it does that."""
+        for pid in children(os.getpid()):
+            if pid != self.live and pid not in self._ours():
+                try:
+                    self.account.wait(pid, os.WNOHANG)
+                except ChildProcessError:
+                    continue  # it was waited for
+
+    @staticmethod
+    def _signal(pid: int, number: int) -> None:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            return
+
+    def _kill(self, pid: int) -> None:
+        self._signal(pid, signal.SIGKILL)
+
+
+def _states(pid: int) -> list[str]:
+    """The states of a process's threads (proc(5)); none where it is gone."""
+    found = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/stat", "rb") as stream:
+                found.append(stream.read().rpartition(b")")[2].split()[0].decode())
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    return found
+
+
+def _is_stopped(pid: int) -> bool:
+    states = set(_states(pid))
+    # A process that waits for its child's exec cannot be stopped, nor can it run before the child does.
+    if states & {"D"} and states <= _STOPPED | {"D"}:
+        return any(set(_states(child)) <= _STOPPED for child in children(pid))
+    return states <= _STOPPED
+
+
+def _is_over(pid: int) -> bool:
+    return set(_states(pid)) <= set("ZXx")

@@ -1,0 +1,199 @@
+"""Starts a process, and ends all that it started once it or its caller has ended, however that was.
+
+The guard adopts what the process starts and leaves alone (PR_SET_CHILD_SUBREAPER). It ends all of
+it once the process has ended, or its caller has: then the caller's end of a pipe is closed, also by
+SIGKILL.
+
+Standard library only.
+"""
+
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from deskcheck.sandbox.linux import kernel
+from deskcheck.sandbox.linux.processes import descendants
+
+_START = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+from deskcheck.sandbox.linux.guard import main
+main()
+"""
+
+
+_PATIENCE_S = 30.0
+"""For processes that were killed to go."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a guarded process ended: `status` as of `subprocess.Popen`. cpu_s: of all that it
+    started, too."""
+
+    status: int
+    cpu_s: float
+
+
+class Guarded:
+    """A process under a guard. `end` ends it, if it still runs, with everything that it started.
+
+    Raises OSError where the guard cannot be started, as where there is no such folder. Whether the
+    command could be is known at the end.
+    """
+
+    def __init__(
+        self,
+        command: list[str],
+        *,
+        folder: Path,
+        output: IO[bytes],
+        descriptors: tuple[int, ...],
+        environment: dict[str, str],
+    ) -> None:
+        life_read, self._life = os.pipe()
+        self._report, report_write = os.pipe()
+        try:
+            self._guard = subprocess.Popen(
+                [
+                    *(sys.executable, "-I", "-S", "-c", _START),
+                    *map(str, (life_read, report_write, *descriptors)),
+                    *("--", *command),
+                ],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=(life_read, report_write, *descriptors),
+                env=environment,
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self._life)
+            os.close(self._report)
+            raise
+        finally:
+            os.close(life_read)
+            os.close(report_write)
+
+    def has_ended(self) -> bool:
+        return self._guard.poll() is not None
+
+    def end(self) -> End:
+        """Raises OSError where the command could not be started."""
+        os.close(self._life)
+        self._guard.wait()
+        with os.fdopen(self._report, "rb") as stream:
+            said = stream.read()
+        if not said:  # somebody has ended the guard
+            return End(self._guard.returncode, 0.0)
+        report = json.loads(said)
+        if "errno" in report:
+            raise OSError(report["errno"], os.strerror(report["errno"]))
+        return End(**report)
+
+
+def main() -> None:
+    """Be the guard: descriptors of the caller's life, of the report, and those that are passed on;
+    ``--``; the command."""
+    at = sys.argv.index("--")
+    life, report, *given = map(int, sys.argv[1:at])
+    told = _Guard(life, given, sys.argv[at + 1 :]).run()
+    with os.fdopen(report, "wb") as stream:
+        stream.write(json.dumps(told).encode())
+
+
+class _Asked(Exception):
+    """A signal asks the guard to end."""
+
+
+class _Guard:
+    def __init__(self, life: int, given: list[int], command: list[str]) -> None:
+        self.life = life
+        self.given = given
+        self.command = command
+        self.pid = 0
+        self.status: int | None = None
+
+    def run(self) -> dict[str, Any]:
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+        woken, wake = os.pipe()
+        os.set_blocking(woken, False)
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, _ask)
+        try:
+            # A signal to its group, which tests send, must not reach the guard.
+            self.pid = subprocess.Popen(
+                self.command, pass_fds=self.given, start_new_session=True, preexec_fn=_die_with_the_guard
+            ).pid
+        except OSError as error:
+            return {"errno": error.errno}
+        for descriptor in self.given:
+            os.close(descriptor)
+        try:
+            self._wait(woken)
+        except _Asked:
+            pass
+        finally:
+            self._end_all()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        status = -signal.SIGKILL if self.status is None else self.status
+        return {"status": status, "cpu_s": used.ru_utime + used.ru_stime}
+
+    def _wait(self, woken: int) -> None:
+        poll = select.poll()
+        poll.register(self.life, select.POLLIN)
+        poll.register(woken, select.POLLIN)
+        while True:
+            self._reap()
+            if self.status is not None:
+                return
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            if self.life in ready:
+                return
+            os.read(woken, 1 << 12)
+
+    def _reap(self) -> bool:
+        """Take leave of what has ended. Returns whether there is any child left."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if not pid:
+                return True
+            if pid == self.pid:
+                self.status = os.waitstatus_to_exitcode(status)
+
+    def _end_all(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        until = time.monotonic() + _PATIENCE_S
+        while time.monotonic() < until:
+            for pid in descendants(os.getpid()):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except (ProcessLookupError, PermissionError):  # it has ended, or is another user's by now
+                    continue
+            if not self._reap():
+                return
+            time.sleep(0.01)
+
+
+def _ask(number: int, frame: Any) -> None:
+    raise _Asked
+
+
+def _die_with_the_guard() -> None:
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)

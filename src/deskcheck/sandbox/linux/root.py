@@ -1,0 +1,110 @@
+"""A file system of its own: what a program sees at `strict`, made once a server, in its mount namespace.
+
+Nothing is there but what was asked for, at its usual place and read-only, the harmless devices, `/proc` of
+its own process namespace, and a small file system in memory to write to. Standard library only.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+from deskcheck.sandbox.linux import kernel
+
+SCRATCH = "/scratch"
+"""Where the writable file system is."""
+SCRATCH_MODE = 0o711
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_LINKS = {"/dev/fd": "/proc/self/fd", "/dev/stdin": "/proc/self/fd/0", "/dev/stdout": "/proc/self/fd/1"}
+_LINKS |= {"/dev/stderr": "/proc/self/fd/2"}
+_READ_ONLY = kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NOSUID
+
+
+def outermost(paths: Iterable[str]) -> list[str]:
+    """The paths without those that lie under another of them."""
+    kept: list[str] = []
+    for path in sorted(set(paths)):
+        if not any(path == other or path.startswith(other.rstrip("/") + "/") for other in kept):
+            kept.append(path)
+    return kept
+
+
+def build(
+    readable: Sequence[str],
+    at: str,
+    size_bytes: int,
+    files: Mapping[str, str],
+    *,
+    own_tmp: bool,
+    links: Sequence[str] = (),
+) -> bool:
+    """Make a root of these paths on the folder `at` and enter it; return whether /proc is in it.
+
+    links: are made again as they are, whatever they lead to. files: path and text of further files, where
+    there is none of that path. /tmp is the scratch folder; where
+    something readable lies in it, it can be written to with `own_tmp` alone, and is then as large as that.
+
+    The caller is in a new mount namespace of its own and, for /proc, in a new process namespace. The
+    scratch file system takes `size_bytes` in all. Raises OSError.
+    """
+    kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("tmpfs", at, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=1m,mode=755")
+    os.umask(0o022)
+    shown = outermost(os.path.abspath(path) for path in readable)
+    if own_tmp and any(path.startswith("/tmp/") for path in shown):
+        os.mkdir(at + "/tmp")
+        options = f"size={size_bytes},mode=1777"
+        kernel.mount("tmpfs", at + "/tmp", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+    for path in shown:
+        _show(path, at)
+    for link in links:
+        if not os.path.lexists(at + link):
+            os.makedirs(os.path.dirname(at + link), exist_ok=True)
+            os.symlink(os.readlink(link), at + link)
+    for device in _DEVICES:
+        _show(device, at, device=True)
+    for link, target in _LINKS.items():
+        os.symlink(target, at + link)
+    for name, text in files.items():
+        if not os.path.lexists(at + name):
+            os.makedirs(os.path.dirname(at + name), exist_ok=True)
+            with open(at + name, "x") as stream:
+                stream.write(text)
+    os.mkdir(at + SCRATCH)
+    most_files = max(256, min(size_bytes // 4096, 1 << 14))
+    options = f"size={size_bytes},nr_inodes={most_files},mode={SCRATCH_MODE:o}"
+    kernel.mount("tmpfs", at + SCRATCH, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, options)
+    if not os.path.lexists(at + "/tmp"):
+        os.symlink(SCRATCH.lstrip("/") + "/program", at + "/tmp")
+    os.mkdir(at + "/proc")
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+    try:
+        kernel.mount("proc", at + "/proc", "proc", flags)
+    except PermissionError:  # in a container whose own /proc is partly hidden
+        has_proc = False
+    else:
+        has_proc = True
+    kernel.enter_root(at)
+    kernel.restrict_mount("/", kernel.MOUNT_ATTR_RDONLY, recursive=False)
+    return has_proc
+
+
+def _show(path: str, root: str, *, device: bool = False) -> None:
+    """Bind a path, where it is there, under the new root. A link is made again and what it leads to bound."""
+    if not os.path.lexists(path):
+        return
+    place = root + path
+    if os.path.islink(path):
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        os.symlink(os.readlink(path), place)
+        target = os.path.realpath(path)
+        if not os.path.lexists(root + target):
+            _show(target, root, device=device)
+        return
+    if os.path.isdir(path):
+        os.makedirs(place, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        if not os.path.lexists(place):
+            os.close(os.open(place, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+    kernel.mount(path, place, None, kernel.MS_BIND | kernel.MS_REC)
+    attributes = kernel.MOUNT_ATTR_NOSUID if device else _READ_ONLY | kernel.MOUNT_ATTR_NODEV
+    kernel.restrict_mount(place, attributes, recursive=True)

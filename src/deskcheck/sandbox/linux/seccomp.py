@@ -1,0 +1,319 @@
+"""A seccomp filter: which system calls a process and its children may make, without any privilege.
+
+It allows a list, as nsjail's and Docker's do: what the interpreter, the library, packages and commands call
+(`_ALLOWED`), some with certain arguments only. What is refused by name fails with EPERM (`_REFUSED`). Every
+other number fails with ENOSYS, as on a kernel that is older: libraries fall back on other calls then. A call
+of another architecture, and of x32, kills the process.
+
+The filter is a search tree over call numbers and not a list: on attaching one, the kernel runs it once
+for every number (kernel/seccomp.c, seccomp_cache_prepare), and a list makes that 0.1 ms. What it found to be
+allowed whatever the arguments are, it does not ask about again.
+
+What a filter cannot see is what arguments point to: paths, and the addresses in messages.
+
+It also keeps what is known of a program: the mark that it carries (`_orphans`), and its CPU time where no
+control group counts that.
+"""
+
+import ctypes
+import errno
+import signal
+import struct
+
+from deskcheck.sandbox.linux.call_numbers import NUMBERS
+from deskcheck.sandbox.linux.kernel import MACHINE, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, prctl, syscall
+from deskcheck.sandbox.linux.orphans import RLIMIT_LOCKS
+
+_Instruction = tuple[int, int, int, int]
+_LOAD, _JUMP, _EQUAL, _ABOVE, _AT_LEAST = 0x20, 0x05, 0x15, 0x25, 0x35
+_ANY_BIT, _RETURN, _AND = 0x45, 0x06, 0x54
+_ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_X32, _NO_NUMBER = 0x40000000, 0x80000000
+
+_ALLOWED = frozenset(
+    """
+    mmap munmap mprotect mremap brk madvise msync mincore munlock munlockall mseal pkey_alloc pkey_free
+    pkey_mprotect map_shadow_stack membarrier get_mempolicy set_mempolicy mbind
+
+    read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek open openat openat2 creat
+    close close_range dup dup2 dup3 pipe pipe2 ioctl fcntl flock
+    stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat
+    getdents getdents64 getcwd chdir fchdir umask
+    rename renameat renameat2 link linkat symlink symlinkat unlink unlinkat rmdir mkdir mkdirat mknod mknodat
+    truncate ftruncate fallocate fadvise64 readahead fsync fdatasync sync_file_range
+    sendfile copy_file_range splice tee
+    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat
+
+    poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
+    eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
+    futex futex_waitv futex_wake futex_wait futex_requeue
+    nanosleep clock_nanosleep pause alarm getitimer setitimer
+    timer_create timer_settime timer_gettime timer_getoverrun timer_delete
+    time gettimeofday clock_gettime clock_getres times
+
+    fork vfork clone execve execveat exit exit_group wait4 waitid pidfd_open
+    kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo rt_sigaction rt_sigprocmask rt_sigpending
+    rt_sigtimedwait rt_sigsuspend rt_sigreturn sigaltstack restart_syscall
+    getpid getppid gettid getpgid getpgrp getsid setsid setpgid
+    set_tid_address set_robust_list rseq arch_prctl prctl personality
+    sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler
+    sched_setscheduler sched_getattr sched_setattr sched_get_priority_max sched_get_priority_min
+    sched_rr_get_interval getpriority setpriority ioprio_get ioprio_set
+    getrlimit setrlimit prlimit64 getrusage getcpu uname sysinfo getrandom landlock_restrict_self
+    getuid geteuid getgid getegid getresuid getresgid getgroups capget
+    capset setuid setgid setreuid setregid setresuid setresgid setgroups setfsuid setfsgid
+
+    socketpair sendto sendmsg recvfrom recvmsg recvmmsg shutdown getsockname getpeername getsockopt setsockopt
+    """.split()
+)
+"""Some are for the server, which is under the same filter, and do nothing for a program: without privileges,
+nobody becomes another user."""
+
+_REFUSED = frozenset(
+    """
+    unshare setns ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp
+    get_robust_list pidfd_send_signal pidfd_getfd seccomp bpf perf_event_open add_key request_key keyctl
+    mount umount2 pivot_root chroot open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr
+    statmount listmount name_to_handle_at open_by_handle_at fanotify_init fanotify_mark
+    quotactl quotactl_fd swapon swapoff acct syslog reboot vhangup sethostname setdomainname
+    iopl ioperm modify_ldt init_module delete_module finit_module kexec_load kexec_file_load
+    settimeofday clock_settime adjtimex clock_adjtime lookup_dcookie
+    socket connect bind listen accept accept4
+    shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
+    mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
+    setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
+    removexattr lremovexattr fremovexattr io_setup vmsplice mlock mlock2 mlockall migrate_pages move_pages
+    """.split()
+)
+_ATTRIBUTES = frozenset(name for name in _REFUSED if name.endswith("xattr"))
+"""Extended attributes, which Landlock leaves to all who find the file. They fail as on a file system without
+them: whoever copies files goes on."""
+
+_SIGNALS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")
+"""Left alone by the filter for all: see `only_own_signals`."""
+_OWNER_CHANGES = frozenset(
+    {"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes"}
+    | {"futimesat", "utimensat"}
+)
+"""What Landlock leaves to the owner of a file: refused where the program runs as the user."""
+_MODES = ("mkdir", "mkdirat", "umask")
+"""Where nobody may change modes, a folder that its owner cannot enter could not be removed."""
+_FOR_LISTENING = frozenset({"socket", "bind", "listen", "accept", "accept4", "seccomp"})
+_BAD_CLONES = 0x7E028080
+"""CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME; and CLONE_PARENT."""
+_AF_UNIX, _STREAM, _SEQPACKET, _KIND_BITS = 1, 1, 5, 0xF
+_SOL_SOCKET = 1
+_SOCKET_OPTIONS = (2, 9, 13, 15, 16, 18, 20, 21, 66, 67)
+"""SO_REUSEADDR, KEEPALIVE, LINGER, REUSEPORT, PASSCRED, RCVLOWAT, RCVTIMEO, SNDTIMEO and the last two again,
+with 64 bits. Not the sizes of buffers, which are memory that no limit on a process counts, and no filters."""
+_IOCTLS = (0x5401, 0x540F, 0x5411, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409)
+"""TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FICLONE. The one for the
+owner of a socket (FIOSETOWN) has the kernel signal anybody."""
+_FCNTLS = (0, 1, 2, 3, 5, 6, 7, 9, 11, 36, 37, 38, 1030, 1032, 1034)
+"""F_DUPFD, GETFD, SETFD, GETFL, GETLK, SETLK, SETLKW, GETOWN, GETSIG, OFD_GETLK, OFD_SETLK, OFD_SETLKW,
+DUPFD_CLOEXEC, GETPIPE_SZ, GET_SEALS. Not F_SETOWN and F_SETSIG; not F_SETLEASE and F_NOTIFY, with which a
+reader of a file holds up or watches others."""
+_F_SETFL, _O_ASYNC, _F_SETPIPE_SZ, _USUAL_PIPE_BYTES = 4, 0x2000, 1031, 1 << 16
+_PRCTLS = (
+    *(2, 3, 7, 8, 15, 16, 21, 22, 23, 29, 30, 37, 38, 39, 40, 41, 42, 47, 52, 55, 56),
+    0x53564D41,
+)
+"""GET_PDEATHSIG, GET_DUMPABLE, GET_KEEPCAPS, SET_KEEPCAPS, SET_NAME, GET_NAME, GET_SECCOMP,
+SET_SECCOMP, CAPBSET_READ, SET_TIMERSLACK, GET_TIMERSLACK, GET_CHILD_SUBREAPER, SET_NO_NEW_PRIVS,
+GET_NO_NEW_PRIVS, GET_TID_ADDRESS, SET_THP_DISABLE, GET_THP_DISABLE, CAP_AMBIENT, GET_SPECULATION_CTRL,
+SET_TAGGED_ADDR_CTRL, GET_TAGGED_ADDR_CTRL, SET_VMA (names for memory)."""
+_PRCTLS_WITH = {1: 9, 4: 1}
+"""SET_PDEATHSIG to SIGKILL; SET_DUMPABLE to yes: what is not, hides from the server what it fills and has open."""
+_ARCH_PRCTLS = (*range(0x1001, 0x1005), *range(0x1021, 0x1025), 0x3001, *range(0x5001, 0x5006))
+"""Base registers of threads, registers for matrices, shadow stacks: not ARCH_SET_CPUID."""
+_KINDS_OF_FILE, _REGULAR, _PIPE = 0o170000, 0o100000, 0o010000
+_SET_MODE_FILTER, _ALL_THREADS = 1, 1
+
+
+def _argument(number: int, high: bool = False) -> _Instruction:
+    return _LOAD, 0, 0, 16 + 8 * number + (4 if high else 0)
+
+
+def _fail(number: int = errno.EPERM) -> _Instruction:
+    return _RETURN, 0, 0, _FAIL | number
+
+
+_YES: _Instruction = (_RETURN, 0, 0, _ALLOW)
+
+
+def _among(*values: int) -> list[_Instruction]:
+    """Allow the call where what was loaded is one of these; else go on."""
+    code: list[_Instruction] = []
+    for value in values:
+        code += [(_EQUAL, 0, 1, value & 0xFFFFFFFF), _YES]
+    return code
+
+
+def _only(argument: int, *values: int, otherwise: int = errno.EPERM) -> list[_Instruction]:
+    """Allow the call where the low half of an argument is one of these values."""
+    return [_argument(argument), *_among(*values), _fail(otherwise)]
+
+
+def _if_is(argument: int, value: int, then: list[_Instruction]) -> list[_Instruction]:
+    """Go on with `then`, which decides, where the low half of an argument is the value; else fail."""
+    return [_argument(argument), (_EQUAL, 1, 0, value), _fail(), *then]
+
+
+def _kinds(*kinds: int) -> list[_Instruction]:
+    """Allow these kinds of sockets of the family UNIX. A datagram can be sent to any path: none of those."""
+    return _if_is(0, _AF_UNIX, [_argument(1), (_AND, 0, 0, _KIND_BITS), *_among(*kinds), _fail()])
+
+
+def _asked_only(argument: int, value: int, pointer: int) -> list[_Instruction]:
+    """Allow the call, but not where an argument has the value and another points to what is to be set."""
+    return [
+        *(_argument(argument), (_EQUAL, 1, 0, value), _YES),
+        *(_argument(pointer), (_EQUAL, 0, 3, 0), _argument(pointer, high=True), (_EQUAL, 0, 1, 0), _YES),
+        _fail(),
+    ]
+
+
+def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: bool) -> list[_Instruction]:
+    """What is decided of a call that is allowed with some arguments; with any, for most."""
+    match name:
+        case "clone":
+            return [_argument(0), (_ANY_BIT, 0, 1, _BAD_CLONES), _fail(), _YES]
+        case "socketpair":  # asyncio's event loop cannot do without
+            return _kinds(_STREAM, _SEQPACKET)
+        case "socket":
+            return _kinds(_STREAM)
+        case "sendto":  # without an address, which is what `send` becomes
+            zero = [(_EQUAL, 1, 0, 0), _fail()]
+            return [_argument(4), *zero, _argument(4, high=True), *zero, _YES]
+        case "setsockopt":
+            return _if_is(1, _SOL_SOCKET, _only(2, *_SOCKET_OPTIONS))
+        case "seccomp":  # until `_server.stop_listening`
+            return _if_is(0, _SET_MODE_FILTER, _only(1, _ALL_THREADS))
+        case "personality":
+            return _only(0, 0xFFFFFFFF)  # asking is allowed
+        case "sched_setscheduler" if listening:  # ZeroMQ's thread names itself, and ends where it may not
+            return [_YES]
+        case "prlimit64":  # its own, and not its mark
+            return _if_is(0, 0, _asked_only(1, RLIMIT_LOCKS, 2))
+        case "setrlimit":
+            return [_argument(0), (_EQUAL, 0, 1, RLIMIT_LOCKS), _fail(), _YES]
+        case "rt_sigaction" if reaps:
+            return _asked_only(0, signal.SIGCHLD, 1)
+        case "sched_setscheduler" | "sched_setattr" | "sched_setparam" | "sched_setaffinity":
+            return _only(0, 0)  # its own
+        case "setpriority":  # of a process, and not of all that a user has
+            return _if_is(0, 0, _only(1, 0))
+        case "ioprio_set":
+            return _if_is(0, 1, _only(1, 0))
+        case "prctl":
+            code = [_argument(0)]
+            for option, value in _PRCTLS_WITH.items():
+                only = _only(1, value)
+                code += [(_EQUAL, 0, len(only), option), *only]
+            return [*code, *_among(*_PRCTLS), _fail(errno.EINVAL)]
+        case "arch_prctl":
+            return _only(0, *_ARCH_PRCTLS, otherwise=errno.EINVAL)
+        case "ioctl":  # as of a file that does not know it
+            return _only(1, *_IOCTLS, otherwise=errno.ENOTTY)
+        case "fcntl":
+            flags = [_argument(2), (_ANY_BIT, 0, 1, _O_ASYNC), _fail(), _YES]
+            size = [_argument(2), (_ABOVE, 0, 1, _USUAL_PIPE_BYTES), _fail(), _YES]
+            looked = [(_EQUAL, 0, 4, _F_SETFL), *flags, (_EQUAL, 0, 4, _F_SETPIPE_SZ), *size]
+            return [_argument(1), *looked, *_among(*_FCNTLS), _fail()]
+        case "mknod" | "mknodat":
+            mode = [_argument(1 if name == "mknod" else 2), (_AND, 0, 0, _KINDS_OF_FILE)]
+            return [*mode, *_among(0, _REGULAR, _PIPE), _fail()]
+        case "mkdir" | "mkdirat" if not owner_changes:
+            where = _argument(1 if name == "mkdir" else 2)
+            return [where, (_AND, 0, 0, 0o700), (_EQUAL, 0, 1, 0o700), _YES, _fail()]
+        case "umask" if not owner_changes:
+            return [_argument(0), (_ANY_BIT, 0, 1, 0o700), _fail(), _YES]
+        case _ if name in _OWNER_CHANGES and not owner_changes:
+            return [_fail()]
+        case _:
+            return [_YES]
+
+
+def _tree(leaves: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
+    """Code that finds the leaf of a number: of those sorted by their first number, the last not above it."""
+    if len(leaves) == 1:
+        return leaves[0][1]
+    middle = len(leaves) // 2
+    low, high = _tree(leaves[:middle]), _tree(leaves[middle:])
+    return [(_AT_LEAST, 0, 1, leaves[middle][0]), (_JUMP, 0, 0, len(low)), *low, *high]
+
+
+def program(*, owner_changes: bool, listening: bool = False, reaps: bool = False) -> bytes:
+    """The filter as BPF instructions.
+
+    owner_changes: whether chmod and its kin are allowed. listening: whether UNIX sockets that others connect
+    to are: for our own code, until it attaches the other filter. reaps: whether SIGCHLD keeps its default, so
+    that each child is waited for. A parent that ignores it has children whose CPU time is in no account
+    (wait(2)). Shells and make need a handler of it.
+
+    Raises OSError where the machine's numbers are not known.
+    """
+    if MACHINE is None:
+        raise OSError("seccomp: the system calls of this machine are not known here")
+    column = 0 if MACHINE == "x86_64" else 1
+    actions: dict[int, list[_Instruction]] = {}
+    for name in sorted(_ALLOWED | _REFUSED):  # or where objects lie would depend on the hash seed
+        number = NUMBERS[name][column]
+        if number is None:
+            continue
+        if name in _ALLOWED or (listening and name in _FOR_LISTENING):
+            actions[number] = _with_arguments(
+                name, owner_changes=owner_changes, listening=listening, reaps=reaps
+            )
+        else:
+            actions[number] = [_fail(errno.EOPNOTSUPP if name in _ATTRIBUTES else errno.EPERM)]
+    unknown = [_fail(errno.ENOSYS)]
+    leaves: list[tuple[int, list[_Instruction]]] = []
+    for number in range(max(actions) + 2):
+        action = actions.get(number, unknown)
+        if not leaves or leaves[-1][1] != action:
+            leaves.append((number, action))
+    head: list[_Instruction] = [
+        (_LOAD, 0, 0, 4),
+        (_EQUAL, 1, 0, _AUDIT_ARCH[MACHINE]),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, 0),
+    ]
+    if MACHINE == "x86_64":  # the x32 ABI has the same calls under other numbers
+        head += [(_AT_LEAST, 2, 0, _NO_NUMBER), (_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _KILL)]
+    return _packed(head + _tree(leaves))
+
+
+def only_own_signals(pid: int) -> bytes:
+    """A second filter: signals go to this process, its group and its groups' members only.
+
+    For kernels whose Landlock does not confine signals. A program can then not signal its own children
+    by number; it can by their group.
+    """
+    assert MACHINE is not None
+    column = 0 if MACHINE == "x86_64" else 1
+    code: list[_Instruction] = [(_LOAD, 0, 0, 0)]
+    for name in _SIGNALS:
+        allowed = _only(0, pid, 0, -pid) if name == "kill" else _only(0, pid)
+        code += [(_EQUAL, 0, len(allowed), NUMBERS[name][column] or 0), *allowed]
+    return _packed([*code, _YES])
+
+
+def _packed(code: list[_Instruction]) -> bytes:
+    return b"".join(struct.pack("HBBI", *instruction) for instruction in code)
+
+
+def attach(code: bytes, *, all_threads: bool = False) -> None:
+    """Put this process and its future children under a filter, for good. Raises OSError.
+
+    all_threads: those that run already too; without it, the process has one thread.
+    """
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    instructions = ctypes.create_string_buffer(code, len(code))
+    header = struct.pack("HxxxxxxQ", len(code) // 8, ctypes.addressof(instructions))
+    packed = ctypes.create_string_buffer(header, len(header))
+    if not all_threads:
+        prctl(PR_SET_SECCOMP, 2, packed)
+    elif thread := syscall("seccomp", _SET_MODE_FILTER, _ALL_THREADS, packed):
+        raise OSError(f"seccomp: thread {thread} cannot be put under the filter")

@@ -1,0 +1,299 @@
+"""Some recordings recorded again by the reference tracer, and compared event for event.
+
+The reference is what defines a trace, and slow; the native tracer is what records. That the two
+agree is tested on many programs; this tells of a user's own.
+
+Not compared: what the reference itself recorded, calls that were recorded inside a project's tests,
+programs that do not repeat, and programs whose threads take turns as the machine has it.
+"""
+
+import functools
+import json
+import platform
+import random
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, fields
+from itertools import chain, islice
+from typing import IO, Any, TypeVar
+
+from deskcheck.errors import InputError
+from deskcheck.recording.agreement import Difference, first_difference
+from deskcheck.recording.block import rows
+from deskcheck.recording.compare import save, saved
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.reader import Recordings
+from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.trace import Row
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.tracer.limits import Level, TraceLimits
+
+REFERENCE = "reference"
+_STOPPED = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT)
+"""Where a limit ended a run under one tracer, it did so at another event under the other."""
+_ENDING = ("outcome", "exception", "result", "stdout", "exit_status")
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Agreement:
+    """What came of it. recordings: in the folder. drawn: recorded again. compared: of those, how
+    many could be compared; partly: of these, how many as far as a limit let both runs go. events:
+    that were compared, up to the first that differs. different: recording id -> where the two first
+    differ. left_out: why others, of the folder or of those drawn, could not be compared -> how
+    many.
+    """
+
+    recordings: int
+    seed: int
+    drawn: int = 0
+    compared: int = 0
+    partly: int = 0
+    events: int = 0
+    different: dict[str, Difference] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {each.name: getattr(self, each.name) for each in fields(self)}
+        different = {name: asdict(where) for name, where in self.different.items()}
+        return told | {"different": different, "left_out": dict(self.left_out)}
+
+
+def against_reference(
+    recordings: Recordings,
+    *,
+    share: float = 1.0,
+    most: int | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    confinement: Confinement | None = None,
+    progress: Callable[[str], None] = lambda id_: None,
+) -> Agreement:
+    """Record a share of these again by the reference tracer, and compare.
+
+    share: of those that can be compared, at least one, and no more than `most`; drawn by `seed`,
+    the same for the same folder. Each runs as it was recorded: the same program, limits, sandbox,
+    environment, hash seed. confinement: instead of the recorded one. progress: told the id of each
+    that is done.
+
+    A difference counts where the reference, asked again, tells the same; else the program does not
+    repeat.
+
+    Raises:
+        ValueError: share is not more than 0 and at most 1.
+        SandboxError: the level of confinement cannot be had here.
+    """
+    if not 0 < share <= 1:
+        raise ValueError(f"share={share} must be more than 0 and at most 1")
+    found = Agreement(len(recordings), seed)
+    fit = list(_fit(recordings, found.left_out))
+    count = min(len(fit), max(1, round(share * len(fit))), len(fit) if most is None else most)
+    drawn = sorted(random.Random(seed).sample(range(len(fit)), count))
+    found.drawn = count
+    stopping = threading.Event()
+    with _Place(workers, confinement, stopping.is_set) as place, ThreadPoolExecutor(workers) as pool:
+        # A few at a time: each holds the events of its recording.
+        one = functools.partial(_compare, place)
+        coming = ((recordings.at(*fit[number])) for number in drawn)
+        try:
+            for compared in _in_threads(pool, one, coming, 2 * workers):
+                _count(found, compared)
+                progress(compared.id)
+        except BaseException:
+            stopping.set()
+            raise
+    return found
+
+
+def _fit(recordings: Recordings, left_out: Counter[str]) -> Iterator[tuple[str, int]]:
+    """Shard and row of those that can be compared; why not of the others."""
+    columns = ("outcome", "repeatable", "threads", "extra", "environment")
+    for shard, row, outcome, repeatable, threads, extra, text in recordings.columns(*columns):
+        environment = json.loads(text)
+        if outcome == Outcome.HARNESS_ERROR:
+            left_out["our own machinery failed"] += 1
+        elif environment["tracer"] == REFERENCE:
+            left_out["recorded by the reference"] += 1
+        elif "test" in json.loads(extra):
+            left_out["recorded inside a test"] += 1
+        elif repeatable is False:
+            left_out["not repeatable"] += 1
+        elif threads > 1 and not environment.get("fixed", {}).get("turns"):
+            left_out["threads that take turns as the machine has it"] += 1
+        else:
+            yield shard, row
+
+
+def _in_threads(
+    pool: ThreadPoolExecutor, one: Callable[[Recording], T], items: Iterable[Recording], at_once: int
+) -> Iterator[T]:
+    pending: set[Future[T]] = set()
+    while True:
+        pending |= {pool.submit(one, item) for item in islice(items, at_once - len(pending))}
+        if not pending:
+            return
+        done, pending = wait(pending, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield future.result()
+
+
+class _Place:
+    """Sandboxes for recordings of different settings, each made when it is first wanted. Threads
+    share it."""
+
+    def __init__(self, workers: int, level: Confinement | None, cancelled: Callable[[], bool]) -> None:
+        self.workers = workers
+        self.level = level
+        self.cancelled = cancelled
+        self._stack = ExitStack()
+        self._guard = threading.Lock()
+        self._made: dict[tuple[Confinement, bool, bool], Sandbox] = {}
+
+    def __enter__(self) -> "_Place":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def sandbox(self, recording: Recording, again: bool = False) -> Sandbox:
+        """again: not the one of a first run, whose forks share addresses and the name of their
+        folder."""
+        environment = recording.environment
+        level = self.level or Confinement(environment.sandbox or Confinement.STRICT)
+        key = level, bool(environment.fixed.get("addresses")), again
+        with self._guard:
+            if key not in self._made:
+                fixed = Determinism(addresses=key[1] or None)
+                sandbox = Sandbox(level, workers=1 if again else self.workers, fixed=fixed)
+                self._made[key] = self._stack.enter_context(sandbox)
+            return self._made[key]
+
+    def run(self, recording: Recording, spool: IO[bytes], *, again: bool = False) -> Ending:
+        """Run a program as it was run, under the reference. Its blocks of events go to the file."""
+        environment = recording.environment
+        # Files of before these were kept have been recorded with the usual ones, as far as we know.
+        limits = _as(Limits, environment.run_limits)
+        trace_limits = _as(TraceLimits, environment.trace_limits or environment.limits)
+        return self.sandbox(recording, again).run_one(
+            recording.program,
+            limits=limits,
+            trace_limits=trace_limits,
+            level=Level(environment.level),
+            hash_seed=environment.hash_seed or 0,
+            fixed=Determinism(**environment.fixed),
+            sink=functools.partial(save, stream=spool),
+            tracer=REFERENCE,
+            cancelled=self.cancelled,
+        )
+
+
+def _as(type_: type[T], given: dict[str, Any]) -> T:
+    """The dataclass from what it knows of these; a later version may have written more."""
+    known = type_.__dataclass_fields__  # type: ignore[attr-defined]
+    return type_(**{name: value for name, value in given.items() if name in known})
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """left_out: why it could not be compared. partly: only as far as a limit let both runs go."""
+
+    id: str
+    events: int = 0
+    partly: bool = False
+    difference: Difference | None = None
+    left_out: str | None = None
+
+
+def _count(found: Agreement, one: _Compared) -> None:
+    if one.left_out is not None:
+        found.left_out[one.left_out] += 1
+        return
+    found.compared += 1
+    found.partly += one.partly
+    found.events += one.events
+    if one.difference is not None:
+        found.different[one.id] = one.difference
+
+
+def _compare(place: _Place, recording: Recording) -> _Compared:
+    try:
+        built = place.sandbox(recording).environment(recording.program)
+    except InputError:  # the environment that it names is not built here
+        return _Compared(recording.id, left_out=f"the environment {recording.environment.name} is not here")
+    python = platform.python_version() if built is None else built.python_version
+    if python != recording.environment.python:
+        return _Compared(recording.id, left_out=f"recorded with Python {recording.environment.python}")
+    if built is not None and built.installed_sha256 != recording.environment.installed_sha256:
+        return _Compared(recording.id, left_out=f"the environment {built.name} has changed")
+    with tempfile.TemporaryFile() as spool:
+        ending = place.run(recording, spool)
+        if ending.outcome is Outcome.HARNESS_ERROR:
+            return _Compared(recording.id, left_out=f"our own machinery failed: {ending.detail}")
+        if ending.sources != recording.ending.sources:
+            return _Compared(recording.id, left_out="its files have changed")
+        if ending.packages != recording.ending.packages:
+            return _Compared(recording.id, left_out="other versions of packages are installed")
+        partly = _partly(recording.ending, ending)
+        difference, events = _difference(recording, ending, spool, partly)
+        if partly and not events:
+            why = "a limit ended one of the runs before its first event"
+            return _Compared(recording.id, left_out=why)
+        if difference is not None and not _repeats(place, recording, ending, spool):
+            return _Compared(recording.id, left_out="not repeatable")
+    return _Compared(recording.id, events, partly, difference)
+
+
+def _repeats(place: _Place, recording: Recording, ending: Ending, spool: IO[bytes]) -> bool:
+    """Whether the reference, asked again, tells the same as it did."""
+    with tempfile.TemporaryFile() as second:
+        again = place.run(recording, second, again=True)
+        partly = _partly(ending, again)
+        threads = range(len(recording.traces))
+        pairs = ((_Thread(spool, number), _Thread(second, number)) for number in threads)
+        if any(first_difference(one, other, may_end=partly) for one, other in pairs):
+            return False
+        return partly or all(getattr(ending, name) == getattr(again, name) for name in _ENDING)
+
+
+def _partly(one: Ending, other: Ending) -> bool:
+    return one.cut != other.cut or one.outcome in _STOPPED or other.outcome in _STOPPED
+
+
+class _Thread:
+    """The events of one thread in a file of blocks, again and again."""
+
+    def __init__(self, spool: IO[bytes], thread: int | None) -> None:
+        self.spool = spool
+        self.thread = thread
+
+    def __iter__(self) -> Iterator[Row]:
+        found = chain.from_iterable(map(rows, saved(self.spool)))
+        return found if self.thread is None else (row for row in found if row.thread == self.thread)
+
+
+def _difference(
+    recording: Recording, ending: Ending, spool: IO[bytes], partly: bool
+) -> tuple[Difference | None, int]:
+    """Where the two first differ, and how many events of the recording were compared."""
+    events = 0
+    for trace in recording.traces:
+        thread = trace.thread if len(recording.traces) > 1 else None
+        again = _Thread(spool, thread)
+        where = first_difference(again, trace.rows, may_end=partly)
+        if where is not None:
+            return where, events + min(where.event + 1, len(trace))
+        events += min(len(trace), sum(1 for _ in again)) if partly else len(trace)
+    if partly:
+        return None, events
+    for name in _ENDING:
+        one, other = getattr(ending, name), getattr(recording.ending, name)
+        if one != other:
+            return Difference(events, name, str(one)[:300], str(other)[:300]), events
+    return None, events

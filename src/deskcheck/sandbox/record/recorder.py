@@ -1,0 +1,326 @@
+"""Records many programs into a folder: in parallel, resumable, each checked for repeatability."""
+
+import copy
+import functools
+import logging
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Self
+
+from deskcheck.errors import InputError
+from deskcheck.recording.compare import difference, save, saved
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.program import Environment, Program
+from deskcheck.recording.recording import Ending
+from deskcheck.recording.writer import Writer
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.record.repeats import Cause, causes, in_words
+from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.tracer import Level, TraceLimits, tracer_class
+
+_log = logging.getLogger(__name__)
+SLOW = (
+    "the tracer's C core is not built for this Python: the reference tracer records, which tells the same "
+    "and takes about a hundred times as long. With a C compiler, installing deskcheck again builds it."
+)
+"""What a user of the reference tracer is told."""
+HASH_SEEDS = (0, 1)
+"""PYTHONHASHSEED of the run that is kept, and of the one that it is compared with."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """What `record_all` did.
+
+    recorded: new recordings. skipped: programs that the folder already held. by_outcome: how many of the new
+    recordings ended how. not_repeatable: program id -> where two runs differ. causes: of how many of those
+    what was found to be a cause (`repeats.Cause`). problems: program id -> how our own machinery failed on
+    it.
+    """
+
+    recorded: int = 0
+    skipped: int = 0
+    by_outcome: Counter[str] = field(default_factory=Counter)
+    not_repeatable: dict[str, str] = field(default_factory=dict)
+    causes: Counter[str] = field(default_factory=Counter)
+    problems: dict[str, str] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
+        return told | {"by_outcome": dict(self.by_outcome), "causes": dict(self.causes)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSettings:
+    """What decides a recording, beside its program.
+
+    repeat: whether each program runs again under another hash seed, `runs` times in all; a recording that
+    differs says where, and by further runs why (`repeats.causes`). fixed: what the programs find in place
+    of what differs between runs. environment: name of the one that programs run in which name none
+    themselves; its recording says so in ``extra`` too.
+
+    Raises ValueError where `runs` is less than two.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    trace_limits: TraceLimits = field(default_factory=TraceLimits)
+    level: Level = Level.LINE
+    repeat: bool = True
+    runs: int = 2
+    fixed: Determinism = field(default_factory=Determinism)
+    confinement: Confinement = Confinement.STRICT
+    environment: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.runs < 2:
+            raise ValueError(
+                f"runs={self.runs} must be at least two; for one that is not compared, repeat=False"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON-able values; `from_dict` reads them back."""
+        return {**asdict(self), "level": self.level.value, "confinement": self.confinement.value}
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> "RecordSettings":
+        return cls(
+            **{
+                **row,
+                "limits": Limits(**row["limits"]),
+                "trace_limits": TraceLimits(**row["trace_limits"]),
+                "level": Level(row["level"]),
+                "fixed": Determinism(**row["fixed"]),
+                "confinement": Confinement(row["confinement"]),
+            }
+        )
+
+
+class Recorded(NamedTuple):
+    """How a recording came out. where: the first difference between two runs; why: its causes."""
+
+    ending: Ending
+    where: str | None
+    why: dict[Cause, str]
+
+
+class Recorder:
+    """A sandbox that records programs, each into the writer that it is given. Threads may share it.
+
+        with Recorder(settings) as recorder, Writer(folder) as writer:
+            recorder.record(program, writer)
+
+    workers: programs that are recorded at once.
+    """
+
+    def __init__(self, settings: RecordSettings, *, workers: int = 1) -> None:
+        self.settings = settings
+        self._stopping = threading.Event()
+        self._place = Sandbox(
+            settings.confinement,
+            workers=workers,
+            limits=settings.limits,
+            fixed=settings.fixed,
+            environment=settings.environment,
+        )
+        self._watch = functools.partial(
+            self._place.run_one,
+            trace_limits=settings.trace_limits,
+            level=settings.level,
+            cancelled=self._stopping.is_set,
+        )
+
+    def __enter__(self) -> Self:
+        self._place.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._place.close()
+
+    @property
+    def tracer(self) -> str:
+        """Name of the tracer that records programs which name no environment of their own."""
+        return self._place.tracer(None)
+
+    def stop(self) -> None:
+        """Kill what runs: `record` raises Cancelled in its threads."""
+        self._stopping.set()
+
+    def record(self, program: Program, writer: Writer) -> Recorded:
+        """Record a program that the writer does not have."""
+        settings = self.settings
+        if settings.environment is not None and "environment" not in program.extra:
+            program = replace(program, extra={**program.extra, "environment": settings.environment})
+        with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
+
+            def keep(block: bytes) -> None:
+                spool.write(block)
+                if settings.repeat:
+                    save(block, first)
+
+            ending = self._watch(program, hash_seed=HASH_SEEDS[0], sink=keep)
+            where, why = None, {}
+            tried = False
+            if settings.repeat and ending.outcome is not Outcome.HARNESS_ERROR:
+                tried = True
+                for seed in range(1, settings.runs):
+                    where = where or _another_run(program, self._watch, ending, first, seed)
+                # Where time ran out, each of some twenty experiments would take all of it again.
+                if where is not None and ending.outcome is not Outcome.TIMED_OUT:
+                    why = self._explain(program)
+                    where = in_words(where, why)
+            spool.finish(
+                ending,
+                self.environment(program, ending.packages),
+                repeatable=where is None if tried else None,
+                difference=where,
+            )
+        return Recorded(ending, where, why)
+
+    def _explain(self, program: Program) -> dict[Cause, str]:
+        settings = self.settings
+        return causes(
+            program,
+            fixed=settings.fixed,
+            limits=settings.limits,
+            trace_limits=settings.trace_limits,
+            level=settings.level,
+            confinement=settings.confinement,
+            cancelled=self._stopping.is_set,
+        )
+
+    def environment(self, program: Program, packages: dict[str, str]) -> Environment:
+        """Where a program ran; packages are those that it imported."""
+        built = self._place.environment(program)
+        settings = self.settings
+        here = Environment.here(
+            tracer=tracer_class().name if built is None else self._place.tracer(program),
+            hash_seed=HASH_SEEDS[0],
+            packages=packages,
+            level=settings.level,
+            limits=settings.trace_limits.leaving_out,
+            fixed=self._place.fixed.said,
+        )
+        here = replace(
+            here,
+            run_limits=settings.limits.to_dict(),
+            trace_limits=asdict(settings.trace_limits),
+            sandbox=settings.confinement.value,
+            accounts=self._place.accounts(),
+        )
+        if built is None:
+            return here
+        return replace(
+            here,
+            python=built.python_version,
+            implementation=built.implementation,
+            name=built.name,
+            installed=built.installed,
+            pins_sha256=built.pins_sha256,
+            installed_sha256=built.installed_sha256,
+        )
+
+
+def record_all(
+    programs: Iterable[Program],
+    folder: str | Path,
+    *,
+    workers: int = 2,
+    limits: Limits | None = None,
+    trace_limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
+    repeat: bool = True,
+    runs: int = 2,
+    fixed: Determinism | None = None,
+    confinement: Confinement | str = Confinement.STRICT,
+    environment: str | None = None,
+    progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
+    note: Callable[[str], None] = _log.warning,
+) -> Summary:
+    """Record every program that the folder does not hold yet.
+
+    Programs are taken from the iterable as workers get free. `progress` is called in this thread after each
+    program, with None for one that was skipped. note: told where the slow tracer is used. The other options
+    are those of `RecordSettings`.
+
+    An interrupt or an error in the iterable closes the folder properly: everything finished is
+    kept and will not be recorded again.
+    """
+    summary = Summary()
+    seen: set[str] = set()
+    settings = RecordSettings(
+        limits=limits or Limits(),
+        trace_limits=trace_limits or TraceLimits(),
+        level=level,
+        repeat=repeat,
+        runs=runs,
+        fixed=fixed or Determinism(),
+        confinement=Confinement(confinement),
+        environment=environment,
+    )
+    with (
+        Recorder(settings, workers=workers) as recorder,
+        Writer(folder) as writer,
+        ThreadPoolExecutor(workers, "deskcheck-record") as pool,
+    ):
+        if recorder.tracer == "reference":
+            note(SLOW)
+        pending: dict[Future[Recorded], Program] = {}
+
+        def collect(block: bool) -> None:
+            done, _ = wait(pending, None if block else 0, FIRST_COMPLETED) if pending else (set(), None)
+            for future in done:
+                program = pending.pop(future)
+                ending, where, why = future.result()
+                summary.recorded += 1
+                summary.by_outcome[ending.outcome.value] += 1
+                if where is not None:
+                    summary.not_repeatable[program.id] = where
+                    summary.causes.update(cause.value for cause in why)
+                if ending.outcome is Outcome.HARNESS_ERROR:
+                    summary.problems[program.id] = ending.detail
+                progress(program, ending)
+
+        try:
+            for program in programs:
+                if program.id in seen:
+                    raise InputError(f"two programs have the id {program.id!r}; give each its own")
+                seen.add(program.id)
+                if program.id in writer.done:
+                    summary.skipped += 1
+                    progress(program, None)
+                    continue
+                while len(pending) >= 2 * workers:
+                    collect(block=True)
+                pending[pool.submit(recorder.record, program, writer)] = program
+                collect(block=False)
+            while pending:
+                collect(block=True)
+        except Exception:  # a program that cannot be made: what runs already is finished first
+            while pending:
+                collect(block=True)
+            raise
+        except BaseException:
+            recorder.stop()
+            for future in pending:
+                future.cancel()
+            raise
+    summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
+    return summary
+
+
+def _another_run(
+    program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[bytes], seed: int
+) -> str | None:
+    with tempfile.TemporaryFile() as second:
+        again = watch(program, hash_seed=seed, sink=functools.partial(save, stream=second))
+        return difference(
+            (ending, functools.partial(saved, first)), (again, functools.partial(saved, second))
+        )

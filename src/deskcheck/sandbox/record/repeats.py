@@ -1,0 +1,240 @@
+"""Whether a program does the same again, and what makes it differ: found by experiment.
+
+The words are those of the literature on flaky tests (Luo et al. 2014, doi:10.1145/2635868.2635920, table 1;
+Gruber et al. 2021, arXiv:2101.09077, for Python), with `ADDRESSES` for what shows where objects lie. Network
+and test order do not occur here: a program has no network and runs alone.
+"""
+
+import functools
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import IO
+
+from deskcheck.recording.compare import difference, save, saved
+from deskcheck.recording.program import Program
+from deskcheck.recording.recording import Ending
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.sandbox import Sandbox
+from deskcheck.sandbox.server import can_fix_addresses
+from deskcheck.tracer.limits import Level, TraceLimits
+
+
+class Cause(StrEnum):
+    """What makes two runs of a program differ."""
+
+    RANDOMNESS = "randomness"
+    """Random numbers: `random`, `os.urandom`, `secrets`, `uuid4`, numpy."""
+    TIME = "time"
+    """Clocks and dates."""
+    UNORDERED = "unordered collections"
+    """The order of sets, and whatever else follows from hashes of strings."""
+    ADDRESSES = "addresses"
+    """Where objects lie in memory: `id`, hashes of objects, the default `repr`."""
+    CONCURRENCY = "concurrency"
+    """When threads take turns."""
+    ENVIRONMENT = "environment"
+    """Numbers of processes, and whatever else a second program of the same server finds otherwise."""
+    UNKNOWN = "unknown"
+    """It differs with all of these fixed, or only when several of them change together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """Runs of one program, compared. difference: where the first two that differ do so; None if none do.
+    causes: each cause that was found, with the difference that it makes alone."""
+
+    runs: int
+    difference: str | None
+    causes: dict[Cause, str] = field(default_factory=dict)
+
+
+_FIXED = Determinism(clock=1_700_000_000.0, tick_s=0.001, random_seed=0, turns=True, addresses=True)
+_STEP_S = 90_061.5
+"""Between the clocks of two runs: a day, an hour, a minute, a second and a half."""
+_TRIES = 3
+"""Values that each source takes, beside its fixed one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Conditions:
+    """What a run finds: everything fixed, or some sources otherwise. again: how many programs its server has
+    run before; none for a fresh one."""
+
+    fixed: Determinism
+    hash_seed: int = 0
+    again: int = 0
+
+    def varied(self, cause: Cause, number: int) -> "_Conditions":
+        """These with one source otherwise, in one of several ways; number counts from one."""
+        fixed = self.fixed
+        match cause:
+            case Cause.RANDOMNESS:
+                return replace(self, fixed=replace(fixed, random_seed=number))
+            case Cause.TIME:
+                start, tick_s = (_FIXED.clock or 0.0) + number * _STEP_S, _FIXED.tick_s * (number + 1)
+                return replace(self, fixed=replace(fixed, clock=start, tick_s=tick_s))
+            case Cause.UNORDERED:
+                return replace(self, hash_seed=number)
+            case Cause.ADDRESSES:
+                return replace(self, fixed=replace(fixed, addresses=None))
+            case Cause.CONCURRENCY:
+                return replace(self, fixed=replace(fixed, turns=False))
+            case Cause.ENVIRONMENT:
+                return replace(self, again=number)
+            case Cause.UNKNOWN:
+                raise ValueError("an unknown source cannot be varied")
+
+
+_Observed = tuple[Ending, Callable[[], Iterator[bytes]]]
+
+
+class _Experiments:
+    """Runs of one program under chosen conditions. given: what its user has fixed, and stays so."""
+
+    def __init__(
+        self,
+        stack: ExitStack,
+        program: Program,
+        given: Determinism,
+        limits: Limits | None,
+        trace_limits: TraceLimits | None,
+        level: Level,
+        confinement: Confinement | str,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.stack = stack
+        self.limits = limits
+        self.confinement = confinement
+        self.run = functools.partial(
+            Sandbox.run_one,
+            program=program,
+            trace_limits=trace_limits,
+            level=level,
+            cancelled=cancelled,
+        )
+        self.base = _Conditions(
+            Determinism(
+                clock=_FIXED.clock if given.clock is None else given.clock,
+                tick_s=_FIXED.tick_s if given.clock is None else given.tick_s,
+                random_seed=_FIXED.random_seed if given.random_seed is None else given.random_seed,
+                turns=_FIXED.turns if given.turns is None else given.turns,
+                addresses=can_fix_addresses() or None,
+            )
+        )
+        kept = {
+            Cause.TIME: given.clock,
+            Cause.RANDOMNESS: given.random_seed,
+            Cause.CONCURRENCY: given.turns,
+            Cause.ADDRESSES: given.addresses if can_fix_addresses() else True,
+            Cause.UNKNOWN: True,
+        }
+        self.sources = [cause for cause in Cause if kept.get(cause) is None]
+        self.places: dict[tuple[int, bool | None], Sandbox] = {}
+
+    def observe(self, conditions: _Conditions) -> _Observed:
+        """One run; in a fresh server, or in one that has run the program before."""
+        key = conditions.hash_seed, conditions.fixed.addresses
+        place = self.places.get(key) if conditions.again else None
+        run = functools.partial(self.run, fixed=conditions.fixed)
+        if place is None:
+            place = Sandbox(
+                self.confinement,
+                workers=1,
+                limits=self.limits,
+                hash_seed=conditions.hash_seed,
+                fixed=conditions.fixed,
+            )
+            self.stack.callback(place.close)
+            self.places[key] = place
+            for _ in range(conditions.again):
+                run(place)
+        blocks: IO[bytes] = self.stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - it is
+        ending = run(place, sink=functools.partial(save, stream=blocks))
+        return ending, functools.partial(saved, blocks)
+
+    def all_varied(self, number: int, but: Iterable[Cause] = ()) -> _Conditions:
+        conditions = self.base
+        for cause in self.sources:
+            if cause not in but:
+                conditions = conditions.varied(cause, number)
+        return conditions
+
+    def causes(self) -> dict[Cause, str]:
+        """Fix everything, then let go of one source at a time: what makes a difference alone is a cause. Then
+        fix the causes alone: what differs still has another one."""
+        first = self.observe(self.base)
+        where = difference(first, self.observe(self.base))
+        if where is not None:
+            return {Cause.UNKNOWN: where}
+        found: dict[Cause, str] = {}
+        # The environment first: where a server may be used again, most experiments cost no start of one.
+        for cause in sorted(self.sources, key=lambda cause: cause is not Cause.ENVIRONMENT):
+            again = self.base if Cause.ENVIRONMENT in found else replace(self.base, again=1)
+            for number in range(1, _TRIES + 1):
+                where = difference(first, self.observe(again.varied(cause, number)))
+                if where is not None:
+                    found[cause] = where
+                    break
+        where = difference(first, self.observe(self.all_varied(1, found)))
+        if where is not None:
+            found[Cause.UNKNOWN] = where
+        elif not found:
+            found[Cause.UNKNOWN] = "the runs differed once, and in no experiment after that"
+        return {cause: found[cause] for cause in Cause if cause in found}
+
+
+def repeat(
+    program: Program,
+    runs: int = 3,
+    *,
+    limits: Limits | None = None,
+    trace_limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
+    confinement: Confinement | str = Confinement.STRICT,
+) -> Repeats:
+    """Run a program some times, each with other hashes, random numbers, clocks, addresses and turns of
+    threads; where the runs differ, find out which of these it is.
+
+    Each run is traced. Raises ValueError for less than two runs, SandboxError.
+    """
+    if runs < 2:
+        raise ValueError(f"runs={runs} must be at least two, or there is nothing to compare")
+    with ExitStack() as stack:
+        about = limits, trace_limits, level, confinement
+        experiments = _Experiments(stack, program, Determinism(), *about)
+        first = experiments.observe(experiments.all_varied(1))
+        where = None
+        for number in range(2, runs + 1):
+            where = difference(first, experiments.observe(experiments.all_varied(number)))
+            if where is not None:
+                break
+        return Repeats(runs, where, experiments.causes() if where is not None else {})
+
+
+def causes(
+    program: Program,
+    *,
+    fixed: Determinism | None = None,
+    limits: Limits | None = None,
+    trace_limits: TraceLimits | None = None,
+    level: Level = Level.LINE,
+    confinement: Confinement | str = Confinement.STRICT,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> dict[Cause, str]:
+    """Why two runs of a program differed, where that was seen: each cause with the difference that it makes.
+
+    fixed: what was fixed in those runs, and so is no cause. cancelled: as in `Sandbox.run_one`.
+    """
+    with ExitStack() as stack:
+        about = limits, trace_limits, level, confinement, cancelled
+        return _Experiments(stack, program, fixed or Determinism(), *about).causes()
+
+
+def in_words(where: str, why: dict[Cause, str]) -> str:
+    """A difference with its causes, as recordings say it."""
+    return f"{where} (cause: {', '.join(why)})"

@@ -1,0 +1,1 @@
+"""Recordings as lessons: which are made, as text and as tokens, in shards on disk."""

@@ -1,0 +1,301 @@
+"""A folder of recordings or of lessons in the layout of Hugging Face's `datasets`.
+
+    README.md                       the card: YAML that names the files of each split, then what is in them
+    data/SPLIT-00000.parquet        recordings or lessons
+    events/SPLIT-00000.parquet      of recordings, the second configuration: their events
+
+What is not cleared for training stays out unless it is asked for, and every row keeps its licence and
+`train_ok`. Splits go by program, as those of lessons do. Not: the upload, which `hf upload` does.
+"""
+
+import json
+import os
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from deskcheck import __version__
+from deskcheck.files import disk_errors, sync
+from deskcheck.recording import InputError
+from deskcheck.recording.reader import Recordings, read_groups
+from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
+from deskcheck.teach.lessons.choice import SPLITS, split_of
+from deskcheck.teach.lessons.runs import if_cleared, origin
+from deskcheck.teach.lessons.settings import program_sha256
+from deskcheck.teach.lessons.shards import refuse_unfinished
+
+_FILE_BYTES = 512 << 20
+_GROUP_BYTES = 64 << 20
+_CARD = "README.md"
+_PLACES = ("first_row",)
+"""Columns that say where something lies in files that are not there any more."""
+_HUB_LICENCES = frozenset(
+    "afl-3.0 agpl-3.0 apache-2.0 artistic-2.0 bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 cc "
+    "cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0 cc-by-nc-nd-3.0 "
+    "cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 cc-by-nd-4.0 cc-by-sa-3.0 cc-by-sa-4.0 "
+    "cc0-1.0 cdla-permissive-1.0 cdla-permissive-2.0 cdla-sharing-1.0 epl-1.0 epl-2.0 eupl-1.1 gfdl gpl "
+    "gpl-2.0 gpl-3.0 isc lgpl lgpl-2.1 lgpl-3.0 mit mpl-2.0 ms-pl ncsa odbl odc-by ofl-1.1 osl-3.0 pddl "
+    "postgresql unlicense wtfpl zlib".split()
+)
+"""As the hub's documentation of dataset cards lists them."""
+_SIZES = tuple(
+    (f"{low}<n<{high}" if low else f"n<{high}", 1000 * 10**power)
+    for power, (low, high) in enumerate(pairwise(("", "1K", "10K", "100K", "1M", "10M", "100M", "1B")))
+)
+
+
+@dataclass(kw_only=True)
+class Exported:
+    """What was written. what: "recordings" or "lessons". rows: table -> split -> how many. origins: (source,
+    licence, cleared for training) -> rows of the first table. left_out: origin -> how many."""
+
+    what: str
+    rows: dict[str, Counter[str]] = field(default_factory=dict)
+    origins: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "what": self.what,
+            "rows": {table: dict(counts) for table, counts in self.rows.items()},
+            "origins": [
+                {"source": source, "licence": licence or None, "train_ok": train_ok, "rows": count}
+                for (source, licence, train_ok), count in sorted(self.origins.items())
+            ],
+            "left_out": dict(self.left_out),
+        }
+
+
+def export_dataset(
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    validation: float = 0.05,
+    test: float = 0.05,
+    any_licence: bool = False,
+    events: bool = True,
+) -> Exported:
+    """Write a folder that ``datasets.load_dataset(OUT)`` reads. It is there when it is whole.
+
+    name: for people, on the card. validation, test: shares of programs; lessons have their splits already.
+    events: of recordings, write these too.
+
+    Raises:
+        InputError: nothing is cleared for training; `out` exists; the shares leave nothing for training.
+        RecordingError: the folder cannot be read, or the disk refuses.
+    """
+    source, into = Path(folder), Path(out)
+    if into.exists():
+        raise InputError(f"{into}: is there already. Choose another name, or delete it.")
+    if validation < 0 or test < 0 or validation + test >= 1:
+        raise InputError(
+            f"validation={validation}, test={test}: these shares of the programs must not be negative, and "
+            "leave some for training."
+        )
+    lessons = [path for split in SPLITS for path in sorted(source.glob(f"{split}-*.parquet"))]
+    if lessons:
+        refuse_unfinished(source)
+    exported = Exported(what="lessons" if lessons else "recordings")
+    part = into.with_name(f"{into.name}.part")
+    with disk_errors(into, "write the data set"):
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        try:
+            if lessons:
+                _write_lessons(lessons, part, exported, any_licence)
+            else:
+                shares = (validation, test)
+                _write_recordings(Recordings(source), part, exported, shares, any_licence, events)
+            if not exported.origins:
+                raise InputError(f"{source}: nothing is left. {if_cleared(exported.left_out)}")
+            card = part / _CARD
+            card.write_text(_card(name or into.name, exported), encoding="utf-8")
+            sync(card)
+            os.replace(part, into)
+            sync(into.parent)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+    return exported
+
+
+class _Files:
+    """The files of one table: of each split one after another, none much larger than the others."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.rows: Counter[str] = Counter()
+        self._files: dict[str, pq.ParquetWriter] = {}
+        self._paths: dict[str, Path] = {}
+        self._waiting: dict[str, list[Any]] = {}
+        self._numbers: Counter[str] = Counter()
+        folder.mkdir()
+
+    def add(self, split: str, table: Any) -> None:
+        if not table.num_rows:
+            return
+        table = table.replace_schema_metadata(None)
+        self.rows[split] += table.num_rows
+        waiting = self._waiting.setdefault(split, [])
+        waiting.append(table)
+        if sum(one.nbytes for one in waiting) >= _GROUP_BYTES:
+            self._write(split)
+
+    def _write(self, split: str) -> None:
+        table = pa.concat_tables(self._waiting.pop(split))
+        if split not in self._files:
+            self._paths[split] = self.folder / f"{split}-{self._numbers[split]:05d}.parquet"
+            self._numbers[split] += 1
+            self._files[split] = pq.ParquetWriter(str(self._paths[split]), table.schema, compression="zstd")
+        self._files[split].write_table(table, row_group_size=table.num_rows)
+        if self._paths[split].stat().st_size >= _FILE_BYTES:
+            self._end(split)
+
+    def _end(self, split: str) -> None:
+        self._files.pop(split).close()
+        sync(self._paths[split])
+
+    def close(self) -> None:
+        for split in [*self._waiting]:
+            self._write(split)
+        for split in [*self._files]:
+            self._end(split)
+
+
+def _cleared(table: Any, exported: Exported, any_licence: bool) -> Any:
+    """Which rows may go out, and counts of all."""
+    origins = Counter(
+        zip(*(table.column(name).to_pylist() for name in ("source", "licence", "train_ok")), strict=True)
+    )
+    for (source, licence, train_ok), count in origins.items():
+        if train_ok or any_licence:
+            exported.origins[source, licence or "", train_ok] += count
+        else:
+            exported.left_out[origin(source, licence)] += count
+    return table if any_licence else table.filter(table.column("train_ok"))
+
+
+def _write_lessons(paths: list[Path], part: Path, exported: Exported, any_licence: bool) -> None:
+    files = _Files(part / "data")
+    for path in paths:
+        for table in read_groups(path):
+            files.add(path.name.partition("-")[0], _cleared(table, exported, any_licence))
+    files.close()
+    exported.rows["data"] = files.rows
+
+
+def _write_recordings(
+    recordings: Recordings,
+    part: Path,
+    exported: Exported,
+    shares: tuple[float, float],
+    any_licence: bool,
+    events: bool,
+) -> None:
+    data = _Files(part / "data")
+    traces = _Files(part / "events") if events else None
+    for shard in recordings.paths:
+        ids: dict[str, list[str]] = {}
+        for table in read_groups(shard["recordings"], RECORDINGS_SCHEMA):
+            table = _cleared(table, exported, any_licence).drop_columns(list(_PLACES))
+            splits = pa.array(
+                [split_of(program_sha256(code), *shares) for code in table.column("code").to_pylist()]
+            )
+            for split in SPLITS:
+                some = table.filter(pc.equal(splits, split)) if table.num_rows else table
+                ids.setdefault(split, []).extend(some.column("id").to_pylist())
+                data.add(split, some)
+        if traces is not None:
+            for table in read_groups(shard["events"], EVENTS_SCHEMA):
+                for split, names in ids.items():
+                    wanted = pc.is_in(table.column("recording"), pa.array(names, pa.string()))
+                    traces.add(split, table.filter(wanted))
+    data.close()
+    exported.rows["data"] = data.rows
+    if traces is not None:
+        traces.close()
+        exported.rows["events"] = traces.rows
+
+
+# -- the card ----------------------------------------------------------------------------------------
+
+
+def _card(name: str, exported: Exported) -> str:
+    return f"---\n{_head(name, exported)}---\n\n{_text(name, exported)}"
+
+
+def _head(name: str, exported: Exported) -> str:
+    """The YAML of the card, in JSON's spelling of values, which YAML reads."""
+    total = exported.rows["data"].total()
+    size = next((word for word, below in _SIZES if total < below), "n>1T")
+    known = sorted({_hub_licence(licence) for _, licence, _ in exported.origins})
+    lines = [f"pretty_name: {json.dumps(name)}", f"license: {json.dumps(known)}"]
+    lines += [
+        'language: ["code"]',
+        'tags: ["deskcheck", "program-execution"]',
+        f'size_categories: ["{size}"]',
+    ]
+    if exported.what == "lessons":
+        lines.append('task_categories: ["text-generation"]')
+    lines.append("configs:")
+    for table, counts in exported.rows.items():
+        lines.append(f"- config_name: {exported.what if table == 'data' else table}")
+        if table == "data":
+            lines.append("  default: true")
+        lines.append("  data_files:")
+        for split in SPLITS:
+            if counts[split]:
+                lines += [f"  - split: {split}", f'    path: "{table}/{split}-*.parquet"']
+    return "\n".join(lines) + "\n"
+
+
+def _hub_licence(licence: str) -> str:
+    """A licence in the hub's words."""
+    if not licence:
+        return "unknown"
+    return licence.lower() if licence.lower() in _HUB_LICENCES else "other"
+
+
+_WHAT = {
+    "recordings": "Runs of Python programs, recorded line by line: a row for each run, and in the "
+    "configuration `events` one for each thing that happened in it (`recording` is the id of its run).",
+    "lessons": "What language models learn the execution of Python programs from: a row for each state and "
+    "the one after it, or for a whole run.",
+}
+_COLUMNS = {"recordings": "docs/format.md", "lessons": "docs/lessons.md"}
+
+
+def _text(name: str, exported: Exported) -> str:
+    columns = _COLUMNS[exported.what]
+    lines = [f"# {name}", "", _WHAT[exported.what], ""]
+    lines.append(
+        f"Made with [deskcheck](https://pypi.org/project/deskcheck/) {__version__}; its {columns} describes "
+        "the columns. A program is in one split alone, by its hash: it stays there when others are added.\n"
+    )
+    lines += ["| table | " + " | ".join(SPLITS) + " |", "|---|" + "---|" * len(SPLITS)]
+    for table, counts in exported.rows.items():
+        lines.append(f"| {table} | " + " | ".join(f"{counts[split]:,}" for split in SPLITS) + " |")
+    lines += [
+        *("", "## Licences", ""),
+        "Each row has those of its program; `train_ok` says whether it is cleared for training.",
+        *("", "| source | licence | cleared for training | rows |", "|---|---|---|---|"),
+    ]
+    for (source, licence, train_ok), count in sorted(exported.origins.items()):
+        cleared = "yes" if train_ok else "no"
+        lines.append(f"| {_cell(source)} | {_cell(licence) or 'none known'} | {cleared} | {count:,} |")
+    if exported.left_out:
+        lines += ["", "Left out, because they are not cleared for training:", ""]
+        lines += [f"- {count:,} {_cell(what)}" for what, count in sorted(exported.left_out.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

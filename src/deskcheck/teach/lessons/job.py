@@ -1,0 +1,361 @@
+"""Lessons as a job in shards: what decides them, and the work, which makes the lessons of some programs.
+
+Everything about lessons goes by program: splits, duplicates, shares, what is held out. So all runs of a
+program are one item of the job, and the rows are those that `lessons.build` makes, in other files.
+Not: one program's lessons on several machines.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from deskcheck import __version__
+from deskcheck.corpus.near import HeldOut
+from deskcheck.files import sync
+from deskcheck.recording import InputError, Recording, RecordingError
+from deskcheck.recording.reader import Recordings
+from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
+from deskcheck.scale.manifest import Line
+from deskcheck.scale.place import Place, write_whole
+from deskcheck.scale.plan import SIZE, digest, read_items
+from deskcheck.scale.work import file_facts
+from deskcheck.teach.lessons.choice import SPLITS
+from deskcheck.teach.lessons.lessons import (
+    FORMAT,
+    held_out_programs,
+    note_not_cleared,
+    open_recordings,
+    refuse_nothing,
+    state_head,
+    write_state,
+)
+from deskcheck.teach.lessons.making import Maker
+from deskcheck.teach.lessons.runs import Choice, if_cleared, known_by, origin
+from deskcheck.teach.lessons.settings import LessonSettings, Summary, program_sha256
+from deskcheck.teach.lessons.shards import STATE_NAME, Shard, file_writer
+from deskcheck.teach.lessons.tokens import AnyTokenizer, open_tokenizer
+
+_HELD_OUT = "held_out.jsonl"
+_ENDED = "ended the process that made lessons of it"
+_DIGEST = 16
+_SOME = 1 << 16
+
+
+def build_in_shards(
+    runs: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    settings: LessonSettings | None = None,
+    *,
+    runner: Runner,
+    size: int = SIZE,
+    replace: bool = False,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    note: Callable[[str], None] = lambda text: None,
+) -> tuple[Summary, JobSummary]:
+    """The lessons that `lessons.build` makes, in shards of about `size` programs, wherever `runner` makes
+    them: what the folder does not have yet, as `run_job` does.
+
+    Raises:
+        InputError: nothing would be left; the folder holds other lessons, and not `replace`.
+        RecordingError: recordings cannot be read, or the folder not be written to.
+    """
+    settings = settings or LessonSettings()
+    open_tokenizer(settings.tokenizer)  # one that cannot be had is said at once
+    folders = [open_recordings(folder) for folder in runs]
+    held_out = HeldOut()
+    texts = [*held_out_programs(settings, note)]
+    for name, code in texts:
+        held_out.add(name, code)
+    census = _census(folders, settings)
+    note_not_cleared(census.not_cleared, note)
+    head = state_head(settings, census.sha256, held_out.sha256)
+    told = Summary()
+
+    def begin(place: Place) -> None:
+        (place.folder / STATE_NAME).unlink(missing_ok=True)
+        write_whole(place.hidden / _HELD_OUT, "".join(json.dumps(text) + "\n" for text in texts))
+
+    def finish(place: Place, lines: Sequence[Line]) -> None:
+        for line in lines:
+            told.add(Summary(**line["summary"]))
+        write_state(place.folder, head, told, recordings=told.recordings)
+
+    task = {
+        "runs": [str(folder.folder.resolve()) for folder in folders],
+        "settings": asdict(settings),
+        "held_out": held_out.sha256,
+        "deskcheck": __version__,
+    }
+    key = {
+        "settings": asdict(settings),
+        "held_out": held_out.sha256,
+        "deskcheck": __version__,
+        "format": FORMAT,
+    }
+    job = Job(
+        kind="lessons",
+        work=__name__,
+        items=census.items(),
+        key=digest(json.dumps(key, sort_keys=True)),
+        settings=asdict(settings),
+        task=task,
+        tables=SPLITS,
+        begin=begin,
+        finish=finish,
+    )
+    done = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
+    refuse_nothing(told, settings)
+    return told, done
+
+
+# -- what there is to do -----------------------------------------------------------------------------
+
+
+class _Stretch(NamedTuple):
+    """Recordings one after another, in one shard. first: place of its first among all."""
+
+    first: int
+    folder: int
+    shard: str
+
+
+@dataclass
+class _Census:
+    """All recordings, in little memory: some forty bytes of each."""
+
+    folders: list[Recordings]
+    stretches: list[_Stretch] = field(default_factory=list)
+    programs: "array[int]" = field(default_factory=lambda: array("Q"))
+    """Of each recording, 64 bits of its program's hash."""
+    known_by: bytearray = field(default_factory=bytearray)
+    """Of each, a digest of what tells it from others."""
+    not_cleared: Counter[str] = field(default_factory=Counter)
+    sha256: str = ""
+
+    def items(self) -> Iterator[Item]:
+        """Each program with its runs, in order of the first."""
+        column = pa.Array.from_buffers(pa.uint64(), len(self.programs), [None, pa.py_buffer(self.programs)])
+        codes = column.dictionary_encode().indices
+        order = pc.array_sort_indices(codes)  # stable: runs of a program stay in order
+        places = (
+            (code, place)
+            for at in range(0, len(order), _SOME)
+            for code, place in zip(
+                codes.take(order.slice(at, _SOME)).to_pylist(),
+                order.slice(at, _SOME).to_pylist(),
+                strict=True,
+            )
+        )
+        for _, some in groupby(places, key=lambda pair: pair[0]):
+            yield self._item([place for _, place in some])
+
+    def _item(self, places: list[int]) -> Item:
+        decides = b"".join(self.known_by[_DIGEST * place : _DIGEST * (place + 1)] for place in places).hex()
+        return Item(f"{self.programs[places[0]]:016x}", json.dumps([self._where(p) for p in places]), decides)
+
+    def _where(self, place: int) -> tuple[int, str, int]:
+        """Folder, shard and row of a recording."""
+        low, high = 0, len(self.stretches)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.stretches[middle].first <= place:
+                low = middle
+            else:
+                high = middle
+        stretch = self.stretches[low]
+        return stretch.folder, stretch.shard, place - stretch.first
+
+
+def _census(folders: list[Recordings], settings: LessonSettings) -> _Census:
+    """Raises InputError where none is cleared for training and that is asked for."""
+    census = _Census(folders)
+    sha256 = hashlib.sha256()
+    columns = ("id", "code", "n_events", "threads", "train_ok", "source", "licence")
+    for number, folder in enumerate(folders):
+        for shard, row, id_, code, events, threads, train_ok, source, licence in folder.columns(*columns):
+            if row == 0:
+                census.stretches.append(_Stretch(len(census.programs), number, shard))
+            if threads > 1:
+                events = len(folder.at(shard, row).trace)
+            program = program_sha256(code)
+            known = known_by(id_, program, events)
+            sha256.update(known)
+            census.programs.append(int(program[:16], 16))
+            census.known_by += hashlib.blake2b(known, digest_size=_DIGEST).digest()
+            if not train_ok and not settings.any_licence:
+                census.not_cleared[origin(source, licence)] += 1
+    census.sha256 = sha256.hexdigest()
+    count = len(census.programs)
+    if census.not_cleared.total() == count:
+        raise InputError(f"no recording of {count} gives lessons. {if_cleared(census.not_cleared)}")
+    return census
+
+
+# -- the work ----------------------------------------------------------------------------------------
+
+
+class _Some:
+    """Recordings here and there, in the order that all of them have."""
+
+    def __init__(self, folders: list[str], items: list[list[tuple[int, str, int]]]) -> None:
+        wanted = [(folder, shard, row) for item in items for folder, shard, row in item]
+        self.where = sorted(wanted, key=lambda one: (one[0], len(one[1]), *one[1:]))
+        shards: dict[int, set[str]] = {}
+        for folder, shard, _ in self.where:
+            shards.setdefault(folder, set()).add(shard)
+        self.folders = {number: Recordings(folders[number], shards=names) for number, names in shards.items()}
+
+    def __iter__(self) -> Iterator[Recording]:
+        for folder, shard, row in self.where:
+            yield self.folders[folder].at(shard, row)
+
+
+@lru_cache(maxsize=1)
+def _tokenizer(name: str) -> AnyTokenizer:
+    return open_tokenizer(name)
+
+
+@lru_cache(maxsize=1)
+def _held_out(path: Path, sha256: str) -> HeldOut:
+    """The programs that the driver wrote down. sha256: over them."""
+    held_out = HeldOut()
+    for name, code in read_items(path, 0, 1 << 60):
+        held_out.add(name, code)
+    if held_out.sha256 != sha256:
+        raise InputError(f"{path}: was changed while the job ran. Start it again.")
+    return held_out
+
+
+def _make(task: dict[str, Any]) -> Line | None:
+    """Make the lessons of items FIRST to STOP of a shard. If that is all of it, it is put in its place."""
+    if task["deskcheck"] != __version__:
+        raise InputError(
+            f"{os.uname().nodename}: has deskcheck {__version__}; the machine that planned the job has "
+            f"{task['deskcheck']}. Install the same on all of them."
+        )
+    place = Place(task["folder"])
+    for folder in (place.folder, *map(Path, task["runs"])):
+        if not folder.is_dir():
+            node = os.uname().nodename
+            raise InputError(f"{node}: does not see {folder}: a job needs folders that all machines share.")
+    first, stop = task["first"], task["stop"]
+    items = read_items(place.plan(task["shard"]), first, stop)
+    scratch = place.scratch(task["shard"], first, stop)
+    with place.doing("make a shard"):
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+    if task["blame"] is None:
+        try:
+            summary = _lessons(task, items, scratch)
+        except RecordingError as error:
+            if isinstance(error.__cause__, OSError):
+                raise
+            raise InputError(
+                str(error)
+            ) from error  # damaged: no fault of a program's, and no use to try again
+    else:
+        summary = Summary(recordings=sum(map(len, items)))
+        summary.leave_out("recordings", _ENDED, summary.recordings)
+    problems = {} if task["blame"] is None else {_named(task, items[0][0]): task["blame"]}
+    told = {"programs": len(items), "problems": problems, "summary": summary.to_dict()}
+    with place.doing("put a shard in its place"):
+        write_whole(scratch / "told.json", json.dumps(told))
+        if not task["whole"]:
+            return None
+        line = _put(place, task["shard"], [scratch])
+        shutil.rmtree(scratch, ignore_errors=True)
+        return line
+
+
+def _lessons(task: dict[str, Any], items: list[Any], scratch: Path) -> Summary:
+    settings = LessonSettings(**{name: _tuple(value) for name, value in task["settings"].items()})
+    tokenizer = _tokenizer(settings.tokenizer)
+    recordings = _Some(task["runs"], items)
+    held_out = _held_out(Place(task["folder"]).hidden / _HELD_OUT, task["held_out"])
+    choice = Choice(recordings, settings, tokenizer, held_out)
+    maker = Maker(settings, tokenizer, choice)
+    maker.summary.programs = choice.usable
+    shard = Shard(scratch, task["shard"], maker.schema)
+    for place, recording in enumerate(recordings):
+        maker.add(place, recording, shard)
+        maker.finished(place, recording)
+    maker.flush(shard)
+    shard.finish()
+    return maker.summary
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _named(task: dict[str, Any], where: tuple[int, str, int]) -> str:
+    """The id of a recording, which may be one that cannot be read."""
+    folder, shard, row = where
+    columns = Recordings(task["runs"][folder], shards={shard}).columns("id")
+    return next(id_ for _, at, id_ in columns if at == row)
+
+
+def _join(task: dict[str, Any]) -> Line:
+    """Make a shard of its parts, given as ``[first, stop]`` in order."""
+    place = Place(task["folder"])
+    with place.doing("join the parts of a shard"):
+        parts = [place.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
+        return _put(place, task["shard"], parts)
+
+
+def _put(place: Place, name: str, parts: list[Path]) -> Line:
+    """Put the files of a shard in their places, as one of all parts."""
+    paths: dict[str, Path] = {}
+    for split in SPLITS:
+        sources = [path for part in parts for path in part.glob(f"{split}-*.parquet")]
+        if not sources:
+            continue
+        paths[split] = place.file(split, name)
+        if len(parts) > 1:  # they stay, should this be stopped and begun again
+            sources = [_joined(sources, place.work / f"{name}.{split}")]
+        sync(sources[0])
+        os.replace(sources[0], paths[split])
+    sync(place.folder)
+    told = [json.loads((part / "told.json").read_bytes()) for part in parts]
+    summary = Summary()
+    for one in told:
+        summary.add(Summary(**one["summary"]))
+    left_out = summary.left_out.get("recordings", {})
+    return {
+        "shard": name,
+        "programs": sum(one["programs"] for one in told),
+        "events": summary.events,
+        "outcomes": {"taken": summary.recordings - sum(left_out.values()), **left_out},
+        "not_repeatable": left_out.get("not repeatable", 0),
+        "problems": {id_: how for one in told for id_, how in one["problems"].items()},
+        **file_facts(paths),
+        "finished": round(time.time(), 3),
+        "summary": summary.to_dict(),
+    }
+
+
+def _joined(sources: list[Path], into: Path) -> Path:
+    """Several files as one, row group by row group."""
+    with file_writer(into, pq.read_schema(sources[0])) as writer:
+        for source in sources:
+            with pq.ParquetFile(source, pre_buffer=False) as file:
+                for group in range(file.num_row_groups):
+                    writer.write_table(file.read_row_group(group, use_threads=False))
+    return into
+
+
+TASKS = {"make": _make, "join": _join}

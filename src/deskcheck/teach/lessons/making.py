@@ -1,0 +1,224 @@
+"""Lessons of recordings, one after another, as rows of a shard."""
+
+import hashlib
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from deskcheck.notation import NOTATIONS
+from deskcheck.notation.layout import program_text
+from deskcheck.recording import Program, Recording
+from deskcheck.scale.seen import Seen
+from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, split_of
+from deskcheck.teach.lessons.ids import encoder
+from deskcheck.teach.lessons.rows import (
+    STEPWISE,
+    Lesson,
+    count_states,
+    level_of,
+    paths_of_states,
+    step_lessons,
+    trace_lesson,
+)
+from deskcheck.teach.lessons.runs import Choice
+from deskcheck.teach.lessons.settings import LessonSettings, Summary, program_sha256
+from deskcheck.teach.lessons.shards import Rows, Shard, Shared, schema
+from deskcheck.teach.lessons.tokens import AnyTokenizer
+
+
+class Maker:
+    """Makes the lessons of recordings and counts them in `summary`. Rows wait in memory until there are
+    enough of a split to write, or `flush` is called."""
+
+    def __init__(self, settings: LessonSettings, tokenizer: AnyTokenizer, choice: Choice) -> None:
+        self.settings = settings
+        self.choice = choice
+        self.encoder = encoder(tokenizer)
+        self.schema = schema(self.encoder.type if settings.ids else None)
+        self.summary = Summary()
+        self.unwritten: Counter[str] = Counter()
+        """Lessons that the tokenizer cannot write, by reason."""
+        self.seen: defaultdict[bytes, Seen] = defaultdict(Seen)
+        """Of programs that have runs still to come: which lessons there were."""
+        self._prefix = _Prefix()
+        self._rows: dict[str, Rows] = {}
+
+    def flush(self, shard: Shard) -> None:
+        """Write what waits."""
+        for split in list(self._rows):
+            shard.write(split, self._rows.pop(split))
+
+    def finished(self, place: int, recording: Recording) -> None:
+        """A recording is done: forget the lessons of its program if it was the last of that."""
+        if place in self.choice.refused:
+            return
+        sha = bytes.fromhex(program_sha256(recording.program.code))
+        known = self.choice.programs[sha]
+        known.left -= 1
+        if not known.left:
+            self.seen.pop(sha, None)
+
+    def add(self, place: int, recording: Recording, shard: Shard) -> None:
+        summary = self.summary
+        summary.recordings += 1
+        summary.events += len(recording.trace)
+        if reason := self.choice.refused.get(place):
+            summary.leave_out("recordings", reason)
+            return
+        program = recording.program
+        if program.code != self._prefix.code:
+            self._prefix = self._prefix_of(program)
+        for notation in self.settings.notations:
+            if NOTATIONS[notation].instructions and recording.environment.level != "instruction":
+                summary.leave_out(notation, "recorded by line")
+            elif notation in STEPWISE:
+                self._add(self._steps(place, recording, notation), notation, recording, shard)
+            elif whole := trace_lesson(recording, notation, self.settings.budget, summary.leave_out):
+                self._add([whole], notation, recording, shard)
+
+    def _prefix_of(self, program: Program) -> "_Prefix":
+        text, sha = program_text(program), program_sha256(program.code)
+        self.encoder.program(text)
+        return _Prefix(
+            text,
+            program.code,
+            bytes.fromhex(sha),
+            split_of(sha, self.settings.validation, self.settings.test),
+            hashlib.blake2b(f"{text}\0".encode("utf-8", "surrogatepass"), digest_size=8),
+        )
+
+    def _steps(self, place: int, recording: Recording, notation: str) -> Iterator[Lesson]:
+        chance = random.Random(f"{self.settings.seed} {notation} {self._prefix.sha.hex()} {recording.id}")
+        count = count_states(recording, notation)
+        at_most = self.choice.steps.get(place)
+        starts = max(0, count - min(self.settings.jumps))
+        if not starts:
+            self.summary.leave_out(notation, "shorter than the jump", 1)
+        if at_most is not None and at_most < starts:
+            self.summary.leave_out(notation, "not drawn", starts - at_most)
+        paths = paths_of_states(recording, notation) if self.settings.by_path else None
+        chosen = chosen_steps(count, at_most, self.settings.jumps, chance, paths)
+        return step_lessons(recording, notation, chosen, self.summary.leave_out)
+
+    def _add(self, lessons: Iterable[Lesson], notation: str, recording: Recording, shard: Shard) -> None:
+        """Write lessons of one recording in one notation."""
+        prefix, program = self._prefix, recording.program
+        shared = Shared(
+            prefix.text,
+            program.id,
+            prefix.sha.hex(),
+            notation,
+            level_of(notation),
+            len(recording.trace),
+            program.source,
+            program.licence,
+            program.train_ok,
+            prefix.split,
+        )
+        seen = self.seen[prefix.sha]
+        for some in _batches(lessons):
+            new: list[Lesson] = []
+            keys: list[int] = []
+            for lesson in some:
+                hashed = prefix.hashed.copy()
+                text = f"{lesson.state}{lesson.asked}\0{lesson.completion}"
+                hashed.update(text.encode("utf-8", "surrogatepass"))
+                key = int.from_bytes(hashed.digest(), "little")
+                if seen.add(key):
+                    new.append(lesson)
+                    keys.append(key)
+            if len(new) < len(some):
+                self.summary.leave_out(notation, "the same lesson again", len(some) - len(new))
+            self._add_new(new, keys, shared, shard)
+
+    def _add_new(self, lessons: list[Lesson], keys: list[int], shared: Shared, shard: Shard) -> None:
+        summary, split, budget = self.summary, shared.split, self.settings.budget
+        lengths, depths = Counter[int](), Counter[int]()
+        kept = all_tokens = all_trained = 0
+        run: Rows | None = None
+        rows = self._rows_of(split)
+        for lesson, key, encoded in zip(lessons, keys, self.encoder.encode(lessons), strict=True):
+            if isinstance(encoded, str):
+                summary.leave_out(shared.notation, encoded)
+                self.unwritten[encoded] += 1
+                continue
+            trained = encoded.answer + 1
+            tokens = encoded.ignored + trained
+            if tokens > budget:
+                summary.leave_out(shared.notation, "over the budget")
+                summary.shortest_left_out = min(tokens, summary.shortest_left_out or tokens)
+                continue
+            if rows.full:
+                shard.write(split, self._rows.pop(split))
+                rows = self._rows_of(split)
+            if run is not rows:
+                run = rows
+                rows.shared.append(shared)
+            rows.where.append(len(rows.shared) - 1)
+            rows.prompts.append(lesson.prompt)
+            rows.completions.append(lesson.completion)
+            rows.jumps.append(lesson.jump)
+            rows.events.append(lesson.event)
+            rows.depths.append(lesson.depth)
+            rows.tokens.append(tokens)
+            rows.prefixes.append(encoded.prefix)
+            rows.trained.append(trained)
+            rows.keys.append(key)
+            rows.chars += len(lesson.state) + len(lesson.asked) + len(lesson.completion)
+            if rows.ids is not None:
+                rows.ids.add(encoded)
+            kept += 1
+            all_tokens += tokens
+            all_trained += trained
+            lengths[(tokens - 1).bit_length()] += 1
+            depths[lesson.depth] += 1
+        if not kept:
+            return
+        counts = summary.kept.setdefault(split, {}).setdefault(shared.notation, dict.fromkeys(_COUNTS, 0))
+        for name, count in zip(_COUNTS, (kept, all_tokens, all_trained), strict=True):
+            counts[name] += count
+        for found, more in (
+            (summary.sources, {shared.source: kept}),
+            (summary.licences, {shared.licence or "none": kept}),
+            (summary.tokens, {f"<= {1 << bits}": count for bits, count in lengths.items()}),
+            (summary.depths, {str(depth): count for depth, count in depths.items()}),
+        ):
+            for what, count in more.items():
+                found[what] = found.get(what, 0) + count
+
+    def _rows_of(self, split: str) -> Rows:
+        rows = self._rows.get(split)
+        if rows is None:
+            rows = self._rows[split] = Rows(self.encoder.rows() if self.settings.ids else None)
+        return rows
+
+
+_COUNTS = ("lessons", "tokens", "trained_tokens")
+_BATCH_LESSONS, _BATCH_CHARS = 512, 1 << 20
+
+
+def _batches(lessons: Iterable[Lesson]) -> Iterator[list[Lesson]]:
+    """So many at a time that tokenizing them together pays, and no more."""
+    some: list[Lesson] = []
+    chars = 0
+    for lesson in lessons:
+        some.append(lesson)
+        chars += len(lesson.state) + len(lesson.completion)
+        if len(some) >= _BATCH_LESSONS or chars >= _BATCH_CHARS:
+            yield some
+            some, chars = [], 0
+    if some:
+        yield some
+
+
+@dataclass(slots=True)
+class _Prefix:
+    """What all lessons of a program share."""
+
+    text: str = ""
+    code: str | None = None
+    sha: bytes = b""
+    split: str = SPLITS[0]
+    hashed: Any = None

@@ -1,0 +1,135 @@
+"""The lessons of one recording: what a model is shown, and what it is to say.
+
+A step's lesson goes from one state to the one `jump` events later (`dynamic`, `dynamic_instruction`); in the
+other notations a lesson is a whole run. What a program's own text does not decide is no lesson: a place in
+another file, a trace whose end is missing.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from deskcheck.notation import NOTATIONS, Moment, moments
+from deskcheck.notation.forms.running import RunningTexts
+from deskcheck.notation.layout import step_question, trace_prompt
+from deskcheck.recording import Kind, Recording
+
+STEPWISE = ("dynamic", "dynamic_instruction")
+"""Notations whose lessons are steps."""
+_ELIDING = {"direct": None, "inline": 100_000}
+"""Notations in which a long run can be a short text -> events beyond which none is written: `inline` holds
+what every line did until the end."""
+
+LeftOut = Callable[[str, str, int], None]
+"""Told of what gives no lesson: notation, reason, how many."""
+
+
+class Lesson(NamedTuple):
+    """What comes after the program.
+
+    state, asked: the prompt's two parts; of a whole run there is no state. A newline begins what is asked
+    about a state. jump, event: of steps; None for a whole run. depth: frames on the call stack; of a whole
+    run the most.
+    """
+
+    state: str
+    asked: str
+    completion: str
+    jump: int | None
+    event: int | None
+    depth: int
+
+    @property
+    def prompt(self) -> str:
+        return self.state + self.asked
+
+
+def level_of(notation: str) -> str:
+    return "instruction" if NOTATIONS[notation].instructions else "line"
+
+
+def count_states(recording: Recording, notation: str) -> int:
+    """How many states a run has in a stepwise notation."""
+    if recording.environment.level != "instruction" or NOTATIONS[notation].instructions:
+        return len(recording.trace)
+    return len(paths_of_states(recording, notation))
+
+
+def paths_of_states(recording: Recording, notation: str) -> list[tuple[int, int, int]]:
+    """The lines before, at and after each state of a run in a stepwise notation; 0 where there is none."""
+    every = NOTATIONS[notation].instructions
+    lines = [row.line for row in recording.trace.rows if every or row.kind != Kind.INSTRUCTION]
+    return list(zip([0, *lines], lines, [*lines[1:], 0], strict=False))
+
+
+def step_lessons(
+    recording: Recording, notation: str, chosen: Iterable[tuple[int, int]], left_out: LeftOut
+) -> Iterator[Lesson]:
+    """A lesson for each chosen (state, jump); they come in order of the states."""
+    program = recording.program
+    code = program.code.splitlines()
+    steps = iter(chosen)
+    step = next(steps, None)
+    waiting: dict[int, list[tuple[str, str, int, int, int]]] = {}
+    asked: dict[tuple[int, int], str] = {}
+    states = RunningTexts(file=program.filename, instructions=NOTATIONS[notation].instructions)
+    at = -1
+    for row in recording.trace.rows:
+        if not states.advance(row):
+            continue
+        at += 1
+        ready = waiting.pop(at, None)
+        if ready is None and (step is None or step[0] != at):
+            if step is None and not waiting:
+                return
+            continue
+        text = states.text()
+        for before, asks, jump, start, depth in ready or ():
+            yield Lesson(before, asks, text, jump, start, depth)
+        while step is not None and step[0] == at:
+            jump = step[1]
+            step = next(steps, None)
+            line = states.current_line
+            if line is None:
+                left_out(notation, "in another file", 1)
+                continue
+            question = asked.get((line, jump))
+            if question is None:
+                question = asked[line, jump] = step_question(code, line, jump)
+            waiting.setdefault(at + jump, []).append((text, question, jump, at, states.depth))
+
+
+class _OtherFile(Exception):
+    """A run went into another file than the program's."""
+
+
+def trace_lesson(recording: Recording, notation: str, budget: int, left_out: LeftOut) -> Lesson | None:
+    """The lesson of a whole run; None, and why is told, where it is none."""
+    trace, program = recording.trace, recording.program
+    if trace.cut or recording.ending.cut:
+        left_out(notation, "the trace is cut", 1)
+        return None
+    # An event is a line; no tokenizer makes less than a token of that. So a run of ten million events is not
+    # written out only to be measured.
+    most = _ELIDING.get(notation, budget)
+    if most is not None and count_states(recording, notation) > most:
+        left_out(notation, "over the budget" if most == budget else f"over {most} events", 1)
+        return None
+    deepest = 0
+
+    def states() -> Iterator[Moment]:
+        nonlocal deepest
+        for moment in moments(trace, file=program.filename):
+            if moment.running.file is not None:
+                raise _OtherFile
+            deepest = max(deepest, len(moment.frames))
+            yield moment
+
+    try:
+        text = NOTATIONS[notation].write(states(), program.code)
+    except _OtherFile:
+        left_out(notation, "in another file", 1)
+        return None
+    if not text:
+        left_out(notation, "the trace does not show the end", 1)
+        return None
+    return Lesson("", trace_prompt(program, notation), text, None, None, deepest)

@@ -1,0 +1,226 @@
+"""Lessons on disk: ``train-00000.parquet``, ``validation-00000.parquet``, ...; docs/lessons.md describes the
+columns. A shard's files get their names when they are whole, all before ``lessons.json`` speaks of them: what
+it does not speak of, a killed builder left.
+"""
+
+import json
+import os
+import re
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from deskcheck.files import disk_errors, sync
+from deskcheck.recording import InputError
+from deskcheck.teach.lessons.choice import SPLITS
+from deskcheck.teach.lessons.ids import Ids
+
+_TEXT, _COUNT = pa.string(), pa.int32()
+_SHARED_TEXT = pa.dictionary(pa.int32(), _TEXT)
+"""In memory: rows one after another share the program. In the file it is text as any other."""
+COLUMNS = {
+    "prefix": _SHARED_TEXT,
+    "prompt": _TEXT,
+    "completion": _TEXT,
+    "program": _SHARED_TEXT,
+    "program_sha256": _SHARED_TEXT,
+    "notation": _SHARED_TEXT,
+    "level": _SHARED_TEXT,
+    "jump": _COUNT,
+    "index": pa.int64(),
+    "depth": _COUNT,
+    "events": pa.int64(),
+    "prefix_tokens": _COUNT,
+    "tokens": _COUNT,
+    "trained_tokens": _COUNT,
+    "source": _SHARED_TEXT,
+    "licence": _SHARED_TEXT,
+    "train_ok": pa.bool_(),
+    "split": _SHARED_TEXT,
+    "key": pa.uint64(),
+}
+_GROUP_BYTES = 16 << 20
+_GROUP_ROWS = 20_000
+_FILE = re.compile(rf"(?:{'|'.join(SPLITS)})-(\d{{5,}})\.parquet(\.part)?")
+
+
+STATE_NAME = "lessons.json"
+_JOB_NAME = "job.json"
+
+
+def refuse_unfinished(folder: Path) -> None:
+    """Raise InputError for a folder whose lessons are not all there: their making was ended."""
+    state = _state(folder)
+    begun = (folder / _JOB_NAME).exists() if state is None else not state.get("complete", True)
+    if begun:
+        raise InputError(
+            f"{folder}: its lessons are not whole, the making of them was ended. The same `deskcheck "
+            "lessons` command goes on with it."
+        )
+
+
+def taught_as(folder: Path) -> dict[str, Any]:
+    """Notations and jumps of a folder of lessons; empty where it does not say."""
+    settings = (_state(folder) or {}).get("settings", {})
+    return {name: settings[name] for name in ("notations", "jumps") if name in settings}
+
+
+def _state(folder: Path) -> dict[str, Any] | None:
+    path = folder / STATE_NAME
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise InputError(f"{path}: damaged. Make the lessons anew, in another folder.")
+    return found
+
+
+class Shared(NamedTuple):
+    """What rows one after another have in common."""
+
+    prefix: str
+    program: str
+    program_sha256: str
+    notation: str
+    level: str
+    events: int
+    source: str
+    licence: str | None
+    train_ok: bool
+    split: str
+
+
+def schema(token: Any | None) -> Any:
+    """Columns of a shard. token: the Arrow type of a token, None without tokens."""
+    tokens = {} if token is None else dict.fromkeys(("input_ids", "labels"), pa.list_(token))
+    return pa.schema(COLUMNS | tokens)
+
+
+class Rows:
+    """Rows of one split in the making."""
+
+    def __init__(self, ids: Ids | None) -> None:
+        self.ids = ids
+        self.shared: list[Shared] = []
+        self.where = array("i")
+        """Of each row, its place in `shared`."""
+        self.prompts: list[str] = []
+        self.completions: list[str] = []
+        self.jumps: list[int | None] = []
+        self.events: list[int | None] = []
+        self.depths: list[int] = []
+        self.tokens = array("i")
+        self.prefixes = array("i")
+        self.trained = array("i")
+        self.keys = array("Q")
+        self.chars = 0
+
+    def __len__(self) -> int:
+        return len(self.where)
+
+    @property
+    def size_bytes(self) -> int:
+        return self.chars + (self.ids.size_bytes if self.ids else 0)
+
+    @property
+    def full(self) -> bool:
+        return len(self.where) >= _GROUP_ROWS or self.size_bytes >= _GROUP_BYTES
+
+    def table(self, schema: Any) -> Any:
+        where = _numbers(pa.int32(), self.where)
+        columns = {
+            "prompt": pa.array(self.prompts, _TEXT),
+            "completion": pa.array(self.completions, _TEXT),
+            "jump": self.jumps,
+            "index": self.events,
+            "depth": self.depths,
+            "tokens": _numbers(_COUNT, self.tokens),
+            "prefix_tokens": _numbers(_COUNT, self.prefixes),
+            "trained_tokens": _numbers(_COUNT, self.trained),
+            "key": _numbers(pa.uint64(), self.keys),
+        }
+        for name in Shared._fields:
+            of_runs = [getattr(shared, name) for shared in self.shared]
+            if COLUMNS[name] == _SHARED_TEXT:
+                texts = dict.fromkeys(text for text in of_runs if text is not None)
+                known = {text: at for at, text in enumerate(texts)}
+                places = pa.array([known.get(text) for text in of_runs], pa.int32()).take(where)
+                columns[name] = pa.DictionaryArray.from_arrays(places, pa.array(list(known), _TEXT))
+            else:
+                columns[name] = pa.array(of_runs, COLUMNS[name]).take(where)
+        if self.ids is not None:
+            columns["input_ids"], columns["labels"] = self.ids.columns()
+        return pa.table([columns[name] for name in schema.names], schema=schema)
+
+
+def _numbers(type_: Any, values: "array[int]") -> Any:
+    return pa.Array.from_buffers(type_, len(values), [None, pa.py_buffer(values)])
+
+
+def file_writer(path: Path, schema: Any) -> pq.ParquetWriter:
+    return pq.ParquetWriter(
+        str(path),
+        schema,
+        compression="zstd",
+        use_dictionary=[name for name in COLUMNS if COLUMNS[name] == _SHARED_TEXT],
+        store_schema=False,  # dictionaries are a matter of memory
+        write_statistics=["program_sha256", "notation", "tokens", "depth", "events"],
+        write_page_checksum=True,
+    )
+
+
+class Shard:
+    """The files of one number or name, in the making."""
+
+    def __init__(self, folder: Path, name: str, schema: Any) -> None:
+        self.folder = folder
+        self.name = name
+        self.schema = schema
+        self.rows = self.size_bytes = 0
+        self._files: dict[str, pq.ParquetWriter] = {}
+
+    def _part(self, split: str) -> Path:
+        return self.folder / f"{split}-{self.name}.parquet.part"
+
+    def write(self, split: str, rows: Rows) -> None:
+        with disk_errors(self._part(split), "write lessons"):
+            if split not in self._files:
+                self._files[split] = file_writer(self._part(split), self.schema)
+            self._files[split].write_table(rows.table(self.schema))
+        self.rows += len(rows)
+        self.size_bytes += rows.size_bytes
+
+    def finish(self) -> dict[str, Path]:
+        """Give the files their names. Those files, by split."""
+        files = {}
+        for split, file in self._files.items():
+            part = self._part(split)
+            with disk_errors(part, "write lessons"):
+                file.close()
+                sync(part)
+                os.replace(part, part.with_suffix(""))
+            files[split] = part.with_suffix("")
+        self._files = {}
+        return files
+
+    def abandon(self) -> None:
+        for split, file in self._files.items():
+            try:
+                file.close()
+            except (OSError, pa.ArrowException):  # what happened first is what to report
+                pass
+            self._part(split).unlink(missing_ok=True)
+
+
+def shard_files(folder: Path) -> Iterator[tuple[Path, int, bool]]:
+    """(path, number, whether it has its name) of what a builder wrote."""
+    for path in sorted(folder.iterdir()):
+        if found := _FILE.fullmatch(path.name):
+            yield path, int(found[1]), found[2] is None

@@ -1,0 +1,75 @@
+"""Recorded programs run by a model, and how well: from the start on, and each step from its true state."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from deskcheck.ask.results.statistics import Interval, mean_interval
+from deskcheck.ask.results.steps import Ran, Steps, steps_of
+from deskcheck.notation.divergence import Agreement
+from deskcheck.recording import Recording
+from deskcheck.teach.small.checkpoints import Checkpoint
+from deskcheck.teach.small.stepper import Run, Stepper, exact_steps, start_of, true_states
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stepped:
+    """A recording, what a model made of it, and where the two part."""
+
+    recording: Recording
+    run: Run
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """steps: of the chained runs (`ask.results.steps`). each: share of the steps from true states that are
+    exact, clustered by program; None where these were not asked for."""
+
+    steps: Steps
+    each: Interval | None
+
+
+def run_all(
+    checkpoint: Checkpoint,
+    recordings: Sequence[Recording],
+    *,
+    rows: int = 64,
+    budget: int = 1000,
+    jumps: Sequence[int] = (1,),
+    note: Callable[[int], None] = lambda steps: None,
+) -> Iterator[Stepped]:
+    """Every recording run by the model from its first state, as they end. note: is told of steps made."""
+    stepper = Stepper(checkpoint.network, checkpoint.tokenizer, rows=rows, budget=budget, jumps=jumps)
+    for number, run in stepper.run((start_of(recording) for recording in recordings), note):
+        recording = recordings[number]
+        yield Stepped(recording=recording, run=run, agreement=run.against(true_states(recording)))
+
+
+def report(
+    checkpoint: Checkpoint, stepped: Sequence[Stepped], *, each: int | None = None, rows: int = 64
+) -> Report:
+    """What runs come to. each: also ask for so many steps of every recording from its true states."""
+    steps = steps_of(
+        (
+            Ran(
+                key=one.recording.id,
+                asked=len(one.run.jumps),
+                agreement=one.agreement,
+                why=one.run.why or "",
+            ),
+            one.recording.program.code,
+        )
+        for one in stepped
+    )
+    assert steps is not None  # there is at least one recording
+    if each is None:
+        return Report(steps=steps, each=None)
+    scores: list[float] = []
+    clusters: list[str] = []
+    for one in stepped:
+        found = list(
+            exact_steps(checkpoint.network, checkpoint.tokenizer, one.recording, rows=rows, most=each)
+        )
+        scores += [float(exact) for exact in found]
+        clusters += [one.recording.program.code] * len(found)
+    return Report(steps=steps, each=mean_interval(scores, clusters))

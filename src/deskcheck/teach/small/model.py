@@ -1,0 +1,330 @@
+"""A small causal language model, for lessons in which many steps share one program.
+
+The architecture is Llama's (Touvron et al. 2023, arXiv:2302.13971: RMSNorm, rotary positions, SwiGLU, no
+biases, here with tied embeddings), and its weights are saved in the layout of Hugging Face's
+`LlamaForCausalLM`, so that everything that runs those runs these.
+
+What is its own is `Context`: a program is read once, and any number of steps about it attend to it and each
+to itself alone, so that a step costs its own tokens and not the program's. That is the block mask of a
+sequence that holds the program and all its steps, without the blocks that the mask leaves out.
+
+Needs torch (the extra ``[teach]``).
+"""
+
+import json
+import math
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from deskcheck.recording import InputError
+from deskcheck.teach.small.gradients import Attended, RootMeanSquare
+
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+BASE = 10_000.0
+"""Of the rotary positions' wavelengths."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """Sizes of a model. vocabulary: number of tokens; width: of the residual stream; hidden: of the layers
+    between; behind: so many tokens before each are known at it from the first layer on (`Behind`); with any,
+    the model is no Llama any more."""
+
+    vocabulary: int
+    layers: int = 5
+    width: int = 192
+    heads: int = 4
+    hidden: int = 512
+    behind: int = 0
+
+    def __post_init__(self) -> None:
+        if self.width % (2 * self.heads):
+            raise InputError(
+                f"width={self.width} must be an even multiple of heads={self.heads}: rotary positions "
+                "turn pairs of numbers in each head."
+            )
+
+    @classmethod
+    def of(cls, *, layers: int = 5, width: int = 192, vocabulary: int = 0, behind: int = 3) -> "Shape":
+        """One of that width: heads of 32 each, which products in 16 bits are quick with, four where the width
+        holds no whole number of those; and 8/3 of it between, as Llama has, in steps of 64."""
+        return cls(
+            vocabulary=vocabulary,
+            layers=layers,
+            width=width,
+            heads=4 if width % 32 else width // 32,
+            hidden=-(-width * 8 // 3 // 64) * 64,
+            behind=behind,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What rows of tokens have before them. keys, values: a layer each, [rows, heads, size, width of a head];
+    lengths: [rows], how much of it there is of each row."""
+
+    keys: tuple[Tensor, ...]
+    values: tuple[Tensor, ...]
+    lengths: Tensor
+
+    def of(self, rows: Tensor) -> "Context":
+        """The context of the rows with these numbers, in their order; a number may be there many times."""
+        return Context(
+            tuple([k.index_select(0, rows) for k in self.keys]),
+            tuple([v.index_select(0, rows) for v in self.values]),
+            self.lengths.index_select(0, rows),
+        )
+
+
+class Norm(nn.Module):
+    """Root mean square normalisation."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if _by_hand(x.device):
+            out: Tensor = RootMeanSquare.apply(x, self.weight, 1e-6, _computed(x.device, x.dtype))
+            return out
+        return nn.functional.rms_norm(x, (x.shape[-1],), self.weight.to(x.dtype), 1e-6)
+
+
+def turns(positions: Tensor, head: int) -> tuple[Tensor, Tensor]:
+    """What `rotated` turns heads of this width by. positions: [rows, length]; cosines, and sines with the
+    sign that each half takes them with, [rows, 1, length, head]."""
+    half = head // 2
+    waves = BASE ** (-torch.arange(half, device=positions.device, dtype=torch.float32) / half)
+    angles = positions[:, None, :, None].float() * waves
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([cos, cos], -1), torch.cat([-sin, sin], -1)
+
+
+def rotated(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
+    """x: [rows, heads, length, head] turned by `turns`: of each pair of numbers, which stand half a head
+    apart."""
+    cos, sin = turn
+    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
+
+
+def _by_hand(device: torch.device) -> bool:
+    """Whether gradients are those of `gradients`: where the model is trained on a CPU."""
+    return device.type == "cpu" and torch.is_grad_enabled()
+
+
+def _computed(device: torch.device, dtype: torch.dtype) -> torch.dtype:
+    """The type that products are computed in."""
+    return torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else dtype
+
+
+class Attention(nn.Module):
+    """Attention of each row to its context and, causally, to itself."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.heads = shape.heads
+        self.q_proj = nn.Linear(shape.width, shape.width, bias=False)
+        self.k_proj = nn.Linear(shape.width, shape.width, bias=False)
+        self.v_proj = nn.Linear(shape.width, shape.width, bias=False)
+        self.o_proj = nn.Linear(shape.width, shape.width, bias=False)
+
+    def forward(
+        self,
+        x: Tensor,
+        turn: tuple[Tensor, Tensor],
+        context: tuple[Tensor, Tensor] | None,
+        seen: Tensor,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """x: [rows, length, width]; turn: of its positions (`turns`); seen: [rows or 1, 1, length,
+        size + length], added to the logits. The output, and keys and values of x."""
+        rows, length, width = x.shape
+
+        def split(y: Tensor) -> Tensor:
+            return y.view(rows, length, self.heads, width // self.heads).transpose(1, 2)
+
+        q, k = rotated(split(self.q_proj(x)), turn), rotated(split(self.k_proj(x)), turn)
+        v = split(self.v_proj(x))
+        keys = torch.cat([context[0], k], 2) if context else k
+        values = torch.cat([context[1], v], 2) if context else v
+        if _by_hand(x.device):
+            out: Tensor = Attended.apply(q * (1 / math.sqrt(q.shape[-1])), keys, values, seen)
+        else:
+            out = nn.functional.scaled_dot_product_attention(q, keys, values, attn_mask=seen)
+        return self.o_proj(out.transpose(1, 2).reshape(rows, length, width)), k, v
+
+
+class Mixing(nn.Module):
+    """SwiGLU."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.gate_proj = nn.Linear(shape.width, shape.hidden, bias=False)
+        self.up_proj = nn.Linear(shape.width, shape.hidden, bias=False)
+        self.down_proj = nn.Linear(shape.hidden, shape.width, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.down_proj(nn.functional.silu(self.gate_proj(x)) * self.up_proj(x))
+        return out
+
+
+class Behind(nn.Module):
+    """Adds to each token's embedding those of the tokens before it, each through a matrix of its own.
+
+    To find what stands behind a name, attention then has to look once: without it a first layer must carry
+    each token to the place of the next. A short convolution (Allen-Zhu 2025, "Canon layers", of which this is
+    the one at the input; token shift in RWKV, Peng et al. 2023, arXiv:2305.13048)."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.proj = nn.Linear(shape.behind * shape.width, shape.width, bias=False)
+
+    def forward(self, x: Tensor, tokens: int) -> Tensor:
+        """x: [rows, those before and these, width] -> [rows, tokens, width]."""
+        more = x.shape[1] - tokens
+        shifted = torch.cat([x[:, more - back : more - back + tokens] for back in range(1, more + 1)], -1)
+        added: Tensor = self.proj(shifted)
+        return x[:, more:] + added
+
+
+class Layer(nn.Module):
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.input_layernorm = Norm(shape.width)
+        self.self_attn = Attention(shape)
+        self.post_attention_layernorm = Norm(shape.width)
+        self.mlp = Mixing(shape)
+
+
+class Model(nn.Module):
+    """A causal language model over tokens."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.embed_tokens = nn.Embedding(shape.vocabulary, shape.width)
+        self.behind = Behind(shape) if shape.behind else None
+        self.layers = nn.ModuleList([Layer(shape) for _ in range(shape.layers)])
+        self.norm = Norm(shape.width)
+        for name, weight in self.named_parameters():
+            if weight.dim() == 2:
+                # As in GPT-2 (Radford et al. 2019): what is added to the residual stream starts small.
+                last = name.endswith(("o_proj.weight", "down_proj.weight"))
+                nn.init.normal_(weight, std=0.02 / math.sqrt(2 * shape.layers) if last else 0.02)
+        if self.behind is not None:  # what it adds is as large as what it is added to
+            nn.init.normal_(self.behind.proj.weight, std=0.5 / math.sqrt(shape.width))
+
+    def embedded(self, tokens: Tensor, before: Tensor | None) -> Tensor:
+        """The embeddings of tokens, with those behind them. before: [rows, `Shape.behind`], the tokens that
+        stand before the first, -1 where there is none; None: there are none at all."""
+        x: Tensor = self.embed_tokens(tokens)
+        if self.behind is None:
+            return x
+        if before is None:
+            x = nn.functional.pad(x, (0, 0, self.shape.behind, 0))
+        else:
+            there = (before >= 0).to(x.dtype)[..., None]
+            x = torch.cat([self.embed_tokens(before.clamp(min=0)) * there, x], 1)
+        out: Tensor = self.behind(x, tokens.shape[1])
+        return out
+
+    def forward(
+        self, tokens: Tensor, context: Context | None = None, before: Tensor | None = None
+    ) -> tuple[Tensor, Context]:
+        """tokens: [rows, length], filled up at their ends with anything -> what is known at each token,
+        [rows, length, width] (`logits` makes logits of it), and keys and values of these tokens, whose
+        lengths are `length`. Positions count from where the context of a row ends. before: the last tokens
+        of the context, [rows, `Shape.behind`]; None where there is no context."""
+        rows, length = tokens.shape
+        start = context.lengths if context else torch.zeros(rows, dtype=torch.long, device=tokens.device)
+        positions = start[:, None] + torch.arange(length, device=tokens.device)[None, :]
+        seen = torch.full((length, length), -math.inf, device=tokens.device).triu(1)[None, None]
+        if context:
+            size = context.keys[0].shape[2]
+            beyond = torch.arange(size, device=tokens.device)[None, :] >= start[:, None]
+            there = torch.zeros(beyond.shape, device=tokens.device).masked_fill(beyond, -math.inf)
+            there = there[:, None, None, :].expand(rows, 1, length, size)
+            seen = torch.cat([there, seen.expand(rows, 1, length, length)], -1)
+        x = self.embedded(tokens, before)
+        computed = _computed(x.device, x.dtype)
+        seen = seen.to(computed)
+        cos, sin = turns(positions, self.shape.width // self.shape.heads)
+        turn = cos.to(computed), sin.to(computed)
+        keys, values = [], []
+        for number, layer in enumerate(self.layers):
+            assert isinstance(layer, Layer)
+            known = (context.keys[number], context.values[number]) if context else None
+            out, k, v = layer.self_attn(layer.input_layernorm(x), turn, known, seen)
+            keys.append(k)
+            values.append(v)
+            x = x + out
+            x = x + layer.mlp(layer.post_attention_layernorm(x))
+        return self.norm(x), Context(tuple(keys), tuple(values), torch.full_like(start, length))
+
+    def read(self, tokens: Tensor, lengths: Tensor) -> Context:
+        """The context that programs make. tokens: [programs, length]; lengths: [programs]."""
+        return replace(self(tokens)[1], lengths=lengths)
+
+    def logits(self, x: Tensor) -> Tensor:
+        """[..., width] -> [..., vocabulary]."""
+        return x @ self.embed_tokens.weight.t().to(x.dtype)
+
+    # ---- files ----
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Writes `config.json`, with `about` under "deskcheck", and `model.safetensors`."""
+        from safetensors.torch import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        weights = {f"model.{name}": weight.detach().float().cpu() for name, weight in self.named_parameters()}
+        told = {**about, "shape": asdict(self.shape)}
+        save_file(weights, folder / WEIGHTS, {"format": "pt"})
+        (folder / CONFIG).write_text(json.dumps(_llama(self.shape) | {"deskcheck": told}, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path) -> tuple["Model", dict[str, Any]]:
+        """A model that was saved, and what was said about it. Raises InputError for any other folder."""
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            config = json.loads((folder / CONFIG).read_text())
+            about = config["deskcheck"]
+            model = cls(Shape(**about["shape"]))
+            weights = load_file(folder / WEIGHTS)
+            model.load_state_dict({name.removeprefix("model."): weight for name, weight in weights.items()})
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+            raise InputError(
+                f"{folder}: holds no model of deskcheck ({type(error).__name__}: {error}). "
+                "`deskcheck teach LESSONS --out FOLDER` makes one."
+            ) from error
+        return model, about
+
+
+def _llama(shape: Shape) -> dict[str, Any]:
+    """The configuration of Hugging Face's LlamaForCausalLM with the same computation; nothing where that has
+    none."""
+    if shape.behind:
+        return {}
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "vocab_size": shape.vocabulary,
+        "hidden_size": shape.width,
+        "intermediate_size": shape.hidden,
+        "num_hidden_layers": shape.layers,
+        "num_attention_heads": shape.heads,
+        "num_key_value_heads": shape.heads,
+        "rms_norm_eps": 1e-6,
+        "rope_theta": BASE,
+        "hidden_act": "silu",
+        "tie_word_embeddings": True,
+        "max_position_embeddings": 8192,
+        "attention_bias": False,
+        "mlp_bias": False,
+        "torch_dtype": "float32",
+    }

@@ -1,0 +1,80 @@
+"""Checkpoints of `deskcheck teach` as models that can be asked: ``taught/FOLDER``. Inspect AI loads this by
+its entry point. Needs the extra ``[ask]``.
+
+A prompt is read as lessons lay it out: the program first, ended by an empty line, which is kept for the next
+prompt about it. The words that explain a notation are left out, since these models know nothing else.
+"""
+
+from collections import OrderedDict
+from functools import partial
+from threading import Lock
+from typing import Any
+
+from anyio.to_thread import run_sync
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, modelapi
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from deskcheck.notation.forms.explained import EXPLAINED
+from deskcheck.teach.small.checkpoints import folder_of, open_checkpoint
+from deskcheck.teach.small.interpreter import Rows
+
+_KEPT = 64
+"""Programs that stay read."""
+
+
+@modelapi(name="taught")
+class Taught(ModelAPI):
+    """A checkpoint that answers greedily, one prompt at a time. device: where a torch model runs.
+
+    folder: where its files are, which `deskcheck ask` notes.
+    """
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 (the signature that Inspect calls)
+        **model_args: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        self.folder = folder_of(model_name)
+        self.checkpoint = open_checkpoint(model_name, str(model_args.pop("device", "cpu")))
+        self._read: OrderedDict[str, Rows] = OrderedDict()
+        self._alone = Lock()
+
+    async def generate(
+        self,
+        input: list[ChatMessage],
+        tools: list[ToolInfo],
+        tool_choice: ToolChoice,
+        config: GenerateConfig,
+    ) -> ModelOutput:
+        return await run_sync(partial(self._answer, input[-1].text, config.max_tokens))
+
+    def _answer(self, text: str, most: int | None) -> ModelOutput:
+        for notation, words in EXPLAINED.items():
+            if words and text.startswith(words):
+                self.checkpoint.refuse_untaught(notation)
+                text = text.removeprefix(words)
+        program, empty, prompt = text.partition("\n\n")
+        with self._alone:
+            rows = self._rows(program + empty)
+            known = len(self.checkpoint.tokenizer.encode_prompt(prompt, program + empty))
+            rows.longest = known + (most or 2048)
+            answer = rows.ask({0: (prompt, prompt)})[0]
+        return ModelOutput.from_content(
+            self.model_name, answer.text, stop_reason="stop" if answer.ended else "max_tokens"
+        )
+
+    def _rows(self, program: str) -> Rows:
+        rows = self._read.pop(program, None)
+        if rows is None:
+            rows = Rows(self.checkpoint.network, self.checkpoint.tokenizer, [program])
+            if len(self._read) >= _KEPT:
+                self._read.popitem(last=False)
+        self._read[program] = rows
+        return rows
+
+    def max_connections(self) -> int:
+        return 16

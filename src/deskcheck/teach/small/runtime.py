@@ -1,0 +1,63 @@
+"""A model without torch: ONNX Runtime runs what `export` wrote. Needs the extra ``[nano]``.
+
+The file holds weights in 16 bits, and the graph makes 32 of them when it is loaded; what is computed is
+`Model.forward` with the context as an input.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deskcheck.recording import InputError, MissingExtra
+from deskcheck.teach.small.interpreter import Floats, Numbers
+
+GRAPH = "model.onnx"
+ABOUT = "deskcheck"
+"""Key of the graph's metadata that says what the model is."""
+
+
+class OnnxNetwork:
+    """A graph as an `interpreter.Network`. about: what was said of it when it was written."""
+
+    def __init__(self, file: Path, threads: int = 0) -> None:
+        try:
+            import onnxruntime as ort
+            from onnxruntime.capi import onnxruntime_pybind11_state as errors
+        except ImportError:
+            raise MissingExtra("onnxruntime", "nano", "Running a model without torch") from None
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 3
+        try:
+            self.session = ort.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+            self.about: dict[str, Any] = json.loads(self.session.get_modelmeta().custom_metadata_map[ABOUT])
+            shape = self.about["shape"]
+        except (
+            errors.Fail,
+            errors.InvalidGraph,
+            errors.InvalidProtobuf,
+            errors.NoSuchFile,
+            KeyError,
+            ValueError,
+        ) as error:
+            raise InputError(f"{file}: holds no model of deskcheck ({error}).") from error
+        self.layers: int = shape["layers"]
+        self.heads: int = shape["heads"]
+        self.head: int = shape["width"] // shape["heads"]
+        self.behind: int = shape.get("behind", 0)
+        self.dtype: np.dtype[Any] = np.dtype(np.float32)
+
+    def run(
+        self, tokens: Numbers, keys: Sequence[Floats], values: Sequence[Floats], lengths: Numbers
+    ) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
+        """As `Network.run`."""
+        given: dict[str, Any] = {"tokens": tokens, "lengths": lengths}
+        for layer in range(self.layers):
+            given[f"keys_{layer}"] = np.ascontiguousarray(keys[layer])
+            given[f"values_{layer}"] = np.ascontiguousarray(values[layer])
+        logs, *new = self.session.run(None, given)
+        return logs, new[: self.layers], new[self.layers :]

@@ -1,0 +1,359 @@
+"""Training a small model from nothing, on lessons.
+
+A run is a folder (`run_folder`) with `resume.pt`, from which the same command goes on where it was ended, by
+whatever. On a CPU the losses of a run that was ended and went on are those of one that was not.
+
+Needs torch (the extra ``[teach]``).
+"""
+
+import hashlib
+import json
+import math
+import os
+import pickle
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+from torch import Tensor, nn
+
+from deskcheck.files import disk_errors
+from deskcheck.recording import InputError
+from deskcheck.teach.lessons.ids import IGNORED
+from deskcheck.teach.lessons.shards import taught_as
+from deskcheck.teach.lessons.tokens import EDITS, Edits, Tokenizer, Words
+from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
+from deskcheck.teach.small.batches import Batch, Batches, shards, some_texts
+from deskcheck.teach.small.model import Model, Shape
+
+RESUME = "resume.pt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Training:
+    """How a model is trained. steps: updates, each from `rows` lessons, of which up to `each` share a
+    program. rate: the highest learning rate, reached after `warmup` steps and left along a cosine; decay: of
+    weights. precision: "bf16" or "fp32", of the computation; weights are kept in fp32. look: every so many
+    steps the loss is written down; check: every so many the validation lessons are asked (so many batches of
+    them), and the run is saved. words: so many of the words that the lessons are full of become a token each;
+    all else is bytes. edits: the answer to a step is taught as an edit of the state before
+    (`deskcheck.notation.edits`), else as a whole state. reading: weight of the loss on what is given, the
+    tokens of programs and prompts, beside that on answers; it falls to nothing in the course of the run. To
+    go on with a program is to find what a name stood for: the same as in a step, with more to learn it
+    from."""
+
+    steps: int = 2000
+    rows: int = 128
+    each: int = 16
+    rate: float = 2e-3
+    warmup: int = 100
+    decay: float = 0.01
+    clip: float = 1.0
+    precision: str = "bf16"
+    look: int = 20
+    check: int = 200
+    check_batches: int = 8
+    words: int = 768
+    edits: bool = True
+    reading: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.words < 0:
+            raise InputError(f"words={self.words} must be at least 0.")
+        for name in ("steps", "rows", "each", "look", "check", "check_batches"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name}={getattr(self, name)} must be at least 1.")
+        if self.precision not in ("bf16", "fp32"):
+            raise InputError(f"precision={self.precision!r} must be bf16 or fp32.")
+        if not self.reading >= 0:
+            raise InputError(f"reading={self.reading} must be at least 0.")
+        if not self.rate > 0:
+            raise InputError(f"rate={self.rate} must be above 0.")
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, from 0: linear to `warmup`, then half a cosine to a hundredth."""
+        if step < self.warmup:
+            return self.rate * (step + 1) / self.warmup
+        done = (step - self.warmup) / max(1, self.steps - self.warmup)
+        return self.rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1.0, done))))
+
+
+def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
+    """The mean loss in nats over the trained tokens, and for each row whether every one of them is the most
+    likely: [rows]."""
+    with _precision(precision, batch.tokens.device):
+        context = model.read(batch.programs, batch.lengths).of(batch.owner)
+        known, _ = model(batch.tokens, context, batch.before(model.shape.behind))
+    return _loss_of_answers(model, batch, known, precision)
+
+
+def losses_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
+    """The mean loss in nats over the trained tokens, as `loss_of`, and that over the tokens of programs and
+    prompts."""
+    with _precision(precision, batch.tokens.device):
+        read, context = model(batch.programs)
+        context = replace(context, lengths=batch.lengths).of(batch.owner)
+        known, _ = model(batch.tokens, context, batch.before(model.shape.behind))
+        given = batch.programs_next != IGNORED, batch.prompts_next != IGNORED
+        logits = model.logits(torch.cat([read[given[0]], known[given[1]]])).float()
+    labels = torch.cat([batch.programs_next[given[0]], batch.prompts_next[given[1]]])
+    answers, _ = _loss_of_answers(model, batch, known, precision)
+    return answers, nn.functional.cross_entropy(logits, labels)
+
+
+def _loss_of_answers(model: Model, batch: Batch, known: Tensor, precision: str) -> tuple[Tensor, Tensor]:
+    trained = batch.labels != IGNORED
+    with _precision(precision, batch.tokens.device):
+        logits = model.logits(known[trained]).float()
+    labels = batch.labels[trained]
+    wrong = torch.zeros(len(batch.labels), dtype=torch.long, device=labels.device)
+    rows = trained.nonzero()[:, 0]
+    wrong.index_add_(0, rows, (logits.argmax(-1) != labels).long())
+    return nn.functional.cross_entropy(logits, labels), wrong == 0
+
+
+def teach(
+    lessons: Path,
+    out: Path,
+    *,
+    shape: Shape | None = None,
+    training: Training | None = None,
+    device: str = "cpu",
+    until: Callable[[], bool] = lambda: False,
+    note: Callable[[dict[str, Any]], None] = lambda row: None,
+) -> Model:
+    """Trains a model on a folder of lessons, or goes on with the run that `out` holds.
+
+    shape: its vocabulary is the tokenizer's, whatever it says.
+
+    until: asked after each step; once true the run is saved and ends early. note: is given each line of
+    `metrics.jsonl`.
+
+    Raises:
+        InputError: there are no lessons, or not all of them; `out` holds something else than this run; there
+            is no such device.
+        RecordingError: another process trains there; a file of the run is damaged; the disk refuses.
+    """
+    files = shards(lessons)
+    target = open_device(device)
+    lock = lock_run(out)
+    try:
+        return _taught(files, out, shape, training or Training(), target, until, note)
+    finally:
+        lock.release()
+
+
+def open_device(name: str) -> torch.device:
+    """A device that can be computed on. Raises InputError for any other."""
+    try:
+        return torch.empty(1, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(f"device {name!r}: {str(error).strip().splitlines()[0]}") from error
+
+
+def _taught(
+    files: list[Path],
+    out: Path,
+    shape: Shape | None,
+    training: Training,
+    target: torch.device,
+    until: Callable[[], bool],
+    note: Callable[[dict[str, Any]], None],
+) -> Model:
+    words = Words.learned(some_texts(files), training.words)
+    tokenizer = Edits(words) if training.edits else words
+    shape = replace(shape or Shape(vocabulary=0), vocabulary=words.size)
+    asked = {
+        "shape": asdict(shape),
+        "training": asdict(training),
+        "tokenizer": {"words": list(words.words), "edits": EDITS if training.edits else 0},
+        "lessons": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
+    }
+    about = {"tokenizer": asked["tokenizer"], "taught": taught_as(files[0].parent), "run": asked}
+    begin_run(out, asked)
+    resumed = _resumed(out)
+    torch.manual_seed(training.seed)
+    model = Model(shape)
+    optimizer = torch.optim.AdamW(
+        _groups(model, training.decay), lr=training.rate, betas=(0.9, 0.98), fused=target.type == "cpu"
+    )
+    step, tokens, seconds = 0, 0, 0.0
+    if resumed is not None:
+        model.load_state_dict(resumed["model"])
+        optimizer.load_state_dict(resumed["optimizer"])
+        step, tokens, seconds = resumed["step"], resumed["tokens"], resumed["seconds"]
+        if step >= training.steps:  # ended: its model is written once more, should it be gone or damaged
+            _save(out, model, optimizer, step, tokens, seconds, about)
+            return model.to(target)
+    model.to(target)
+    for state in optimizer.state.values():
+        for name, value in state.items():
+            state[name] = value.to(target) if isinstance(value, Tensor) and value.dim() else value
+    held_out = _validation(files, training, tokenizer)
+    started = time.perf_counter() - seconds
+    losses: list[Tensor] = []
+    batches = Batches(
+        files,
+        tokenizer,
+        padding=Words.padding,
+        rows=training.rows,
+        each=training.each,
+        seed=training.seed,
+    )
+    with (out / METRICS).open("a", encoding="utf-8") as metrics:
+        for number, batch in enumerate(batches):
+            if number < step:
+                continue  # the run has seen it already
+            if step >= training.steps:
+                break
+            for group in optimizer.param_groups:
+                group["lr"] = training.rate_at(step)
+            moved = batch.to(target)
+            reading = training.reading * (1 - step / training.steps)
+            if reading:
+                loss, given = losses_of(model, moved, training.precision)
+                (loss + reading * given).backward()
+            else:
+                loss, _ = loss_of(model, moved, training.precision)
+                loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), training.clip)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+            losses.append(loss.detach())
+            step += 1
+            tokens += int((batch.labels != IGNORED).sum())
+            ending = step >= training.steps or until()
+            checking = step % training.check == 0 or ending
+            if step % training.look == 0 or checking:
+                row: dict[str, Any] = {
+                    "step": step,
+                    "loss": float(torch.stack(losses).mean()),
+                    "rate": training.rate_at(step - 1),
+                    "tokens": tokens,
+                    "seconds": round(time.perf_counter() - started, 3),
+                }
+                losses = []
+                if checking:
+                    row |= check(model, held_out, training.precision)
+                with disk_errors(out / METRICS, "write the curve"):
+                    _write(metrics, row)
+                note(row)
+            if checking:
+                _save(out, model, optimizer, step, tokens, time.perf_counter() - started, about)
+            if ending:
+                break
+    return model
+
+
+def check(model: Model, held_out: list[Batch], precision: str) -> dict[str, float]:
+    """Loss on lessons that were not trained, and the share of them answered exactly."""
+    if not held_out:
+        return {}
+    device = model.embed_tokens.weight.device
+    losses, right, n = 0.0, 0, 0
+    model.eval()
+    with torch.inference_mode():
+        for batch in held_out:
+            loss, exact = loss_of(model, batch.to(device), precision)
+            losses += float(loss)
+            right += int(exact.sum())
+            n += len(exact)
+    model.train()
+    return {"validation_loss": losses / len(held_out), "exact": right / n, "n": n}
+
+
+def _validation(files: list[Path], training: Training, tokenizer: Tokenizer) -> list[Batch]:
+    batches = Batches(
+        files,
+        tokenizer,
+        padding=Words.padding,
+        rows=training.rows,
+        each=training.each,
+        seed=training.seed,
+        split="validation",
+    )
+    found: list[Batch] = []
+    try:
+        for batch in batches:
+            found.append(batch)
+            if len(found) == training.check_batches:
+                break
+    except InputError:
+        return []  # a folder of lessons may have none to spare
+    return found
+
+
+def _precision(precision: str, device: torch.device) -> Any:
+    if precision == "fp32":
+        return nullcontext()
+    return torch.autocast(device.type, dtype=torch.bfloat16)
+
+
+def _groups(model: Model, decay: float) -> list[dict[str, Any]]:
+    matrices = [p for p in model.parameters() if p.dim() >= 2]
+    vectors = [p for p in model.parameters() if p.dim() < 2]
+    return [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
+
+
+def _resumed(out: Path) -> dict[str, Any] | None:
+    """What the run in `out` has come to; None for one that begins."""
+    if not (out / RESUME).exists():
+        (out / METRICS).unlink(missing_ok=True)
+        return None
+    try:
+        resumed: dict[str, Any] = torch.load(out / RESUME, map_location="cpu", weights_only=True)
+        last = resumed["step"]
+    except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
+        raise damaged(out / RESUME, error, "Delete it to begin this run anew") from error
+    # Lines that were written after what is gone on from are written again.
+    lines = (out / METRICS).read_text().splitlines() if (out / METRICS).exists() else []
+    kept = [line for line in lines if _step(line) <= last]
+    _replace(out / METRICS, "".join([line + "\n" for line in kept]).encode())
+    return resumed
+
+
+def _step(line: str) -> float:
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError):
+        return math.inf  # cut off while it was written
+
+
+def _save(
+    out: Path,
+    model: Model,
+    optimizer: torch.optim.Optimizer,
+    step: int,
+    tokens: int,
+    seconds: float,
+    about: dict[str, Any],
+) -> None:
+    state = {
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "step": step,
+        "tokens": tokens,
+        "seconds": seconds,
+    }
+    with disk_errors(out, "save the model"):
+        model.save(out, {**about, "step": step})
+        part = out / (RESUME + ".part")
+        with part.open("wb") as file:
+            torch.save(state, file)
+        os.replace(part, out / RESUME)
+
+
+def _replace(file: Path, data: bytes) -> None:
+    part = file.with_name(file.name + ".part")
+    part.write_bytes(data)
+    os.replace(part, file)
+
+
+def _write(file: TextIO, row: dict[str, Any]) -> None:
+    file.write(json.dumps(row) + "\n")
+    file.flush()

@@ -1,0 +1,1173 @@
+"""Snapshots of live objects, taken by type and without running the program's code.
+
+Nothing here calls `repr`, `==`, `hash`, `iter` or an attribute of an object whose type the program
+may have defined: only the C-level methods of the builtin type that the object's real type
+(`type(x)`, which cannot lie) inherits from. No reference to an object is kept after the event;
+objects that support it are remembered by weak reference.
+
+A snapshot is text: the encoded values of docs/format.md, written as JSON piece by piece, so that
+two snapshots differ exactly when their texts do.
+"""
+
+import builtins
+import collections
+import datetime
+import decimal
+import functools
+import itertools
+import re
+import sys
+import types
+import warnings
+import weakref
+from collections.abc import Callable, Iterable
+from json.encoder import encode_basestring as quote  # C-accelerated, keeps non-ASCII
+from json.encoder import encode_basestring_ascii as quote_ascii
+from typing import Any
+
+from deskcheck.tracer import arrays as _arrays
+from deskcheck.tracer.frames import FrameView, objects_at, pointer_at
+from deskcheck.tracer.limits import TraceLimits
+
+_native: Any
+try:
+    from deskcheck.tracer import _native
+except ImportError:  # not built: a list freed and another made at its address within a line pass for one
+    _native = None
+
+# A program may replace builtins; functions defined from here on keep the real ones.
+globals()["__builtins__"] = dict(vars(builtins))
+
+bases_of = type.__dict__["__mro__"].__get__
+names_of = type.__dict__["__dict__"].__get__
+_module_dict = vars(types.ModuleType)["__dict__"].__get__
+_qualname = type.__dict__["__qualname__"].__get__
+_flags = type.__dict__["__flags__"].__get__
+_dictoffset = type.__dict__["__dictoffset__"].__get__
+_weakrefoffset = type.__dict__["__weakrefoffset__"].__get__
+exception_args = BaseException.__dict__["args"].__get__
+
+HEAP = 1 << 9
+"""Py_TPFLAGS_HEAPTYPE: a class that was made by running code, not one written in C."""
+UNBOUND = '{"unbound":true}'
+
+
+def text_of(string: str) -> str:
+    """The string as a JSON string; ASCII only if it holds lone surrogates, which UTF-8 cannot."""
+    quoted: str = quote(string)
+    try:
+        quoted.encode()
+    except UnicodeEncodeError:
+        return quote_ascii(string)
+    return quoted
+
+
+_COMPREHENSION_SCOPE = re.compile(r"<(?:list|set|dict)comp>\.(?:<locals>\.)?")
+
+
+def qualified_name(qualname: str) -> str:
+    """PEP 709: on 3.12+ a comprehension is no scope of its own in qualified names."""
+    return _COMPREHENSION_SCOPE.sub("", qualname) if "comp>" in qualname else qualname
+
+
+def _inherits(bases: tuple[type, ...], base: type) -> bool:
+    """`base in bases` without `==`, which a metaclass may define."""
+    return any(found is base for found in bases)
+
+
+def _in_its_order(ordered: Any, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The pairs of an OrderedDict, given as its dict has them, in its own order.
+
+    Its iterators ask the program's code for hashes of the keys, and fail on what methods of dict have
+    changed behind its back. Without the native core keys keep the dict's order, which move_to_end does not
+    change, unless all of them are strings.
+    """
+    if _native is not None:
+        keys = _native.ordered_keys(ordered)
+    elif all(type(key) is str for key, _ in pairs):
+        try:
+            keys = list(collections.OrderedDict.keys(ordered))
+        except (KeyError, RuntimeError):
+            return pairs
+    else:
+        return pairs
+    left = {id(key): (key, value) for key, value in pairs}
+    found = [left.pop(id(key)) for key in keys if id(key) in left]
+    return found + list(left.values())
+
+
+def _by_id(table: dict[type, Any]) -> dict[int, Any]:
+    return {id(kind): value for kind, value in table.items()}
+
+
+def _ids(*kinds: type) -> frozenset[int]:
+    return frozenset(id(kind) for kind in kinds)
+
+
+_SAID_ONCE = _ids(types.FunctionType, type)
+_INT = _ids(int)
+_STR = _ids(str)
+_PREFIX = _by_id({types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"})
+_SUSPENDING = frozenset(_PREFIX)
+
+
+class Content:
+    """The content of an object with an identity, as JSON pieces."""
+
+    __slots__ = ("fields", "head", "items", "refs", "tail")
+
+    def __init__(self, head: str, items: list[str] | None, fields: dict[str, str], tail: str) -> None:
+        self.head = head
+        self.items = items
+        self.fields = fields
+        self.tail = tail
+        self.refs: tuple[int, ...] = ()
+
+    def whole(self) -> str:
+        """The full content as a JSON object."""
+        parts = [self.head]
+        if self.items is not None:
+            parts.append(f'"items":[{",".join(self.items)}]')
+        if self.fields:
+            parts.append(f'"fields":{json_object(self.fields)}')
+        return "{" + ",".join(parts) + self.tail + "}"
+
+    def change_to(self, new: "Content") -> str | None:
+        """The JSON object that turns this content into the new one; None if nothing changed."""
+        if self.head != new.head or (self.items is None) != (new.items is None) or self.tail != new.tail:
+            return new.whole()
+        stay = [name for name in self.fields if name in new.fields]
+        if stay != list(new.fields)[: len(stay)]:  # a reader puts new fields behind the old ones
+            return new.whole()
+        parts = []
+        if self.items != new.items and self.items is not None and new.items is not None:
+            parts.append(_splice(self.items, new.items))
+        if self.fields != new.fields:
+            changed = {k: v for k, v in new.fields.items() if self.fields.get(k) != v}
+            changed.update({k: UNBOUND for k in self.fields if k not in new.fields})
+            parts.append(f'"fields":{json_object(changed)}')
+        return "{" + ",".join(parts) + "}" if parts else None
+
+
+def json_object(fields: dict[str, str]) -> str:
+    return "{" + ",".join([f"{text_of(name)}:{value}" for name, value in fields.items()]) + "}"
+
+
+def _splice(old: list[str], new: list[str]) -> str:
+    """``"splice":[at, removed, items]`` with the longest common head, then the longest common tail."""
+    short = min(len(old), len(new))
+    head = 0
+    while head < short and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < short - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return f'"splice":[{head},{len(old) - head - tail},[{",".join(new[head : len(new) - tail])}]]'
+
+
+class Snapshotter:
+    """Encodes the objects that one thread's events can reach, and what changed since the last time.
+
+    Per event: `begin`, then `value` for every root, then `finish`. Identity numbers are given in
+    order of first sight; an object keeps its number while it can be reached from what is recorded.
+    """
+
+    def __init__(
+        self, limits: TraceLimits, modules: set[str], frame_number: Callable[[Any], int | None]
+    ) -> None:
+        self.limits = limits
+        self.modules = modules
+        """Names of the modules whose classes and functions are the program's own."""
+        self.frame_number = frame_number
+        self.numbers: dict[int, tuple[int, int, Any, tuple[int, float] | None]] = {}
+        """By address: number, address of the type (a reference would keep the program's classes alive),
+        weak reference, and the place of an iterator."""
+        self.addresses: dict[int, int] = {}
+        self.die_unseen: set[int] = set()
+        """Numbers of objects whose death nobody tells: another one may lie at the address."""
+        self.contents: dict[int, Content] = {}
+        self._next = 1
+        self._refs: list[int] = []
+        self._depth = 0
+        self._said: dict[int, tuple[Any, str]] = {}
+        """Text of library functions and classes, which modules are full of, by id of the object."""
+        self._visited: set[int] = set()
+        self._replaced: list[int] = []
+        """Numbers of objects that are gone because another lies at their address."""
+        self._queue: collections.deque[tuple[int, Any, int]] = collections.deque()
+
+    # -- one event ---------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        for address in _native.deaths() if _native is not None else ():
+            known = self.numbers.get(address)
+            if known is not None and known[2] is None:
+                del self.numbers[address]
+        self._visited.clear()
+        self._queue.clear()
+        self._depth = 0
+
+    def roots(self, objects: Iterable[Any]) -> tuple[list[str], tuple[int, ...]]:
+        """The encoded values and the identity numbers that they refer to directly."""
+        self._refs = []
+        texts = [self.value(obj) for obj in objects]
+        return texts, tuple(self._refs)
+
+    def finish(self) -> dict[int, str]:
+        """Follow every reference from the roots; return what changed, by identity number."""
+        changes: dict[int, str] = {}
+        while self._queue:
+            number, obj, self._depth = self._queue.popleft()
+            self._refs = []
+            new = self._content(obj)
+            new.refs = tuple(self._refs)
+            old = self.contents.get(number)
+            change = new.whole() if old is None else old.change_to(new)
+            if change is not None:
+                changes[number] = change
+            if change is not None or (old is not None and old.refs != new.refs):
+                self.contents[number] = new
+        return changes
+
+    def forget_unreachable(self, roots: Iterable[int]) -> list[int]:
+        """Drop every object that cannot be reached from the roots; return their numbers."""
+        alive = self._reached(roots)
+        gone = [number for number in self.contents if number not in alive]
+        for number in gone:
+            self._forget(number)
+        gone += self._replaced
+        self._replaced.clear()
+        return gone
+
+    def forget_unsure(self, roots: Iterable[int]) -> list[int]:
+        """Drop what dies unseen and cannot be reached from the roots; return the numbers."""
+        gone = [*self.die_unseen - self._reached(roots)]
+        for number in gone:
+            self._forget(number)
+        return gone
+
+    def _reached(self, roots: Iterable[int]) -> set[int]:
+        reached: set[int] = set()
+        todo = list(roots)
+        while todo:
+            number = todo.pop()
+            if number not in reached and number in self.contents:
+                reached.add(number)
+                todo.extend(self.contents[number].refs)
+        return reached
+
+    def _forget(self, number: int) -> None:
+        self.contents.pop(number, None)
+        self.die_unseen.discard(number)
+        address = self.addresses.pop(number, None)
+        if address is not None and self.numbers.get(address, (0,))[0] == number:
+            del self.numbers[address]
+
+    def clear(self) -> None:
+        """Forget everything, the weak references too: this may outlive the program's objects."""
+        self.numbers.clear()
+        self.addresses.clear()
+        self.contents.clear()
+        if _native is not None:
+            _native.forget_deaths()
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def value(self, obj: Any) -> str:
+        """The encoded value as JSON text. Objects with an identity are queued for `finish`."""
+        kind = type(obj)
+        encode = _ATOMS.get(id(kind))
+        if encode is not None:
+            return encode(self, obj)
+        if kind is tuple:
+            return self._tuple(obj)
+        if kind is types.FunctionType and self._own_function(obj):
+            return self._reference(kind, obj)
+        said = self._said.get(id(obj))
+        if said is not None and said[0]() is obj:
+            return said[1]
+        inline = self._inline(kind, obj)
+        if inline is None:
+            return self._reference(kind, obj)
+        if id(kind) in _SAID_ONCE:
+            self._said[id(obj)] = (weakref.ref(obj), inline)
+        return inline
+
+    def _reference(self, kind: type, obj: Any) -> str:
+        address = id(obj)
+        known = self.numbers.get(address)
+        if known is not None:
+            number, known_type, weak, place = known
+            if known_type == id(kind) and (weak is None or weak() is obj) and _goes_on(kind, obj, place):
+                if place is not None:
+                    self.numbers[address] = (number, id(kind), weak, _PLACES[id(kind)](obj))
+                self._refs.append(number)
+                if number not in self._visited:
+                    self._visited.add(number)
+                    if kind is not types.FunctionType or not self._inert(number, obj):
+                        self._queue.append((number, obj, self._depth + 1))
+                return f'{{"ref":{number}}}'
+            if weak is not None and weak() is not obj:
+                del self.numbers[address]  # it is dead, and told of when nothing refers to its number
+            else:
+                self._forget(number)
+                self._replaced.append(number)
+        if self._depth >= self.limits.depth:
+            return self._cut("deep", kind)
+        if len(self._visited) >= self.limits.objects:
+            return self._cut("many", kind)
+        number = self._next
+        self._next += 1
+        place = _PLACES[id(kind)](obj) if id(kind) in _PLACES else None
+        weak = _weak(obj)
+        self.numbers[address] = (number, id(kind), weak, place)
+        if weak is None:
+            if _native is not None:
+                _native.register(obj)
+            if _native is None or _flags(kind) & HEAP:
+                self.die_unseen.add(number)
+        self.addresses[number] = address
+        self._refs.append(number)
+        self._visited.add(number)
+        self._queue.append((number, obj, self._depth + 1))
+        return f'{{"ref":{number}}}'
+
+    def _inert(self, number: int, function: types.FunctionType) -> bool:
+        """Whether a function that is known has no state that could have changed since."""
+        known = self.contents.get(number)
+        return (
+            known is not None
+            and not known.fields
+            and function.__closure__ is None
+            and not function.__dict__
+            and not _defaults(function)
+        )
+
+    def _cut(self, why: str, kind: type) -> str:
+        return f'{{"cut":"{why}","type":{text_of(self.type_name(kind))}}}'
+
+    def type_name(self, kind: type) -> str:
+        """Qualified name; with its module unless that is builtins or the program's own."""
+        name = qualified_name(_qualname(kind))
+        module = _module_of(kind)
+        if module is not None and module != "builtins" and module not in self.modules:
+            name = f"{module.removeprefix('_').removesuffix('._local')}.{name}"
+        return name
+
+    def _str(self, obj: str) -> str:
+        if len(obj) <= self.limits.text_chars:
+            return text_of(obj)
+        head = text_of(obj[: self.limits.text_chars])
+        return f'{{"str":{head},"length":{len(obj)},"cut":"long"}}'
+
+    def _int(self, obj: int) -> str:
+        if -(1 << 63) <= obj < 1 << 63:
+            return int.__repr__(obj)
+        if obj.bit_length() <= self.limits.int_digits * 3.33:  # more than log2(10)
+            try:
+                text = int.__repr__(obj)
+            except ValueError:  # the program has narrowed sys.set_int_max_str_digits
+                text = ""
+            if 0 < len(text) - (obj < 0) <= self.limits.int_digits:
+                return f'{{"int":"{text}"}}'
+        return f'{{"int":"","length":{obj.bit_length()},"cut":"long"}}'
+
+    def _float(self, obj: float) -> str:
+        if obj - obj == 0:
+            return float.__repr__(obj)
+        return f'{{"float":"{float.__repr__(obj)}"}}'
+
+    def _bytes(self, obj: bytes) -> str:
+        limit = self.limits.text_chars
+        text = quote_ascii(obj[:limit].decode("latin-1"))
+        if len(obj) <= limit:
+            return f'{{"bytes":{text}}}'
+        return f'{{"bytes":{text},"length":{len(obj)},"cut":"long"}}'
+
+    def _complex(self, obj: complex) -> str:
+        return f'{{"complex":["{obj.real!r}","{obj.imag!r}"]}}'
+
+    def _range(self, obj: range) -> str:
+        return f'{{"range":[{self._int(obj.start)},{self._int(obj.stop)},{self._int(obj.step)}]}}'
+
+    def _slice(self, obj: slice) -> str:
+        return f'{{"slice":[{self.value(obj.start)},{self.value(obj.stop)},{self.value(obj.step)}]}}'
+
+    def _tuple(self, obj: tuple[Any, ...], extra: str = "") -> str:
+        return self._inline_items("tuple", tuple.__iter__(obj), tuple.__len__(obj), extra)
+
+    def _frozenset(self, obj: frozenset[Any]) -> str:
+        return self._inline_items("frozenset", frozenset.__iter__(obj), frozenset.__len__(obj), "")
+
+    def _inline_items(self, key: str, items: Iterable[Any], length: int, extra: str) -> str:
+        if self._depth >= self.limits.depth:
+            return f'{{"cut":"deep","type":"{key}"}}'
+        self._depth += 1
+        limit = self.limits.items
+        texts = [self.value(item) for item in (items if length <= limit else itertools.islice(items, limit))]
+        self._depth -= 1
+        tail = f',"length":{length},"cut":"long"' if length > limit else ""
+        return f'{{"{key}":[{",".join(texts)}]{extra}{tail}}}'
+
+    def _text(self, kind: type, text: str) -> str:
+        return f'{{"text":{text_of(text)},"type":{text_of(self.type_name(kind))}}}'
+
+    def _inline(self, kind: type, obj: Any) -> str | None:
+        """Encoded value of what is immutable though no atom: its text tells everything. Else None."""
+        if kind is types.ModuleType:
+            name = _module_dict(obj).get("__name__")
+            return self._text(kind, f"<module {name!r}>" if type(name) is str else "<module>")
+        if kind is types.BuiltinFunctionType:
+            owner = obj.__self__
+            if owner is None or type(owner) is types.ModuleType:
+                return self._text(kind, f"<built-in function {obj.__name__}>")
+            return self._method(obj.__name__, owner)
+        if kind is types.MethodType:
+            name = getattr(obj.__func__, "__name__", "?") if type(obj.__func__) is types.FunctionType else "?"
+            return self._method(name, obj.__self__)
+        if kind is types.MethodWrapperType:
+            return self._method(obj.__name__, obj.__self__)
+        if id(kind) in _C_REPR:
+            return self._text(kind, _C_REPR[id(kind)](obj))
+        if id(kind) in _DESCRIPTORS:
+            return self._text(kind, f"<method {obj.__name__!r} of {_qualname(obj.__objclass__)!r} objects>")
+        if kind is datetime.datetime or kind is datetime.time:
+            zone = obj.tzinfo
+            if zone is None or type(zone) is datetime.timezone:
+                return self._text(kind, kind.__repr__(obj))
+        if kind is types.FunctionType and not self._own_function(obj):
+            return self._text(kind, f"<function {obj.__qualname__}>")
+        bases = bases_of(kind)
+        if _inherits(bases, type):
+            return self._class(obj)
+        if (
+            _inherits(bases, tuple)
+            and type(names_of(kind).get("_fields")) is tuple
+            and "__slots__" in names_of(kind)
+        ):
+            names = [n for n in names_of(kind)["_fields"] if type(n) is str]
+            listed = ",".join(text_of(name) for name in names)
+            return self._tuple(obj, f',"type":{text_of(self.type_name(kind))},"names":[{listed}]')
+        if _ENUM is not None and type(kind) is _ENUM:
+            name = _fields_of(obj, bases).get("_name_")
+            return self._text(kind, f"{_qualname(kind)}.{name}" if type(name) is str else _qualname(kind))
+        if _arrays.is_scalar(kind):
+            return self._scalar(kind, obj)
+        return None
+
+    def _scalar(self, kind: type, obj: Any) -> str:
+        """One of numpy's, whose `repr` is C code."""
+        read: Any = kind.__repr__
+        text, limit = read(obj), self.limits.text_chars
+        if len(text) <= limit:
+            return self._text(kind, text)
+        return f'{{"text":{text_of(text[:limit])},"type":{text_of(self.type_name(kind))},"cut":"long"}}'
+
+    def _method(self, name: str, owner: Any) -> str:
+        self._depth += 1
+        text = f'{{"method":{text_of(name)},"self":{self.value(owner)}}}'
+        self._depth -= 1
+        return text
+
+    def _own_function(self, function: types.FunctionType) -> bool:
+        """Whether a function is the program's own: then its closure and attributes are state."""
+        return function.__globals__.get("__name__") in self.modules
+
+    def _class(self, cls: type) -> str | None:
+        module = _module_of(cls)
+        if module in self.modules:
+            return None
+        name = _qualname(cls)
+        return self._text(type(cls), f"<class '{name if module == 'builtins' else f'{module}.{name}'}'>")
+
+    # -- contents ----------------------------------------------------------------------------------
+
+    def _content(self, obj: Any) -> Content:
+        kind = type(obj)
+        read = _CONTENTS.get(id(kind))
+        if read is not None:
+            return read(self, obj)
+        bases = bases_of(kind)
+        if _inherits(bases, type):
+            return self._class_content(obj)
+        if _inherits(bases, BaseException):
+            fields = self._named(_fields_of(obj, bases))
+            return self._items_content("exception", kind, list(exception_args(obj)), fields)
+        if id(kind) in _ITERATORS:
+            return self._iterator(kind, obj)
+        if _arrays.is_array(bases):
+            return self._array(kind, obj, bases)
+        name = _arrays.pandas_name(bases)
+        if name is not None:
+            return self._pandas(kind, obj, name)
+        if not self._transparent(kind):
+            return Content(self._head("opaque", kind), None, {}, "")
+        plain = _fields_of(obj, bases)
+        if any(not self._transparent(base) and _module_of(base) != "builtins" for base in bases):
+            plain = {name: value for name, value in plain.items() if not name.startswith("_")}
+        fields = self._named(plain)
+        for base, name in _BASES:
+            if _inherits(bases, base):
+                return self._subclass_content(kind, obj, base, name, fields)
+        return Content(self._head("object", kind), None, fields, "")
+
+    def _array(self, kind: type, obj: Any, bases: tuple[type, ...]) -> Content:
+        """numpy's: the first items, and the array whose memory it shows."""
+        column = _arrays.read_array(obj, self.limits.items)
+        own = _fields_of(obj, bases) if self._transparent(kind) else {}
+        base = _arrays.array_base(obj)
+        fields = self._named(own if base is None else {**own, "base": base})
+        return self._array_content(kind, column, _arrays.array_shape(obj), fields)
+
+    def _array_content(
+        self, kind: type, column: _arrays.Column, shape: tuple[int, ...], fields: dict[str, str]
+    ) -> Content:
+        head = f'{self._head("array", kind)},"shape":{list(shape)},"dtype":{text_of(column.dtype)}'
+        tail = f',"length":{column.length},"cut":"{column.cut}"' if column.cut else ""
+        return Content(head.replace(", ", ","), self._values(column.items), fields, tail)
+
+    def _pandas(self, kind: type, obj: Any, name: str) -> Content:
+        limit = self.limits.items
+        if name == "Index":
+            column = _arrays.read_index(obj, limit)
+            fields = {"name": self.value(_arrays.index_name(obj))}
+            return self._array_content(kind, column, (column.length,), fields)
+        if name == "Series":
+            series = _arrays.read_series(obj, limit)
+            if series is not None:
+                column, index, label = series
+                fields = {"index": self._column(index), "name": self.value(label)}
+                return self._array_content(kind, column, (column.length,), fields)
+        table = _arrays.read_table(obj, limit) if name == "DataFrame" else None
+        if table is None:
+            return Content(self._head("opaque", kind), None, {}, "")
+        labels = [self.value(label) for label in table.labels]
+        items = [
+            f"[{label},{self._column(column)}]" for label, column in zip(labels, table.columns, strict=True)
+        ]
+        rows, width = table.shape
+        head = f'{self._head("table", kind)},"shape":[{rows},{width}]'
+        tail = f',"length":{width},"cut":"long"' if width > len(items) else ""
+        return Content(head, items, {"index": self._column(table.row_labels)}, tail)
+
+    def _column(self, column: _arrays.Column) -> str:
+        """The encoded value of a column; it has no identity."""
+        tail = f',"length":{column.length},"cut":"{column.cut}"' if column.cut else ""
+        texts = ",".join(self._values(column.items))
+        return f'{{"array":[{texts}],"dtype":{text_of(column.dtype)}{tail}}}'
+
+    def _head(self, kind: str, type_: type) -> str:
+        return f'"kind":"{kind}","type":{text_of(self.type_name(type_))}'
+
+    def _transparent(self, kind: type) -> bool:
+        """Whether the fields of instances are state that we look into: the program's own classes
+        and the standard library's plain data. The rest (threads, loops, files) is opaque."""
+        module = _module_of(kind)
+        return module in self.modules or module in _DATA_MODULES or id(kind) in _KNOWN
+
+    def _named(self, fields: dict[str, Any]) -> dict[str, str]:
+        limit = self.limits.items
+        return {name: self.value(fields[name]) for name in itertools.islice(fields, limit)}
+
+    def _values(self, items: list[Any]) -> list[str]:
+        """Encoded values of the items. Lists of one plain type, which programs are full of, go fast."""
+        kinds = {*map(id, map(type, items))}
+        if kinds == _INT and min(items) >= -(1 << 63) and max(items) < 1 << 63:
+            return list(map(int.__repr__, items))
+        if kinds == _STR and len(items) > 4:
+            joined = "".join(items)
+            if joined.isascii() and len(joined) <= self.limits.text_chars:
+                return list(map(quote, items))
+        return [self.value(item) for item in items]
+
+    def _items_content(
+        self,
+        kind: str,
+        type_: type,
+        items: list[Any],
+        fields: dict[str, str] | None = None,
+        extra: str = "",
+        length: int | None = None,
+    ) -> Content:
+        """length: of the container, where `items` are only its first."""
+        limit = self.limits.items
+        length = len(items) if length is None else length
+        tail = f',"length":{length},"cut":"long"' if length > limit else ""
+        texts = self._values(items[:limit])
+        return Content(self._head(kind, type_) + extra, texts, fields or {}, tail)
+
+    def _pairs_content(
+        self,
+        kind: str,
+        type_: type,
+        pairs: list[Any],
+        fields: dict[str, str] | None = None,
+        extra: str = "",
+        length: int | None = None,
+    ) -> Content:
+        """length: of the mapping, where `pairs` are only its first."""
+        limit = self.limits.items
+        length = len(pairs) if length is None else length
+        tail = f',"length":{length},"cut":"long"' if length > limit else ""
+        keys, values = (
+            self._values([k for k, _ in pairs[:limit]]),
+            self._values([v for _, v in pairs[:limit]]),
+        )
+        texts = [f"[{key},{value}]" for key, value in zip(keys, values, strict=True)]
+        return Content(self._head(kind, type_) + extra, texts, fields or {}, tail)
+
+    def _list(self, obj: list[Any]) -> Content:
+        return self._items_content("list", list, obj)
+
+    def _dict(self, obj: dict[Any, Any]) -> Content:
+        # Not all of them: a large dict or set is not to be copied for the few that are shown.
+        pairs = list(itertools.islice(obj.items(), self.limits.items))
+        return self._pairs_content("dict", dict, pairs, length=len(obj))
+
+    def _set(self, obj: set[Any]) -> Content:
+        items = list(itertools.islice(obj, self.limits.items))
+        return self._items_content("set", set, items, length=len(obj))
+
+    def _bytearray(self, obj: bytearray) -> Content:
+        items = list(obj[: self.limits.items])
+        return self._items_content("bytearray", bytearray, items, length=len(obj))
+
+    def _subclass_content(
+        self, kind: type, obj: Any, base: type, name: str, fields: dict[str, str]
+    ) -> Content:
+        extra = f',"base":"{name}"'
+        if base is collections.deque:
+            maxlen = collections.deque.__dict__["maxlen"].__get__(obj)
+            if maxlen is not None:
+                fields = {"maxlen": self.value(maxlen), **fields}
+            return self._items_content("object", kind, _all(collections.deque, obj), fields, extra)
+        if base is dict:
+            if _inherits(bases_of(kind), collections.defaultdict):
+                factory = collections.defaultdict.__dict__["default_factory"].__get__(obj)
+                fields = {"default_factory": self.value(factory), **fields}
+            if _inherits(bases_of(kind), collections.OrderedDict):
+                pairs = _in_its_order(obj, list(dict.items(obj)))
+            else:
+                pairs = list(itertools.islice(dict.items(obj), self.limits.items))
+            return self._pairs_content("object", kind, pairs, fields, extra, dict.__len__(obj))
+        if base in (list, tuple, set, frozenset):
+            iterate, length = base.__dict__["__iter__"], base.__dict__["__len__"](obj)
+            items = list(itertools.islice(iterate(obj), self.limits.items))
+            return self._items_content("object", kind, items, fields, extra, length)
+        if base in (types.MappingProxyType, *_VIEWS):
+            if base is types.MappingProxyType:
+                return Content(self._head("opaque", kind), None, {}, "")
+            return self._items_content("object", kind, list(obj), fields, extra)
+        plain: Any = _PLAIN_OF[base](obj)
+        return self._items_content("object", kind, [plain], fields, extra)
+
+    def _class_content(self, cls: type) -> Content:
+        hidden = ("__", "_abc_", "_") if type(cls) is _ENUM else ("__", "_abc_")
+        data = {
+            name: value
+            for name, value in list(names_of(cls).items())
+            if type(name) is str and not name.startswith(hidden) and _is_data(value)
+        }
+        text = f',"text":{text_of("class " + self.type_name(cls))}'
+        return Content(self._head("class", type(cls)) + text, None, self._named(data), "")
+
+    def _function(self, function: types.FunctionType) -> Content:
+        fields: dict[str, Any] = {}
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):  # noqa: B905  # 3.13: not set yet
+            try:
+                fields[name] = cell.cell_contents
+            except ValueError:
+                continue
+        for name, value in {**_defaults(function), **function.__dict__}.items():
+            fields[name] = value
+        text = f',"text":{text_of("function " + qualified_name(function.__qualname__))}'
+        return Content(self._head("function", types.FunctionType) + text, None, self._named(fields), "")
+
+    def _partial(self, obj: Any) -> Content:
+        read = {name: functools.partial.__dict__[name].__get__(obj) for name in ("func", "args", "keywords")}
+        return Content(self._head("object", functools.partial), None, self._named(read), "")
+
+    def _cached(self, obj: Any) -> Content:
+        cache = type(obj).__dict__["cache_info"](obj)
+        fields = {name: cache[i] for i, name in enumerate(("hits", "misses", "maxsize", "currsize"))}
+        name = obj.__dict__.get("__qualname__")
+        text = f',"text":{text_of("cached function " + name)}' if type(name) is str else ""
+        return Content(self._head("function", type(obj)) + text, None, self._named(fields), "")
+
+    def _string_io(self, obj: Any) -> Content:
+        try:
+            fields = {"value": type(obj).getvalue(obj), "position": type(obj).tell(obj)}
+        except ValueError:
+            fields = {"closed": True}
+        return Content(self._head("object", type(obj)), None, self._named(fields), "")
+
+    def _generator(self, obj: Any) -> Content:
+        kind = type(obj)
+        prefix = _PREFIX[id(kind)]
+        frame = getattr(obj, f"{prefix}_frame")
+        text = f',"text":{text_of(f"{kind.__name__} {obj.__qualname__}")}'
+        fields: dict[str, str] = {}
+        if frame is None:
+            state = "finished"
+        elif getattr(obj, f"{prefix}_running"):
+            state = "running"
+        else:
+            view = FrameView(frame)
+            started = view.facts.opname.get(view.offset) in (
+                "YIELD_VALUE",
+                "RESUME",
+                "SEND",
+                "ASYNC_GEN_WRAP",
+            )
+            if prefix != "ag":  # 3.11 has no ag_suspended
+                started = getattr(obj, f"{prefix}_suspended")
+            state = "suspended" if started else "created"
+            if self.is_recorded(view.code):
+                fields["(line)"] = self.value(frame.f_lineno if started else view.code.co_firstlineno)
+                number = self.frame_number(frame) if started else None
+                if number is not None:
+                    fields["(frame)"] = self.value(number)
+                for name, value in view.locals().items():
+                    fields[name] = self.value(value)
+                if started:
+                    fields["(stack)"] = self._tuple(tuple(view.stack()))
+        fields["(state)"] = self.value(state)
+        return Content(self._head("generator", kind) + text, None, fields, "")
+
+    def is_recorded(self, code: types.CodeType) -> bool:
+        """Whether it is code that is recorded: the line of a generator of any other means nothing here."""
+        return False
+
+    def _iterator(self, kind: type, obj: Any) -> Content:
+        fields = self._named(_ITERATORS[id(kind)](obj))
+        return Content(self._head("iterator", kind), None, fields, "")
+
+    def _opaque(self, obj: Any) -> Content:
+        return Content(self._head("opaque", type(obj)), None, {}, "")
+
+
+def has_method(kind: type, name: str) -> bool:
+    """Whether a class that is not written in C, the program's or the library's, defines that method."""
+    return any(name in names_of(base) for base in bases_of(kind) if _flags(base) & HEAP)
+
+
+def _module_of(kind: type) -> str | None:
+    module = names_of(kind).get("__module__")
+    if type(module) is str:
+        return module
+    if not _flags(kind) & HEAP:  # a static type: its module is part of tp_name
+        return type.__dict__["__module__"].__get__(kind)  # type: ignore[no-any-return]
+    return None
+
+
+def _fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
+    """Instance attributes: what `__slots__` and the instance's own dict hold, in that order."""
+    fields: dict[str, Any] = {}
+    names = None
+    for base in bases:
+        for name, descriptor in list(names_of(base).items()):
+            if type(descriptor) is types.MemberDescriptorType and _flags(base) & HEAP:
+                try:
+                    fields.setdefault(name, descriptor.__get__(obj, base))
+                except AttributeError:
+                    continue
+            elif name == "__dict__" and id(type(descriptor)) in _DICT_DESCRIPTORS and names is None:
+                # To ask for a dict may make it; `functools.partial` can tell that its argument has one.
+                offset = _dictoffset(bases[0])
+                made = offset <= 0 or pointer_at(id(obj) + offset)
+                names = descriptor.__get__(obj) if made else {}
+    if names is None and _inherits(bases, BaseException):
+        names = BaseException.__dict__["__dict__"].__get__(obj)
+    if type(names) is dict:
+        fields.update((name, value) for name, value in list(names.items()) if type(name) is str)
+    return fields
+
+
+_DICT_DESCRIPTORS = _ids(types.GetSetDescriptorType, types.MemberDescriptorType)  # of SimpleNamespace
+
+
+def _is_data(value: Any) -> bool:
+    """Whether something in a class's namespace is state and not behaviour."""
+    kind = type(value)
+    if id(kind) in _BEHAVIOUR or _inherits(bases_of(kind), type):
+        return False
+    return id(kind) in _STATE_TYPES or not any("__get__" in names_of(base) for base in bases_of(kind))
+
+
+def _defaults(function: types.FunctionType) -> dict[str, Any]:
+    """Defaults that can change: those of a mutable type."""
+    values, found = function.__defaults__ or (), function.__kwdefaults__ or {}
+    if not values and not found:
+        return {}
+    code, found = function.__code__, dict(found)
+    names = code.co_varnames[: code.co_argcount]
+    found.update(zip(names[len(names) - len(values) :], values, strict=True))
+    return {name: value for name, value in found.items() if type(value) in (list, dict, set, bytearray)}
+
+
+def _weak(obj: Any) -> Any:
+    """A weak reference, where the type offers it: it tells an object from a later one at its address."""
+    kind = type(obj)
+    if id(kind) in _NO_WEAK or not _weakrefoffset(kind):
+        return None
+    return weakref.ref(obj)
+
+
+# Iterators: what remains, without advancing them. `__reduce__` of the C types runs no code of the
+# program; it does not exist for dict and set iterators without copying everything that is left.
+
+
+def _reduced(*names: str) -> Callable[[Any], dict[str, Any]]:
+    """Reader of an iterator whose `__reduce__` gives (type, (part, ...), state)."""
+
+    def read(iterator: Any) -> dict[str, Any]:
+        parts, state = _reduce(iterator)
+        fields = dict(zip(names, parts, strict=False))
+        if len(parts) > len(names):
+            fields["more"] = tuple(parts[len(names) :])
+        if state is not None:
+            fields["state"] = state
+        return fields
+
+    return read
+
+
+_QUIET = ("ignore", None, Warning, None, 0)
+
+
+def _reduce(iterator: Any) -> tuple[tuple[Any, ...], Any]:
+    # 3.12 and 3.13 warn that pickling itertools will go. The filter goes in and out without
+    # _filters_mutated(): that would make warnings that the program has already seen appear again.
+    warnings.filters.insert(0, _QUIET)  # type: ignore[attr-defined]
+    try:
+        reduced: Any = getattr(type(iterator), "__reduce__")(iterator)  # noqa: B009  # mypy has none with self
+    finally:
+        warnings.filters.remove(_QUIET)  # type: ignore[attr-defined]
+    return reduced[1], reduced[2] if len(reduced) > 2 else None
+
+
+def _indexed(iterator: Any) -> dict[str, Any]:
+    """list, tuple, str, bytes, ... iterators: what they run over, and the index of the next item."""
+    parts, index = _reduce(iterator)
+    over = parts[0]
+    if index is None or index < 0:  # exhausted: over is an empty stand-in
+        return {"over": (), "next": 0}
+    return {"over": over, "next": index}
+
+
+def _range_left(iterator: Any) -> dict[str, Any]:
+    parts, index = _reduce(iterator)
+    return {"left": parts[0][index:] if index else parts[0]}
+
+
+def _hashed(iterator: Any) -> dict[str, Any]:
+    """dict and set iterators: what they run over and how many items are left."""
+    try:
+        over = _part(iterator, 0)
+    except ValueError:  # exhausted: it has let go of the container
+        return {"over": None, "left": 0}
+    return {"over": over, "left": type(iterator).__length_hint__(iterator)}
+
+
+def _part(iterator: Any, number: int) -> Any:
+    """The object that an iterator's C structure points to, the first after its header being 0."""
+    return objects_at(id(iterator) + 16)[number]
+
+
+def _zip_parts(iterator: Any) -> dict[str, Any]:
+    return {"iterators": tuple(_reduce(iterator)[0])}
+
+
+def _enumerate_parts(iterator: Any) -> dict[str, Any]:
+    inner, count = _reduce(iterator)[0]
+    return {"iterator": inner, "count": count}
+
+
+def _map_parts(iterator: Any) -> dict[str, Any]:
+    function, *inner = _reduce(iterator)[0]
+    return {"function": function, "iterators": tuple(inner)}
+
+
+def _islice_parts(iterator: Any) -> dict[str, Any]:
+    """`__reduce__` makes up a new iterator each time once the slice is exhausted."""
+    try:
+        inner = _part(iterator, 0)
+    except ValueError:
+        return {"iterator": None}
+    (_, start, stop, step), position = _reduce(iterator)
+    return {"iterator": inner, "next": start, "stop": stop, "step": step, "position": position}
+
+
+def _all(kind: Any, obj: Any) -> list[Any]:
+    """The items of a container, by its base's own iterator; no other thread can change it between two."""
+    return list(itertools.chain.from_iterable(map(kind.__iter__, (obj,))))
+
+
+_count_read = _reduced("next", "step")
+
+
+def _count_parts(iterator: Any) -> dict[str, Any]:
+    """`__reduce__` fails where the next number is the largest Py_ssize_t, reached by counting."""
+    try:
+        return _count_read(iterator)
+    except SystemError:
+        return {"next": sys.maxsize}
+
+
+def _cycle_parts(iterator: Any) -> dict[str, Any]:
+    """`__reduce__` makes up a new iterator each time after the first round."""
+    try:
+        inner = _part(iterator, 0)
+    except ValueError:
+        inner = None
+    return {"iterator": inner, "saved": _part(iterator, 1), "next": pointer_at(id(iterator) + 32)}
+
+
+def _pairwise_parts(iterator: Any) -> dict[str, Any]:
+    try:
+        return {"iterator": _part(iterator, 0), "previous": _part(iterator, 1)}
+    except ValueError:
+        return {}
+
+
+def is_iterator(obj: Any) -> bool:
+    """Whether it is an iterator or generator whose position we can read."""
+    return id(type(obj)) in _ITERATORS or id(type(obj)) in _SUSPENDING
+
+
+def runs_in(obj: Any, frame: Any) -> bool:
+    """Whether it is the generator that runs in a frame. It may be about to be freed: weak references to
+    it are cleared before it is closed, and one made while it closes would never be."""
+    kind = type(obj)
+    if id(kind) not in _SUSPENDING:
+        return False
+    return getattr(obj, f"{_PREFIX[id(kind)]}_frame") is frame
+
+
+def unwrapped(value: Any) -> Any:
+    """What an async generator yielded; the interpreter wraps it on the way out."""
+    return _part(value, 0) if type(value).__name__ == "async_generator_wrapped_value" else value
+
+
+# By id of the type: hashing a type runs its metaclass's __hash__.
+_ITERATORS: dict[int, Callable[[Any], dict[str, Any]]] = _by_id(
+    {
+        type(iter([])): _indexed,
+        type(iter(())): _indexed,
+        type(iter("")): _indexed,
+        type(iter("é")): _indexed,
+        type(iter(b"")): _indexed,
+        type(iter(bytearray())): _indexed,
+        type(reversed([])): _indexed,
+        type(reversed("")): _indexed,
+        type(iter(range(0))): _range_left,
+        type(iter(range(1 << 70))): _range_left,
+        type(iter({})): _hashed,
+        type(iter({}.values())): _hashed,
+        type(iter({}.items())): _hashed,
+        type(reversed({})): _hashed,
+        type(reversed({}.values())): _hashed,
+        type(reversed({}.items())): _hashed,
+        type(iter(set())): _hashed,
+        zip: _zip_parts,
+        enumerate: _enumerate_parts,
+        map: _map_parts,
+        filter: lambda it: dict(zip(("function", "iterator"), _reduce(it)[0], strict=True)),
+        type(iter(int, 1)): _reduced("callable", "sentinel"),
+        type(iter(type("_Sequence", (), {"__getitem__": lambda self, i: 0})())): _indexed,
+        itertools.count: _count_parts,
+        itertools.repeat: _reduced("value", "left"),
+        itertools.cycle: _cycle_parts,
+        itertools.chain: _reduced(),
+        itertools.islice: _islice_parts,
+        itertools.accumulate: _reduced("iterator", "function"),
+        itertools.compress: _reduced("iterator", "selectors"),
+        itertools.takewhile: _reduced("function", "iterator"),
+        itertools.dropwhile: _reduced("function", "iterator"),
+        itertools.filterfalse: _reduced("function", "iterator"),
+        itertools.starmap: _reduced("function", "iterator"),
+        itertools.zip_longest: _reduced(),
+        itertools.product: _reduced(),
+        itertools.permutations: _reduced("pool", "size"),
+        itertools.combinations: _reduced("pool", "size"),
+        itertools.combinations_with_replacement: _reduced("pool", "size"),
+        itertools.groupby: _reduced("iterator", "function"),
+        itertools.pairwise: _pairwise_parts,
+        type(iter(collections.deque())): _reduced("over", "next"),
+    }
+)
+
+ITERATOR_TYPES = frozenset(_ITERATORS) | _SUSPENDING
+
+# An iterator freed and another made at its address within one line would pass for the same: tell
+# them apart by where they stand. An iterator never goes back.
+
+
+def _index_place(iterator: Any) -> tuple[int, float]:
+    parts, index = _reduce(iterator)
+    return (0, float("inf")) if index is None else (id(parts[0]), index)
+
+
+def _reversed_place(iterator: Any) -> tuple[int, float]:
+    parts, index = _reduce(iterator)
+    return (0, float("inf")) if index is None or index < 0 else (id(parts[0]), -index)
+
+
+def _range_place(iterator: Any) -> tuple[int, float]:
+    left = _range_left(iterator)["left"]
+    return (left.stop, -len(left))
+
+
+def _nested_place(iterator: Any) -> tuple[int, float]:
+    """zip, map, filter, enumerate: it draws from the same iterators, the first of which has gone on."""
+    parts = [part for part in _reduce(iterator)[0] if id(type(part)) in _PLACES]
+    return _PLACES[id(type(parts[0]))](parts[0]) if parts else (0, 0)
+
+
+def _hashed_place(iterator: Any) -> tuple[int, float]:
+    fields = _hashed(iterator)
+    return (0, float("inf")) if fields["over"] is None else (id(fields["over"]), -fields["left"])
+
+
+def _iterator_types(*iterables: Any) -> list[int]:
+    return [id(type(iter(iterable))) for iterable in iterables]
+
+
+_PLACES: dict[int, Callable[[Any], tuple[int, float]]] = {
+    **dict.fromkeys(_iterator_types([], (), "", "é", b"", bytearray()), _index_place),
+    **dict.fromkeys((id(type(reversed([]))),), _reversed_place),
+    **dict.fromkeys((id(type(iter(range(0)))),), _range_place),
+    **dict.fromkeys(_iterator_types({}, {}.values(), {}.items(), set()), _hashed_place),
+    **dict.fromkeys((id(kind) for kind in (zip, map, filter, enumerate)), _nested_place),
+}
+
+
+def _goes_on(kind: type, obj: Any, place: tuple[int, float] | None) -> bool:
+    """Whether an object can be the one that was last seen at `place`."""
+    if place is None:
+        return True
+    over, position = _PLACES[id(kind)](obj)
+    return position >= place[1] and (over == place[0] or over == 0)
+
+
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+
+_ATOMS: dict[int, Callable[[Snapshotter, Any], str]] = _by_id(
+    {
+        type(None): lambda self, obj: "null",
+        bool: lambda self, obj: "true" if obj else "false",
+        int: Snapshotter._int,
+        str: Snapshotter._str,
+        float: Snapshotter._float,
+        bytes: Snapshotter._bytes,
+        complex: Snapshotter._complex,
+        range: Snapshotter._range,
+        slice: Snapshotter._slice,
+        frozenset: Snapshotter._frozenset,
+        type(...): lambda self, obj: '{"text":"Ellipsis","type":"ellipsis"}',
+        type(NotImplemented): lambda self, obj: '{"text":"NotImplemented","type":"NotImplementedType"}',
+    }
+)
+
+_CONTENTS: dict[int, Callable[[Snapshotter, Any], Content]] = _by_id(
+    {
+        list: Snapshotter._list,
+        dict: Snapshotter._dict,
+        set: Snapshotter._set,
+        bytearray: Snapshotter._bytearray,
+        types.FunctionType: Snapshotter._function,
+        types.GeneratorType: Snapshotter._generator,
+        types.CoroutineType: Snapshotter._generator,
+        types.AsyncGeneratorType: Snapshotter._generator,
+        functools.partial: Snapshotter._partial,
+        type(functools.lru_cache(int)): Snapshotter._cached,
+        __import__("io").StringIO: Snapshotter._string_io,
+        __import__("io").BytesIO: Snapshotter._string_io,
+        type({}.keys().mapping): Snapshotter._opaque,
+    }
+)
+
+_C_REPR: dict[int, Callable[[Any], str]] = _by_id(
+    {
+        kind: kind.__repr__
+        for kind in (
+            decimal.Decimal,
+            datetime.date,
+            datetime.timedelta,
+            datetime.timezone,
+            re.Pattern,
+            re.Match,
+            types.GenericAlias,
+        )
+    }
+)
+"""Immutable types whose `repr` is C code and shows no address."""
+
+_DESCRIPTORS = _ids(types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
+
+_BASES: tuple[tuple[type, str], ...] = (
+    (collections.deque, "list"),
+    (dict, "dict"),
+    (list, "list"),
+    (set, "set"),
+    (frozenset, "set"),
+    (tuple, "list"),
+    *((view, "list") for view in _VIEWS),
+    (bytearray, "list"),
+    (str, "atom"),
+    (bytes, "atom"),
+    (float, "atom"),
+    (complex, "atom"),
+    (int, "atom"),
+)
+
+_PLAIN_OF: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    bytes: lambda obj: bytes.__add__(obj, b""),
+    float: float.__pos__,
+    complex: complex.__pos__,
+    int: int.__pos__,
+    bytearray: lambda obj: bytes(bytearray.__iter__(obj)),
+}
+
+_KNOWN = _ids(collections.deque, *_VIEWS, types.SimpleNamespace)
+_DATA_MODULES = frozenset(
+    {
+        "collections",
+        "fractions",
+        "statistics",
+        "types",
+        "uuid",
+        "string",
+        "textwrap",
+        "ipaddress",
+        "graphlib",
+        "copy",
+        "datetime",
+    }
+)
+_BEHAVIOUR = _ids(
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    property,
+    staticmethod,
+    classmethod,
+)
+_STATE_TYPES = _ids(
+    *(type(None), bool, int, float, complex, str, bytes, tuple, frozenset, list, dict, set, bytearray),
+    collections.deque,
+)
+_NO_WEAK = _ids(list, dict, bytearray, int, str, bytes)
+_ENUM: type | None = None
+
+
+def know_enum() -> None:
+    """Notice `enum`, if the program has imported it: importing it ourselves would be its cost."""
+    global _ENUM
+    module = sys.modules.get("enum")
+    _ENUM = getattr(module, "EnumType", None)
+
+
+know_enum()

@@ -17,11 +17,11 @@ pytest.importorskip(
     "onnxruntime", reason="no ONNX Runtime: would have proved that the package's model runs programs"
 )
 
-from deskcheck.teach.small import checkpoints
+import deskcheck.teach
 from deskcheck.teach.small.checkpoints import NANO, open_checkpoint
 from deskcheck.teach.small.evaluation import report, run_all
 
-FOLDER = Path(checkpoints.__file__).parent / NANO
+FOLDER = Path(deskcheck.teach.__file__).parent / NANO
 UNSEEN = "generated:30,level=1-3,seed=9001,inputs=1"
 SHORT = Program(
     id="short",

@@ -15,7 +15,6 @@ from deskcheck.errors import InputError, RecordingError
 
 LOCK_NAME = ".lock"
 
-
 _WAYS_OUT = {
     errno.ENOSPC: "The disk is full: free some space and start again. What was finished is kept.",
     errno.EDQUOT: "The disk quota is used up: free some space and start again. What was finished is kept.",
@@ -42,6 +41,7 @@ def disk_errors(path: Path, doing: str) -> Iterator[None]:
 
 
 def sync(path: Path) -> None:
+    """Have the disk hold what a file, or the list of a folder, holds: it survives a loss of power."""
     fd = os.open(path, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from deskcheck.recording import compare
-from deskcheck.recording import comparing as _comparing
+from deskcheck.recording import compare, comparing
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
@@ -92,5 +91,28 @@ def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the other process has not the memory, the runs are not taken for the same."""
     first, second = runs(False, 400)
     monkeypatch.setattr(compare, "_HERE_BYTES", 0)
-    monkeypatch.setattr(_comparing, "_MEMORY_BYTES", 1 << 24)
-    assert compare.difference(first, second) == _comparing._TOO_LARGE
+    monkeypatch.setattr(comparing, "_MEMORY_BYTES", 1 << 24)
+    assert compare.difference(first, second) == comparing._TOO_LARGE
+
+
+@pytest.mark.parametrize("here", [0, 1 << 40], ids=["in another process", "here"])
+def test_rows_that_do_not_add_up_are_a_difference(here: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program may forge rows that are right each by itself, and lead to an object that is not there."""
+    monkeypatch.setattr(compare, "_HERE_BYTES", here)
+    ending = Ending(outcome=Outcome.RETURNED)
+    found = []
+    for number in (10, 11):
+        row = [0, 0, "call", 0, "f", "p.py", 1, 0, json.dumps({"x": {"ref": number}}), *[None] * 8]
+        found.append((ending, functools.partial(iter, [json.dumps(row).encode()])))
+    where = compare.difference(found[0], found[1])
+    assert where == "the rows do not add up: a value leads to object #10, which is not there"
+
+
+def test_a_failure_of_ours_is_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other process that ends otherwise than by its limits is an error, with what it said."""
+    first, second = runs(False)
+    monkeypatch.setattr(compare, "_HERE_BYTES", 0)
+    monkeypatch.setattr(comparing, "_PACKAGE_ROOT", "/nowhere")
+    monkeypatch.setattr(comparing, "_MAIN", "raise SystemExit('no such module {root}')")
+    with pytest.raises(RuntimeError, match="no such module /nowhere"):
+        compare.difference(first, second)

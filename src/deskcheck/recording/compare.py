@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Any
 
+from deskcheck.errors import DamagedRows
 from deskcheck.recording.block import rows
 from deskcheck.recording.recording import Ending
 from deskcheck.recording.trace import Event, Row, State
@@ -62,10 +63,16 @@ def compared(
     reads: Callable[[Global], bool] | None = None,
     unread: set[Global] | None = None,
 ) -> str | None:
-    """Where the states of two runs first differ. cut: both were, so what both have counts."""
+    """Where the states of two runs first differ. cut: both were, so what both have counts.
+
+    Rows that a program forged may not add up, though each is right by itself. Then that is the difference.
+    """
     pair = zip if cut else itertools.zip_longest
     states = _States(reads or (lambda name: True), set() if unread is None else unread)
-    return states.difference(pair(_events(first), _events(second)))
+    try:
+        return states.difference(pair(_events(first), _events(second)))
+    except DamagedRows as error:
+        return f"the rows do not add up: {error}"
 
 
 def save(block: bytes, stream: IO[bytes]) -> None:

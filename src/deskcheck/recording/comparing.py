@@ -6,6 +6,7 @@ are read under limits of this process's own.
 
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,9 @@ _MEMORY_BYTES = 4 << 30
 _CPU_S = 600
 _MOST_CHARS = 2000
 _PACKAGE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_NO_MEMORY = 3
+_STOPPED = (_NO_MEMORY, -signal.SIGXCPU, -signal.SIGKILL)
+"""Exit statuses where its limits, or the kernel for lack of memory, ended it."""
 _TOO_LARGE = "its states are too large to be compared, and not the same as text"
 
 
@@ -40,7 +44,9 @@ def compared_apart(
         )
     if ran.returncode == 0:
         return ran.stdout.decode("utf-8", "surrogatepass") or None
-    return _TOO_LARGE
+    if ran.returncode in _STOPPED:
+        return _TOO_LARGE
+    raise RuntimeError(f"comparing two runs failed: {ran.stderr.decode(errors='replace')[-2000:]}")
 
 
 _MAIN = """
@@ -56,6 +62,9 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
     with open(one, "rb") as first, open(other, "rb") as second:
-        where = compared(saved(first), saved(second), cut=bool(cut)) or ""
+        try:
+            where = compared(saved(first), saved(second), cut=bool(cut)) or ""
+        except MemoryError:
+            os._exit(_NO_MEMORY)
     told = where if len(where) <= _MOST_CHARS else f"{where[:_MOST_CHARS]} ..."
     sys.stdout.buffer.write(told.encode("utf-8", "surrogatepass"))

@@ -1,12 +1,8 @@
-"""Recordings on disk: a folder of Parquet shards, its one writer and its one reader.
+"""The one reader of recordings on disk: a folder of Parquet shards, read lazily.
 
-docs/format.md describes the columns. `Writer` makes shards that are whole or absent and takes over
-what a killed writer left; `Recordings` reads them lazily. The encoded values in the JSON columns are
-not looked at here: `deskcheck.recording.trace` and `deskcheck.recording.value` read those.
-
-What survives what: a finished recording survives the death of the process (kill -9 too), because it
-lies in ``.spool`` and came there by a rename; it may be lost when the power fails. A shard is
-synced before it gets its name and survives both.
+docs/format.md describes the columns. The encoded values in the JSON columns are not looked at here:
+`deskcheck.recording.trace` and `deskcheck.recording.value` read those. Files are read without Arrow's
+pools of threads (hence pre_buffer=False): the process may fork, and threads do not survive that.
 """
 
 import itertools
@@ -51,7 +47,6 @@ from deskcheck.recording.spool import read_finished
 from deskcheck.recording.trace import Row, Trace
 
 _log = logging.getLogger(__name__)
-
 
 _PAGE_ROWS = 1024
 """How many rows a reader turns into Python objects at a time."""
@@ -309,12 +304,12 @@ class Cache:
             return self._tables[key]
 
 
-class _File:
+class ParquetFile:
     """One Parquet file of a shard. It is opened for each row group: a folder can have thousands."""
 
     def __init__(self, path: Path, schema: Any, cache: Cache) -> None:
         self.path = path
-        self.elsewhere: Callable[[], tuple[_File, int] | None] = lambda: None
+        self.elsewhere: Callable[[], tuple[ParquetFile, int] | None] = lambda: None
         """Asked when the file is gone: the file that its rows are in, from which row on."""
         self._cache = cache
         self._metadata: Any = None
@@ -431,8 +426,8 @@ class Shard:
     def __init__(self, folder: Path, name: int | str, cache: Cache) -> None:
         self.name = f"{name:05d}" if isinstance(name, int) else name
         self._folder, self._cache = folder, cache
-        self.recordings = _File(folder / file_name("recordings", name), RECORDINGS_SCHEMA, cache)
-        self.events = _File(folder / file_name("events", name), EVENTS_SCHEMA, cache)
+        self.recordings = ParquetFile(folder / file_name("recordings", name), RECORDINGS_SCHEMA, cache)
+        self.events = ParquetFile(folder / file_name("events", name), EVENTS_SCHEMA, cache)
         expected = sum(self.recordings.column("n_events"))
         if expected != len(self.events):
             raise RecordingError(
@@ -476,7 +471,7 @@ class Shard:
                     return shard, *shard.of[self.name]
         return None
 
-    def _events_elsewhere(self) -> "tuple[_File, int] | None":
+    def _events_elsewhere(self) -> "tuple[ParquetFile, int] | None":
         found = self._elsewhere()
         return None if found is None else (found[0].events, found[2])
 
@@ -532,7 +527,7 @@ def _traces(rows: "_Rows", threads: int, cut: str | None) -> tuple[Trace, ...]:
 class _Rows(Sequence[Row]):
     """The events of one recording, read from its shard a page at a time."""
 
-    def __init__(self, file: _File, id_: str, start: int, count: int) -> None:
+    def __init__(self, file: ParquetFile, id_: str, start: int, count: int) -> None:
         self._file = file
         self._id = id_
         self._start = start

@@ -56,8 +56,6 @@ RECORDINGS_SCHEMA = _schema(
     ("first_row", pa.int64(), False),
     ("format", pa.int32(), False),
 )
-
-
 RECORDINGS_JSON = frozenset({"extra", "sources", "packages", "environment"})
 
 
@@ -86,47 +84,29 @@ EVENTS_SCHEMA = _schema(
 assert tuple(EVENTS_SCHEMA.names[1:]) == Row._fields
 LATER = ("left_out",)
 """Columns that files written before there were any lack; nullable, the last of their table."""
-
-
 SPOOL_SCHEMA = EVENTS_SCHEMA.remove(0)
-
-
 DICTIONARY = {
     "events": ["recording", "kind", "function", "file"],
     "recordings": ["mode", "filename", "source", "licence", "outcome", "environment", "python"],
 }
-
-
 # Bounds on the rows of a page are what make `recording = 'x'` skip row groups; on JSON text they are ballast.
 ENCODING: dict[str, dict[str, str] | None] = {
     "recordings": None,
     "events": {"index": "DELTA_BINARY_PACKED"},  # counts up: 15 to 47 % of the file without it
 }
-
-
 STATISTICS = {
     "events": ["recording", "thread", "index", "kind", "frame", "function", "file", "line"],
     "recordings": ["id", "mode", "source", "licence", "train_ok", "date", "outcome", "python"],
 }
-
-
 SHARD_NAME = re.compile(r"(recordings|events)-(\d{5,15}|[0-9a-f]{32})\.parquet")
 """A writer numbers its shards; a job (`deskcheck.scale`) calls them after what is in them."""
-
-
 HASH_CHARS = 32
-
-
 OF_KEY = "deskcheck.of"
 """In the metadata of a recordings file that was made of several, shard after shard
 (`deskcheck.scale.compact`): a JSON object that says of each at which recording and at which event it begins
 here."""
-
-
 COMPACTING_NAME = ".compacting"
 """A file that is in the folder while that is done."""
-
-
 SPOOL_NAME = ".spool"
 
 

@@ -31,14 +31,13 @@ try:
 except ImportError:  # not built: the same in Python
     _columns = None
 
-# Nothing here uses Arrow's pools of threads (hence pre_buffer=False below, too): the process may fork, and
-# threads do not survive that.
+# Without Arrow's pools of threads: the process may fork, and threads do not survive that.
 _WRITE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 _READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 
 
-# Whichever comes first ends a batch of the spool, a row group of a shard. Ten thousand events with a
-# megabyte of locals each must not be decoded together, hence the bounds in bytes.
+# Whichever comes first ends a batch. Ten thousand events with a megabyte of locals each must not be decoded
+# together, hence the bound in bytes.
 _BATCH_ROWS, _BATCH_BYTES = 4096, 2 << 20
 _EVENT_BYTES_MAX = 1 << 30
 """Arrow's string arrays hold less than 2 GiB."""
@@ -344,10 +343,10 @@ def spooled_events(finished: Finished) -> Iterator[Any]:
     except (OSError, pa.ArrowInvalid) as error:
         if isinstance(error, OSError) and error.errno:
             raise
-        _spool_damaged(finished, str(error))
+        spool_damaged(finished, str(error))
 
 
-def _spool_damaged(finished: Finished, reason: str) -> NoReturn:
+def spool_damaged(finished: Finished, reason: str) -> NoReturn:
     raise RecordingError(
         f"{finished.events}: the events of {finished.id!r} are damaged: {reason}. Delete "
         f"{finished.row.name} beside it and start again: the program is then recorded again.",

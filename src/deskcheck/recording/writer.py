@@ -1,4 +1,9 @@
-"""The one writer of recordings: shards that are whole or absent."""
+"""The one writer of recordings on disk: Parquet shards that are whole or absent.
+
+It takes over what a killed writer left. What survives what: a finished recording survives the death of
+the process (kill -9 too), because it lies in ``.spool`` and came there by a rename; it may be lost when
+the power fails. A shard is synced before it gets its name and survives both.
+"""
 
 import json
 import os
@@ -15,7 +20,7 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import FolderLock, disk_errors, sync
 from deskcheck.recording.program import Program
-from deskcheck.recording.reader import Cache, Shard, _File, shard_names
+from deskcheck.recording.reader import Cache, ParquetFile, Shard, shard_names
 from deskcheck.recording.schema import (
     DICTIONARY,
     ENCODING,
@@ -29,12 +34,13 @@ from deskcheck.recording.schema import (
 from deskcheck.recording.spool import (
     Finished,
     Spool,
-    _spool_damaged,
     program_row,
     read_finished,
+    spool_damaged,
     spooled_events,
 )
 
+# Whichever comes first ends a row group of a shard; in bytes for the reason given at `spool._BATCH_BYTES`.
 _GROUP_ROWS, _GROUP_BYTES = 65_536, 16 << 20
 
 
@@ -212,7 +218,7 @@ class Writer:
 
         Only if everything in it is still in the spool: else somebody took the partner away.
         """
-        if not set(_File(path, EVENTS_SCHEMA, cache).column("recording")) <= waiting:
+        if not set(ParquetFile(path, EVENTS_SCHEMA, cache).column("recording")) <= waiting:
             raise RecordingError(
                 f"{path}: its partner {path.name.replace('events', 'recordings')} is missing. "
                 "Put that back, or move this file away.",
@@ -275,7 +281,7 @@ class Writer:
                         events.add(batch)
                         count += batch.num_rows
                     if count != finished.n_events:
-                        _spool_damaged(finished, f"it holds {count} of {finished.n_events} events")
+                        spool_damaged(finished, f"it holds {count} of {finished.n_events} events")
                     row = json.loads(finished.row.read_bytes())
                     row["first_row"] = first_row
                     recordings.add(pa.RecordBatch.from_pylist([row], schema=RECORDINGS_SCHEMA))
@@ -311,9 +317,9 @@ def delete(folder: Path, ids: AbstractSet[str]) -> None:
     for number in map(int, found["recordings"] | found["events"]):
         recordings, events = (folder / file_name(table, number) for table in ("recordings", "events"))
         if recordings.exists():
-            held = _File(recordings, RECORDINGS_SCHEMA, cache).column("id")
+            held = ParquetFile(recordings, RECORDINGS_SCHEMA, cache).column("id")
         else:  # half written, or half deleted
-            held = _File(events, EVENTS_SCHEMA, cache).column("recording")
+            held = ParquetFile(events, EVENTS_SCHEMA, cache).column("recording")
         if ids >= set(held):
             recordings.unlink(missing_ok=True)
             events.unlink(missing_ok=True)

@@ -3,16 +3,12 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from deskcheck.ask.questions.alike import Alike
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.recording import InputError, Recording, RecordingError
-
-if TYPE_CHECKING:
-    pass
-
 
 _T = TypeVar("_T")
 

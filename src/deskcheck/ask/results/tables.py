@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deskcheck.ask.results.effects import effects
 from deskcheck.ask.results.folder import (
@@ -12,9 +12,6 @@ from deskcheck.ask.results.folder import (
     write_whole,
 )
 from deskcheck.ask.results.results import MEASURED, STEPS, Marked, Result, Usage
-
-if TYPE_CHECKING:
-    pass
 
 
 def write_results(results: Sequence[Result], folder: Path, card: Mapping[str, Any]) -> None:

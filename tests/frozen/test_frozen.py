@@ -11,6 +11,7 @@ from tests.frozen.store import DIGESTS, EXACT, Store
 
 
 @pytest.mark.level("strict")
+@pytest.mark.slow
 def test_outputs_are_what_they_were(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """A few programs recorded in the sandbox, listed, shown, asked about and marked give the outputs that are frozen,
     byte for byte, but for what is masked."""

@@ -50,6 +50,7 @@ f(%d)
 """
 
 
+@pytest.mark.slow
 def test_forged_rows_do_not_grow_the_caller() -> None:
     """Rows of a megabyte that stand for some hundred megabytes of values: no more than 40 MB here."""
     ran = subprocess.run(

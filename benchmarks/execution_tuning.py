@@ -140,9 +140,18 @@ def training(folder: Path, options: argparse.Namespace) -> None:
             steps = max(1, round(options.tokens / (rows * tokens_of_lesson(told, min(rows, _EACH)))))
             run(
                 *("teach", f"{folder}/lessons-{method}", "--out", f"{folder}/model-{method}-{seed}"),
-                *("--seed", str(seed), "--steps", str(steps), "--rows", str(rows), "--each", str(_EACH)),
-                *("--layers", str(options.layers), "--width", str(options.width)),
-                *("--rate", str(options.rate), "--check", "500", "--device", options.device),
+                *(
+                    "--seed",
+                    str(seed),
+                    "--steps",
+                    str(steps),
+                    "--batch-size",
+                    str(rows),
+                    "--steps-per-program",
+                    str(_EACH),
+                ),
+                *("--layers", str(options.layers), "--hidden-size", str(options.width)),
+                *("--learning-rate", str(options.rate), "--eval-every", "500", "--device", options.device),
             )
 
 

@@ -70,8 +70,19 @@ def training(folder: Path, options: argparse.Namespace) -> None:
     """A model from nothing."""
     run(
         *("teach", str(folder / "lessons"), "--out", str(folder / "model"), "--steps", str(options.steps)),
-        *("--rows", str(options.rows), "--each", "8", "--layers", "5", "--width", "128", "--rate", "0.003"),
-        *("--check", "500", "--device", options.device),
+        *(
+            "--batch-size",
+            str(options.rows),
+            "--steps-per-program",
+            "8",
+            "--layers",
+            "5",
+            "--hidden-size",
+            "128",
+            "--learning-rate",
+            "0.003",
+        ),
+        *("--eval-every", "500", "--device", options.device),
     )
 
 

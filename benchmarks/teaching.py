@@ -32,7 +32,7 @@ from deskcheck.teach.lessons.tokens import Words
 from deskcheck.teach.small.batches import Batch, Lessons, make_batch, read_lessons, shards, some_texts
 from deskcheck.teach.small.checkpoints import open_checkpoint
 from deskcheck.teach.small.evaluation import run_all
-from deskcheck.teach.small.model import Model, Shape
+from deskcheck.teach.small.model import Model, ModelConfig
 from deskcheck.teach.small.training import loss_of
 
 
@@ -62,7 +62,7 @@ def training(options: argparse.Namespace) -> str:
         if len(chosen) == options.batches:
             break
     torch.manual_seed(0)
-    model = Model(Shape(vocabulary=tokenizer.size))
+    model = Model(ModelConfig(vocab_size=tokenizer.size))
     seconds: dict[str, list[float]] = {"shared": [], "alone": []}
     losses: dict[str, float] = {}
     lessons = sum(len(one.each) for batch in chosen for one in batch)

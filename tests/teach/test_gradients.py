@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch", reason="no torch: would have proved that gr
 from torch import Tensor  # noqa: E402
 
 from deskcheck.teach.small.gradients import Attended, RootMeanSquare  # noqa: E402
-from deskcheck.teach.small.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.model import Model, ModelConfig  # noqa: E402
 
 attended: Any = Attended.apply
 
@@ -47,7 +47,7 @@ def test_norm() -> None:
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_model_says_the_same_with_and_without(precision: str) -> None:
     torch.manual_seed(0)
-    model = Model(Shape(vocabulary=40, layers=2, width=32, heads=2, hidden=48))
+    model = Model(ModelConfig(vocab_size=40, layers=2, hidden_size=32, heads=2, intermediate_size=48))
     tokens = torch.randint(40, (3, 9))
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bf16"):
         trained, _ = model(tokens)

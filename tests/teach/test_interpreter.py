@@ -9,17 +9,24 @@ torch = pytest.importorskip("torch", reason="no torch: would have proved that gu
 
 from deskcheck.teach.lessons.tokens import Bytes  # noqa: E402
 from deskcheck.teach.small.interpreter import Rows  # noqa: E402
-from deskcheck.teach.small.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.model import Model, ModelConfig  # noqa: E402
 from deskcheck.teach.small.networks import TorchNetwork  # noqa: E402
 
 PREFIXES = ["1|def f(n):\n2|    return n\n\n", "1|x = 1\n\n", "1|def f(n):\n2|    return n\n\n"]
 
 
-@pytest.fixture(scope="module", params=[0, 3], ids=["alone", "behind"])
+@pytest.fixture(scope="module", params=[0, 3], ids=["alone", "shift"])
 def network(request: pytest.FixtureRequest) -> TorchNetwork:
     torch.manual_seed(1)
-    shape = Shape(vocabulary=Bytes.size, layers=2, width=32, heads=2, hidden=48, behind=request.param)
-    model = Model(shape)
+    config = ModelConfig(
+        vocab_size=Bytes.size,
+        layers=2,
+        hidden_size=32,
+        heads=2,
+        intermediate_size=48,
+        shift_tokens=request.param,
+    )
+    model = Model(config)
     with torch.no_grad():
         for weight in model.parameters():
             weight.mul_(4 if weight.dim() == 2 else 1)  # far from even, so that answers differ

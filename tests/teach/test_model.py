@@ -14,19 +14,19 @@ torch = pytest.importorskip(
 )
 
 from deskcheck.teach.small.batches import Batch  # noqa: E402
-from deskcheck.teach.small.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.model import Model, ModelConfig  # noqa: E402
 
-SHAPE = Shape(vocabulary=50, layers=2, width=32, heads=2, hidden=48)
+CONFIG = ModelConfig(vocab_size=50, layers=2, hidden_size=32, heads=2, intermediate_size=48)
 
 
 @pytest.fixture
 def model() -> Model:
-    return made(SHAPE)
+    return made(CONFIG)
 
 
-def made(shape: Shape) -> Model:
+def made(config: ModelConfig) -> Model:
     torch.manual_seed(0)
-    model = Model(shape)
+    model = Model(config)
     model.eval()
     return model
 
@@ -35,13 +35,13 @@ def tokens(*shape: int) -> Any:
     return torch.randint(0, 50, shape, generator=torch.Generator().manual_seed(1))
 
 
-@pytest.mark.parametrize("behind", [0, 3, 7])
-def test_rows_with_a_context_are_rows_that_begin_with_it(behind: int) -> None:
+@pytest.mark.parametrize("shift", [0, 3, 7])
+def test_rows_with_a_context_are_rows_that_begin_with_it(shift: int) -> None:
     """Programs of different lengths, three rows of each: as if every row held its program."""
-    model = made(replace(SHAPE, behind=behind))
+    model = made(replace(CONFIG, shift_tokens=shift))
     programs, lengths, rows = tokens(2, 9), torch.tensor([9, 5]), tokens(6, 7)
     owner = torch.tensor([0, 0, 0, 1, 1, 1])
-    before = Batch(programs, lengths, owner, rows, rows, programs, rows).before(behind)
+    before = Batch(programs, lengths, owner, rows, rows, programs, rows).before(shift)
     with torch.inference_mode():
         known, _ = model(rows, model.read(programs, lengths).of(owner), before)
         for row in range(6):
@@ -51,9 +51,9 @@ def test_rows_with_a_context_are_rows_that_begin_with_it(behind: int) -> None:
             torch.testing.assert_close(known[row], alone[0, length:], atol=2e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("behind", [0, 3])
-def test_no_token_sees_what_comes_later(behind: int) -> None:
-    model = made(replace(SHAPE, behind=behind))
+@pytest.mark.parametrize("shift", [0, 3])
+def test_no_token_sees_what_comes_later(shift: int) -> None:
+    model = made(replace(CONFIG, shift_tokens=shift))
     rows = tokens(1, 8)
     other = rows.clone()
     other[0, 5:] = (other[0, 5:] + 1) % 50
@@ -96,4 +96,4 @@ def test_other_folders_are_refused(model: Model, tmp_path: Path, damage: str) ->
 
 def test_width_that_heads_do_not_divide_is_refused() -> None:
     with pytest.raises(InputError, match="even multiple of heads=3"):
-        Shape(vocabulary=50, width=32, heads=3)
+        ModelConfig(vocab_size=50, hidden_size=32, heads=3)

@@ -17,7 +17,7 @@ from deskcheck.ask.run import ask  # noqa: E402
 from deskcheck.teach.lessons.lessons import LessonSettings, build  # noqa: E402
 from deskcheck.teach.small.checkpoints import open_checkpoint  # noqa: E402
 from deskcheck.teach.small.evaluation import report, run_all  # noqa: E402
-from deskcheck.teach.small.model import Shape  # noqa: E402
+from deskcheck.teach.small.model import ModelConfig  # noqa: E402
 from deskcheck.teach.small.training import Training, teach  # noqa: E402
 
 CODE = "def f(n):\n    m = n + 1\n    return m\n"
@@ -34,9 +34,18 @@ def test_a_checkpoint_is_asked(record: Recorded, tmp_path: Path) -> None:
     """A model that knows a run by heart answers what they give, by questions and by the stepper alike."""
     runs = record(call("p", CODE, "(1,)"))
     build([runs], tmp_path / "lessons", LessonSettings(validation=0, test=0, ids=False))
-    settings = Training(steps=150, rows=8, each=8, warmup=10, check=150, rate=3e-3, precision="fp32", words=0)
-    shape = Shape(vocabulary=0, layers=2, width=64, heads=2, hidden=128)
-    teach(tmp_path / "lessons", tmp_path / "model", shape=shape, training=settings)
+    settings = Training(
+        steps=150,
+        batch_size=8,
+        steps_per_program=8,
+        warmup_steps=10,
+        eval_every=150,
+        learning_rate=3e-3,
+        precision="fp32",
+        vocab_words=0,
+    )
+    config = ModelConfig(vocab_size=0, layers=2, hidden_size=64, heads=2, intermediate_size=128)
+    teach(tmp_path / "lessons", tmp_path / "model", config=config, training=settings)
 
     checkpoint = open_checkpoint(tmp_path / "model")
     stepped = report(checkpoint, list(run_all(checkpoint, list(Recordings(runs)))))

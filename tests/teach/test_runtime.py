@@ -17,24 +17,31 @@ pytest.importorskip("onnxruntime", reason=f"no ONNX Runtime: {WHY}")
 from deskcheck.teach.lessons.tokens import Bytes  # noqa: E402
 from deskcheck.teach.small.export import export  # noqa: E402
 from deskcheck.teach.small.interpreter import Rows  # noqa: E402
-from deskcheck.teach.small.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.model import Model, ModelConfig  # noqa: E402
 from deskcheck.teach.small.networks import TorchNetwork  # noqa: E402
 from deskcheck.teach.small.runtime import OnnxNetwork  # noqa: E402
 
 
-@pytest.fixture(scope="module", params=[0, 3], ids=["alone", "behind"])
+@pytest.fixture(scope="module", params=[0, 3], ids=["alone", "shift"])
 def both(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[TorchNetwork, OnnxNetwork]:
     torch.manual_seed(0)
-    shape = Shape(vocabulary=Bytes.size, layers=2, width=32, heads=2, hidden=48, behind=request.param)
-    model = Model(shape)
+    config = ModelConfig(
+        vocab_size=Bytes.size,
+        layers=2,
+        hidden_size=32,
+        heads=2,
+        intermediate_size=48,
+        shift_tokens=request.param,
+    )
+    model = Model(config)
     with torch.no_grad():
         for weight in model.parameters():
             weight.mul_(4 if weight.dim() == 2 else 1)
             weight.copy_(weight.half().float())  # as it is kept in the file
     file = tmp_path_factory.mktemp("graph") / "model.onnx"
-    export(model, {"shape": asdict(shape), "step": 7}, file)
+    export(model, {"config": asdict(config), "step": 7}, file)
     return TorchNetwork(model), OnnxNetwork(file, threads=1)
 
 
@@ -43,9 +50,9 @@ def test_graph_computes_what_the_model_does(
     both: tuple[TorchNetwork, OnnxNetwork], rows: int, length: int, size: int
 ) -> None:
     draw = np.random.default_rng(rows)
-    behind = both[0].behind
-    tokens = draw.integers(0, 256, (rows, behind + length))
-    tokens[::2, :behind] = -1
+    shift = both[0].shift_tokens
+    tokens = draw.integers(0, 256, (rows, shift + length))
+    tokens[::2, :shift] = -1
     keys, values = (
         [draw.normal(size=(rows, 2, size, 16)).astype(np.float32) for _ in range(2)] for _ in range(2)
     )

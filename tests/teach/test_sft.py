@@ -108,7 +108,9 @@ def lessons(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-TUNING = Tuning(steps=20, rows=4, at_once=4, rate=1e-2, look=1, check=5)
+TUNING = Tuning(
+    steps=20, batch_size=4, per_device_batch_size=4, learning_rate=1e-2, log_every=1, eval_every=5
+)
 
 
 def _losses(out: Path) -> dict[int, float]:
@@ -133,7 +135,7 @@ def test_it_learns_and_says_what_it_was_asked(trained: Path, lessons: Path, mode
     assert checks[-1] < checks[0]
     looks = [row for row in rows if "loss" in row]
     assert all(later["tokens"] > row["tokens"] for row, later in pairwise(looks))
-    assert {"rate", "seconds"} <= set(looks[0])
+    assert {"learning_rate", "seconds"} <= set(looks[0])
     run = json.loads((trained / RUN).read_text())
     assert run["tuning"]["steps"] == 20
     assert run["config"]["max_steps"] == 20
@@ -146,7 +148,7 @@ def test_it_learns_and_says_what_it_was_asked(trained: Path, lessons: Path, mode
 def test_only_completions_are_trained_and_all_of_each(model: Path, tmp_path: Path) -> None:
     """The losses are those of a loop by hand on the tokens of completions and their ends alone."""
     _write(tmp_path / "lessons", "train", _byte_tokenizer(), ROWS[:4])
-    tuning = Tuning(steps=4, rows=4, at_once=4, rate=1e-3, look=1)
+    tuning = Tuning(steps=4, batch_size=4, per_device_batch_size=4, learning_rate=1e-3, log_every=1)
     tune(tmp_path / "lessons", str(model), tmp_path / "out", tuning=tuning)
     found = _rows(tmp_path / "out")
 
@@ -154,11 +156,14 @@ def test_only_completions_are_trained_and_all_of_each(model: Path, tmp_path: Pat
     tokenizer = _byte_tokenizer()
     matrices = [p for p in network.parameters() if p.dim() > 1]
     vectors = [p for p in network.parameters() if p.dim() == 1]
-    groups = [{"params": matrices, "weight_decay": tuning.decay}, {"params": vectors, "weight_decay": 0.0}]
+    groups = [
+        {"params": matrices, "weight_decay": tuning.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
     optimizer = torch.optim.AdamW(groups)
     for row in found:
         for group in optimizer.param_groups:
-            group["lr"] = row["rate"]
+            group["lr"] = row["learning_rate"]
         total, count = torch.zeros(()), 0
         for prefix, prompt, completion in ROWS[:4]:
             shown = tokenizer.encode(prefix + prompt)
@@ -206,7 +211,14 @@ def test_run_that_was_ended_goes_on_with_the_same_losses(
 
 def test_adapters_are_trained_alone(model: Path, lessons: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    tune(lessons, str(model), out, tuning=Tuning(steps=6, rows=4, at_once=2, lora=4, rate=1e-2, look=1))
+    tune(
+        lessons,
+        str(model),
+        out,
+        tuning=Tuning(
+            steps=6, batch_size=4, per_device_batch_size=2, lora=4, learning_rate=1e-2, log_every=1
+        ),
+    )
     losses = _losses(out)
     assert losses[6] < losses[1]
     assert (out / "adapter_config.json").exists()
@@ -276,7 +288,7 @@ def test_straight_from_recordings(record: Recorded, model: Path, tmp_path: Path)
     runs = record(*[call(f"run{n}", code.format(n), "(2)") for n in range(8)], long)
     out = tmp_path / "out"
     asked = ["teach", str(runs), "--model", str(model), "--out", str(out)]
-    asked += "--steps 2 --rows 2 --at-once 2 --check 1".split()
+    asked += "--steps 2 --batch-size 2 --per-device-batch-size 2 --eval-every 1".split()
     result = CliRunner().invoke(app, asked, catch_exceptions=False)
     assert result.exit_code == 0
     assert "left out, dynamic: 3 over the budget" in result.stdout

@@ -14,7 +14,7 @@ from typer.testing import CliRunner  # noqa: E402
 
 from deskcheck.cli import app  # noqa: E402
 from deskcheck.recording import DeskcheckError  # noqa: E402
-from deskcheck.teach.small.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.model import Model, ModelConfig  # noqa: E402
 
 CODE = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i\n    return total\n"
 
@@ -22,7 +22,9 @@ CODE = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i\n  
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     torch.manual_seed(0)
-    Model(Shape(vocabulary=Bytes.size, layers=1, width=32, heads=2, hidden=32)).save(tmp_path / "model", {})
+    Model(ModelConfig(vocab_size=Bytes.size, layers=1, hidden_size=32, heads=2, intermediate_size=32)).save(
+        tmp_path / "model", {}
+    )
     return tmp_path / "model"
 
 
@@ -70,7 +72,7 @@ def test_a_file_that_cannot_be_written_is_refused_at_once(runs: Path, model: Pat
 
 def test_a_model_of_another_notation_is_not_run(runs: Path, tmp_path: Path) -> None:
     torch.manual_seed(0)
-    other = Model(Shape(vocabulary=Bytes.size, layers=1, width=32, heads=2, hidden=32))
+    other = Model(ModelConfig(vocab_size=Bytes.size, layers=1, hidden_size=32, heads=2, intermediate_size=32))
     other.save(tmp_path / "other", {"taught": {"notations": ["compact"], "jumps": [1]}})
     with pytest.raises(DeskcheckError, match="was taught compact, and is asked in dynamic"):
         step(runs, "--model", tmp_path / "other")

@@ -35,7 +35,7 @@ class ByHeart:
     """A network whose keys are the tokens themselves: it reads from them what it was asked, and knows the
     answer. doubt: prompt -> probability that it gives to each token of the answer, 1 where none is said."""
 
-    layers, heads, head, behind = 1, 1, 1, 0
+    layers, heads, head, shift_tokens = 1, 1, 1, 0
     dtype = np.dtype(np.float32)
 
     def __init__(self, answers: Mapping[str, str], doubt: Mapping[str, float] | None = None) -> None:

@@ -29,7 +29,20 @@ def test_recordings_become_lessons_and_a_model(record: Recorded, tmp_path: Path)
     """The same command again has nothing left to do; with more recordings it is refused."""
     runs = record(*[call(f"run{n}", CODE.format(n), "(2)") for n in range(8)])
     out = tmp_path / "model"
-    asked = ("--out", out, "--steps", 3, "--rows", 4, "--layers", 1, "--width", 16, "--words", 0)
+    asked = (
+        "--out",
+        out,
+        "--steps",
+        3,
+        "--batch-size",
+        4,
+        "--layers",
+        1,
+        "--hidden-size",
+        16,
+        "--vocab-words",
+        0,
+    )
     shown = teach(runs, *asked)
     assert "lessons in" in shown
     assert f"trained: {out}" in shown
@@ -50,15 +63,18 @@ def test_what_needs_no_model_is_refused_before_lessons_are_made(record: Recorded
     assert not (tmp_path / "model").exists()
 
 
-SMALL = ("--steps", 3, "--rows", 4, "--layers", 1, "--width", 16, "--words", 0)
+SMALL = ("--steps", 3, "--batch-size", 4, "--layers", 1, "--hidden-size", 16, "--vocab-words", 0)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--lora", 8, "--at-once", 2), "--at-once, --lora: to train a model further"),
+        (
+            ("--lora", 8, "--per-device-batch-size", 2),
+            "--per-device-batch-size, --lora: to train a model further",
+        ),
         (("--model", "some/model", "--device", "cpu"), "--device: for a model from nothing"),
-        (("--width", 36), "width"),
+        (("--hidden-size", 36), "width"),
         (("--precision", "fp8"), "precision='fp8' must be bf16 or fp32"),
         (("--device", "nothing"), "device 'nothing'"),
     ],

@@ -32,11 +32,20 @@ from deskcheck.teach.small.batches import (  # noqa: E402
     some_texts,
 )
 from deskcheck.teach.small.checkpoints import open_checkpoint  # noqa: E402
-from deskcheck.teach.small.model import Model, Shape  # noqa: E402
+from deskcheck.teach.small.model import Model, ModelConfig  # noqa: E402
 from deskcheck.teach.small.training import RESUME, Training, loss_of, teach  # noqa: E402
 
-SMALL = Shape(vocabulary=Bytes.size, layers=2, width=48, heads=2, hidden=96)
-SHORT = Training(steps=24, rows=16, each=8, look=4, check=8, check_batches=1, warmup=4, precision="fp32")
+SMALL = ModelConfig(vocab_size=Bytes.size, layers=2, hidden_size=48, heads=2, intermediate_size=96)
+SHORT = Training(
+    steps=24,
+    batch_size=16,
+    steps_per_program=8,
+    log_every=4,
+    eval_every=8,
+    eval_batches=1,
+    warmup_steps=4,
+    precision="fp32",
+)
 CODE = "def f(n):\n    total = {}\n    for i in range(n):\n        total += i\n    return total\n"
 
 
@@ -91,7 +100,7 @@ def test_loss_of_shared_programs_is_that_of_each_lesson_alone(lessons: Path) -> 
 def test_it_learns_and_writes_down_how(lessons: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     told: list[dict[str, Any]] = []
-    teach(lessons, out, shape=SMALL, training=SHORT, note=told.append)
+    teach(lessons, out, config=SMALL, training=SHORT, note=told.append)
     assert told == curve(out)
     assert [step for step, _ in losses(out)] == [4, 8, 12, 16, 20, 24]
     assert losses(out)[-1][1] < losses(out)[0][1] - 1
@@ -102,7 +111,7 @@ def test_it_learns_and_writes_down_how(lessons: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_ended_goes_on_with_the_same_losses(lessons: Path, tmp_path: Path) -> None:
-    teach(lessons, tmp_path / "whole", shape=SMALL, training=SHORT)
+    teach(lessons, tmp_path / "whole", config=SMALL, training=SHORT)
     looked = 0
 
     def soon() -> bool:
@@ -110,32 +119,32 @@ def test_a_run_that_was_ended_goes_on_with_the_same_losses(lessons: Path, tmp_pa
         looked += 1
         return looked == 8
 
-    teach(lessons, tmp_path / "ended", shape=SMALL, training=SHORT, until=soon)
+    teach(lessons, tmp_path / "ended", config=SMALL, training=SHORT, until=soon)
     assert [step for step, _ in losses(tmp_path / "ended")] == [4, 8]
-    teach(lessons, tmp_path / "ended", shape=SMALL, training=SHORT)
+    teach(lessons, tmp_path / "ended", config=SMALL, training=SHORT)
     assert losses(tmp_path / "ended") == losses(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("name", [RESUME, RUN])
 def test_a_damaged_run_says_so(name: str, lessons: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    teach(lessons, out, shape=SMALL, training=SHORT)
+    teach(lessons, out, config=SMALL, training=SHORT)
     whole = (out / name).read_bytes()
     (out / name).write_bytes(whole[:300])
     with pytest.raises(RecordingError, match=f"{name}: damaged: "):
-        teach(lessons, out, shape=SMALL, training=SHORT)
+        teach(lessons, out, config=SMALL, training=SHORT)
     (out / name).write_bytes(b"nonsense")
     with pytest.raises(RecordingError, match=f"{name}: damaged: "):
-        teach(lessons, out, shape=SMALL, training=SHORT)
+        teach(lessons, out, config=SMALL, training=SHORT)
 
 
 def test_the_model_of_a_run_that_is_over_is_mended(lessons: Path, tmp_path: Path) -> None:
     """What is lost of it stands in what the run goes on from, and no step is made anew."""
     out = tmp_path / "run"
-    teach(lessons, out, shape=SMALL, training=SHORT)
+    teach(lessons, out, config=SMALL, training=SHORT)
     weights, told = (out / "model.safetensors").read_bytes(), curve(out)
     (out / "model.safetensors").write_bytes(weights[:300])
-    teach(lessons, out, shape=SMALL, training=SHORT)
+    teach(lessons, out, config=SMALL, training=SHORT)
     assert (out / "model.safetensors").read_bytes() == weights
     assert curve(out) == told
 
@@ -150,17 +159,17 @@ def test_a_run_of_which_nothing_was_saved_can_be_asked_otherwise(lessons: Path, 
         raise Ended
 
     with pytest.raises(Ended):
-        teach(lessons, out, shape=SMALL, training=SHORT, note=end)
+        teach(lessons, out, config=SMALL, training=SHORT, note=end)
     assert (out / RUN).exists()
     other = replace(SHORT, seed=1)
-    teach(lessons, out, shape=SMALL, training=other)
+    teach(lessons, out, config=SMALL, training=other)
     with pytest.raises(InputError, match="holds a run with other training"):
-        teach(lessons, out, shape=SMALL, training=SHORT)
+        teach(lessons, out, config=SMALL, training=SHORT)
 
 
 def test_a_model_says_what_it_was_taught(record: Recorded, lessons: Path, tmp_path: Path) -> None:
     """It is not asked in another notation, or for other jumps; one that does not say may be asked anything."""
-    teach(lessons, tmp_path / "steps", shape=SMALL, training=replace(SHORT, steps=1))
+    teach(lessons, tmp_path / "steps", config=SMALL, training=replace(SHORT, steps=1))
     steps = open_checkpoint(tmp_path / "steps")
     steps.refuse_untaught("dynamic", [1])
     with pytest.raises(InputError, match="was taught dynamic, and is asked in compact"):
@@ -168,7 +177,7 @@ def test_a_model_says_what_it_was_taught(record: Recorded, lessons: Path, tmp_pa
     with pytest.raises(InputError, match="jumps of 1 events, and is asked for 4, 7"):
         steps.refuse_untaught("dynamic", [1, 4, 7])
     (lessons / "lessons.json").unlink()
-    teach(lessons, tmp_path / "unsaid", shape=SMALL, training=replace(SHORT, steps=1))
+    teach(lessons, tmp_path / "unsaid", config=SMALL, training=replace(SHORT, steps=1))
     open_checkpoint(tmp_path / "unsaid").refuse_untaught("compact", [4])
 
 
@@ -186,7 +195,7 @@ def test_one_at_a_time_trains_in_a_folder(lessons: Path, tmp_path: Path) -> None
         if not refused:
             refused.append(subprocess.run(command, capture_output=True, text=True, check=False).stderr)
 
-    teach(lessons, out, shape=SMALL, training=SHORT, note=another)
+    teach(lessons, out, config=SMALL, training=SHORT, note=another)
     assert f"process {os.getpid()}" in refused[0]
     assert "one writer at a time" in refused[0]
     assert [step for step, _ in losses(out)] == [4, 8, 12, 16, 20, 24]
@@ -195,18 +204,16 @@ def test_one_at_a_time_trains_in_a_folder(lessons: Path, tmp_path: Path) -> None
 @pytest.mark.slow
 def test_a_killed_run_goes_on_with_the_same_losses(lessons: Path, tmp_path: Path) -> None:
     """Killed between two of its checks, with a line of the curve half written."""
-    settings = (
-        "Training(steps=24, rows=16, each=8, look=4, check=8, check_batches=1, warmup=4, precision='fp32')"
-    )
-    shape = f"Shape(vocabulary={Bytes.size}, layers=2, width=48, heads=2, hidden=96)"
+    settings = "Training(steps=24, batch_size=16, steps_per_program=8, log_every=4, eval_every=8, eval_batches=1, warmup_steps=4, precision='fp32')"
+    config = f"ModelConfig(vocab_size={Bytes.size}, layers=2, hidden_size=48, heads=2, intermediate_size=96)"
     code = (
         "import sys, time, torch\nfrom pathlib import Path\nfrom deskcheck.teach.small.training import *\n"
         "torch.set_num_threads(1)\n"
         "def slowly(row):\n    time.sleep(0.5 if row['step'] >= 12 else 0)\n"
-        f"teach(Path(sys.argv[1]), Path(sys.argv[2]), shape={shape}, training={settings}, note=slowly)\n"
+        f"teach(Path(sys.argv[1]), Path(sys.argv[2]), config={config}, training={settings}, note=slowly)\n"
     )
     torch.set_num_threads(1)
-    teach(lessons, tmp_path / "whole", shape=SMALL, training=SHORT)
+    teach(lessons, tmp_path / "whole", config=SMALL, training=SHORT)
     out = tmp_path / "killed"
     child = subprocess.Popen(
         [sys.executable, "-c", code, str(lessons), str(out)], env={**os.environ, "OMP_NUM_THREADS": "1"}
@@ -220,16 +227,16 @@ def test_a_killed_run_goes_on_with_the_same_losses(lessons: Path, tmp_path: Path
         child.wait()
     with (out / METRICS).open("a") as metrics:
         metrics.write('{"step": 1')
-    teach(lessons, out, shape=SMALL, training=SHORT)
+    teach(lessons, out, config=SMALL, training=SHORT)
     assert losses(out) == losses(tmp_path / "whole")
 
 
 def test_another_run_in_the_folder_is_refused(lessons: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    teach(lessons, out, shape=SMALL, training=SHORT, until=lambda: True)
+    teach(lessons, out, config=SMALL, training=SHORT, until=lambda: True)
     before = (out / RESUME).read_bytes()
     with pytest.raises(InputError, match="other training"):
-        teach(lessons, out, shape=SMALL, training=Training(steps=5))
+        teach(lessons, out, config=SMALL, training=Training(steps=5))
     assert (out / RESUME).read_bytes() == before
 
 
@@ -252,7 +259,7 @@ def test_batches_are_the_seeds(lessons: Path) -> None:
     assert first(1) != first(2)
 
 
-@pytest.mark.parametrize("wrong", [{"steps": 0}, {"precision": "fp8"}, {"rate": 0.0}])
+@pytest.mark.parametrize("wrong", [{"steps": 0}, {"precision": "fp8"}, {"learning_rate": 0.0}])
 def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         Training(**wrong)

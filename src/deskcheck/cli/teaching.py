@@ -28,7 +28,7 @@ from deskcheck.cli.output import (
     say,
     says_when_interrupted,
 )
-from deskcheck.cli.steps import print_steps
+from deskcheck.cli.tables import print_steps
 from deskcheck.errors import InputError, MissingExtra
 from deskcheck.files import write_file
 from deskcheck.notation import NOTATIONS
@@ -201,16 +201,16 @@ def teach(
         int | None, typer.Option(min=1, help="Updates; with --model, without it as many as --epochs takes.")
     ] = None,
     epochs: Annotated[float | None, typer.Option(help="--model: passes over the lessons (1).")] = None,
-    rows: Annotated[int | None, typer.Option(min=1, help="Lessons of an update.")] = None,
-    at_once: Annotated[
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Lessons of an update.")] = None,
+    per_device_batch_size: Annotated[
         int | None,
-        typer.Option("--at-once", min=1, help="--model: lessons computed at a time, on each device (8)."),
+        typer.Option(min=1, help="--model: lessons computed at a time, on each device (8)."),
     ] = None,
-    each: Annotated[
+    steps_per_program: Annotated[
         int | None,
         typer.Option(min=1, help="From nothing: lessons of an update that may share a program (16)."),
     ] = None,
-    words: Annotated[
+    vocab_words: Annotated[
         int | None,
         typer.Option(
             min=0, help="From nothing: words of the lessons that become a token each (768); 0: bytes alone."
@@ -225,10 +225,11 @@ def teach(
         ),
     ] = None,
     layers: Annotated[int | None, typer.Option(min=1, help="From nothing: layers (5).")] = None,
-    width: Annotated[
-        int | None, typer.Option(min=8, help="From nothing: width of the model (192), a multiple of 8.")
+    hidden_size: Annotated[
+        int | None,
+        typer.Option(min=8, help="From nothing: numbers per position (192), a multiple of 8."),
     ] = None,
-    behind: Annotated[
+    shift_tokens: Annotated[
         int | None,
         typer.Option(
             min=0,
@@ -236,12 +237,12 @@ def teach(
             "which others can run.",
         ),
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="The highest learning rate.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="The highest learning rate.")] = None,
     lora: Annotated[
         int | None, typer.Option(min=0, help="--model: train adapters of this rank alone (LoRA).")
     ] = None,
-    check: Annotated[
-        int, typer.Option(min=1, help="Steps between two checks, at which the run is saved.")
+    eval_every: Annotated[
+        int, typer.Option(min=1, help="Steps between two evaluations, at which the run is saved.")
     ] = 200,
     precision: Annotated[
         str | None, typer.Option(help="bf16 or fp32; with --model also auto, bf16 where a GPU has it.")
@@ -260,11 +261,24 @@ def teach(
     ] = False,
 ) -> None:
     """Train a model on lessons. A run that was ended goes on when the same command is given again."""
-    given = _given(steps=steps, rows=rows, rate=rate, precision=precision, check=check, seed=seed)
-    alone = _given(
-        each=each, words=words, edits=edits, layers=layers, width=width, behind=behind, device=device
+    given = _given(
+        steps=steps,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        precision=precision,
+        eval_every=eval_every,
+        seed=seed,
     )
-    further = _given(epochs=epochs, at_once=at_once, lora=lora)
+    alone = _given(
+        steps_per_program=steps_per_program,
+        vocab_words=vocab_words,
+        edits=edits,
+        layers=layers,
+        hidden_size=hidden_size,
+        shift_tokens=shift_tokens,
+        device=device,
+    )
+    further = _given(epochs=epochs, per_device_batch_size=per_device_batch_size, lora=lora)
     if model is not None and alone:
         raise InputError(f"{_flags(alone)}: for a model from nothing, without --model.")
     if model is None and further:
@@ -336,17 +350,17 @@ def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, given:
     """lessons: as for `_teach_further`."""
     try:
         from deskcheck.teach.run_folder import refuse_others
-        from deskcheck.teach.small.model import Shape
+        from deskcheck.teach.small.model import ModelConfig
         from deskcheck.teach.small.training import Training, open_device
         from deskcheck.teach.small.training import teach as train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
     device = given.pop("device", "cpu")
-    sizes = {name: given.pop(name) for name in ("layers", "width", "behind") if name in given}
-    shape, training = Shape.of(**sizes), Training(**given)
+    sizes = {name: given.pop(name) for name in ("layers", "hidden_size", "shift_tokens") if name in given}
+    config, training = ModelConfig.of(**sizes), Training(**given)
     open_device(device)
     refuse_others(out, {"training": asdict(training)})
-    train(lessons(None), out, shape=shape, training=training, device=device, note=_tell_step)
+    train(lessons(None), out, config=config, training=training, device=device, note=_tell_step)
 
 
 def _tell_step(row: dict[str, Any]) -> None:
@@ -364,7 +378,7 @@ def step(
         str, typer.Option("--model", "-m", help="Folder of a model that `teach` made, or `nano`, our own.")
     ] = "nano",
     budget: Annotated[int, typer.Option(min=1, help="Steps of a program at most.")] = 1000,
-    rows: Annotated[int, typer.Option(min=1, help="Programs that are stepped at once.")] = 64,
+    batch_size: Annotated[int, typer.Option(min=1, help="Programs that are stepped at once.")] = 64,
     jump: Annotated[
         str,
         typer.Option("--jump", help="How many events a step may lead on, with commas: the model chooses."),
@@ -408,8 +422,8 @@ def step(
             done += steps
             progress(model, done, len(chosen) * budget)
 
-        stepped = list(run_all(checkpoint, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
-    found = evaluated(checkpoint, stepped, each=each, rows=rows)
+        stepped = list(run_all(checkpoint, chosen, rows=batch_size, budget=budget, jumps=jumps, note=note))
+    found = evaluated(checkpoint, stepped, each=each, rows=batch_size)
     runs_told = [{"id": s.recording.id, **s.run.to_dict(), **asdict(s.agreement)} for s in stepped]
     told = {"model": model, "steps": found.steps.to_dict(), "each": found.each and asdict(found.each)}
     if out is not None:

@@ -38,42 +38,50 @@ _LOOKED_AT = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """How a model is trained. steps: updates; None: `epochs` passes over the lessons. rows: lessons of an
-    update, of each device; at_once: how many of them are computed at a time. rate: the highest learning rate,
-    reached after the share `warmup` of the steps and left along a cosine; None: 1e-5, or 2e-4 for LoRA. lora:
-    rank of the adapters; 0: all weights are trained. precision: "auto" (bf16 where a GPU has it), "bf16" or
-    "fp32". look: every so many steps the loss is written down; check: every so many the validation lessons
-    are asked and the run is saved."""
+    """How a Hugging Face model is trained further."""
 
     steps: int | None = None
+    """Updates of the weights; None: `epochs` passes over the lessons."""
     epochs: float = 1.0
-    rows: int = 32
-    at_once: int = 8
-    rate: float | None = None
-    warmup: float = 0.03
-    decay: float = 0.01
+    batch_size: int = 32
+    """Lessons of an update, on each device."""
+    per_device_batch_size: int = 8
+    """How many of them are computed at a time."""
+    learning_rate: float | None = None
+    """The highest, reached after `warmup_ratio` and left along a cosine; None: 1e-5, or 2e-4 for LoRA."""
+    warmup_ratio: float = 0.03
+    """Share of the steps."""
+    weight_decay: float = 0.01
     lora: int = 0
+    """Rank of the adapters; 0: all weights are trained."""
     precision: str = "auto"
-    look: int = 10
-    check: int = 200
-    check_lessons: int = 256
+    """ "bf16", "fp32", or "auto": bf16 where a GPU has it."""
+    log_every: int = 10
+    """Steps between two lines of `metrics.jsonl`."""
+    eval_every: int = 200
+    """Steps between two evaluations on the validation lessons. The run is saved at each."""
+    eval_lessons: int = 256
+    """Validation lessons of an evaluation; 0: no evaluation."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("rows", "at_once", "look", "check"):
+        for name in ("batch_size", "per_device_batch_size", "log_every", "eval_every"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name}={getattr(self, name)} must be at least 1.")
-        for name in ("lora", "check_lessons"):
+        for name in ("lora", "eval_lessons"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name}={getattr(self, name)} must not be below 0.")
         if self.steps is not None and self.steps < 1:
             raise InputError(f"steps={self.steps} must be at least 1.")
         if not self.epochs > 0:
             raise InputError(f"epochs={self.epochs} must be above 0.")
-        if self.rows % self.at_once:
-            raise InputError(f"rows={self.rows} must be a multiple of at_once={self.at_once}.")
-        if self.rate is not None and not self.rate > 0:
-            raise InputError(f"rate={self.rate} must be above 0.")
+        if self.batch_size % self.per_device_batch_size:
+            raise InputError(
+                f"batch_size={self.batch_size} must be a multiple of "
+                f"per_device_batch_size={self.per_device_batch_size}."
+            )
+        if self.learning_rate is not None and not self.learning_rate > 0:
+            raise InputError(f"learning_rate={self.learning_rate} must be above 0.")
         if self.precision not in ("auto", "bf16", "fp32"):
             raise InputError(f"precision={self.precision!r} must be auto, bf16 or fp32.")
 
@@ -251,10 +259,10 @@ def _trainer(
         )
 
     held_out = None
-    if files["validation"] and tuning.check_lessons:
+    if files["validation"] and tuning.eval_lessons:
         found = dataset("validation").shuffle(seed=tuning.seed)
-        held_out = found.select(range(min(len(found), tuning.check_lessons))) if len(found) else None
-    rate = tuning.rate or (2e-4 if tuning.lora else 1e-5)
+        held_out = found.select(range(min(len(found), tuning.eval_lessons))) if len(found) else None
+    rate = tuning.learning_rate or (2e-4 if tuning.lora else 1e-5)
     train = dataset("train")
     # transformers renames it, and takes the older name until 6.0.
     checkpointing = next(
@@ -266,20 +274,20 @@ def _trainer(
         output_dir=str(out / CHECKPOINTS),
         max_steps=tuning.steps or -1,
         num_train_epochs=tuning.epochs,
-        per_device_train_batch_size=tuning.at_once,
-        per_device_eval_batch_size=tuning.at_once,
-        gradient_accumulation_steps=tuning.rows // tuning.at_once,
+        per_device_train_batch_size=tuning.per_device_batch_size,
+        per_device_eval_batch_size=tuning.per_device_batch_size,
+        gradient_accumulation_steps=tuning.batch_size // tuning.per_device_batch_size,
         learning_rate=rate,
         lr_scheduler_type="cosine",
-        warmup_steps=tuning.warmup,
-        weight_decay=tuning.decay,
-        logging_steps=tuning.look,
+        warmup_steps=tuning.warmup_ratio,
+        weight_decay=tuning.weight_decay,
+        logging_steps=tuning.log_every,
         logging_first_step=True,
         logging_nan_inf_filter=False,
-        save_steps=tuning.check,
+        save_steps=tuning.eval_every,
         save_total_limit=2,
         eval_strategy="no" if held_out is None else "steps",
-        eval_steps=tuning.check,
+        eval_steps=tuning.eval_every,
         seed=tuning.seed,
         bf16=bf16,
         use_cpu=not gpu,
@@ -326,8 +334,8 @@ def _trainer(
 
 
 class _Metrics:
-    """Writes `metrics.jsonl`, in the words of `training`: of each look at the run step, loss, rate, tokens
-    (all that were read) and seconds; of each check validation_loss."""
+    """Writes `metrics.jsonl`, with the names that `training` uses: step, loss, learning_rate, tokens (all
+    that were read) and seconds; at an evaluation also validation_loss."""
 
     def __init__(self, out: Path, note: Callable[[dict[str, Any]], None], writes: bool) -> None:
         self.file = out / METRICS
@@ -350,7 +358,7 @@ class _Metrics:
         """What the trainer reports."""
         row: dict[str, Any] = {"step": step}
         if "loss" in logs:
-            row |= {"loss": float(logs["loss"]), "rate": float(logs["learning_rate"])}
+            row |= {"loss": float(logs["loss"]), "learning_rate": float(logs["learning_rate"])}
             row["tokens"] = self.tokens + int(logs.get("num_tokens", 0))
             row["seconds"] = round(time.perf_counter() - self.began, 3)
         elif "eval_loss" in logs:

@@ -23,11 +23,11 @@ class _Graph(nn.Module):
 
     def forward(self, tokens: Tensor, lengths: Tensor, *context: Tensor) -> tuple[Tensor, ...]:
         model = self.model
-        layers, behind = len(model.layers), model.shape.behind
-        before, tokens = tokens[:, :behind], tokens[:, behind:]
+        layers, shift = len(model.layers), model.config.shift_tokens
+        before, tokens = tokens[:, :shift], tokens[:, shift:]
         length, size = tokens.shape[1], context[0].shape[2]
         counted = torch.arange(length)
-        turn = turns(lengths[:, None] + counted[None, :], model.shape.width // model.shape.heads)
+        turn = turns(lengths[:, None] + counted[None, :], model.config.hidden_size // model.config.heads)
         later = torch.where(counted[None, :] > counted[:, None], -math.inf, 0.0)[None, None]
         beyond = torch.where(torch.arange(size)[None, :] >= lengths[:, None], -math.inf, 0.0)[:, None, None]
         x = model.embedded(tokens, before)
@@ -74,25 +74,25 @@ def _attended(
 
 
 def export(model: Model, about: dict[str, Any], file: Path) -> None:
-    """Writes a model as a graph. about: is kept with it, and must have "shape"."""
+    """Writes a model as a graph. about: is kept with it, and must have "config"."""
     import onnx
     from onnx import numpy_helper
 
-    shape = model.shape
-    head = shape.width // shape.heads
+    config = model.config
+    head = config.hidden_size // config.heads
     dimension = torch.export.Dim
     rows, length, size = (
         dimension("rows", min=1),
-        dimension("length", min=shape.behind + 1),
+        dimension("length", min=config.shift_tokens + 1),
         dimension("size", min=0),
     )
-    blank = [torch.zeros(3, shape.heads, 5, head) for _ in range(2 * shape.layers)]
-    names = [f"{what}_{number}" for what in ("keys", "values") for number in range(shape.layers)]
+    blank = [torch.zeros(3, config.heads, 5, head) for _ in range(2 * config.layers)]
+    names = [f"{what}_{number}" for what in ("keys", "values") for number in range(config.layers)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch's exporter warns of its own ways, whatever the model
         program = torch.onnx.export(
             _Graph(model).eval().cpu(),
-            (torch.zeros(3, shape.behind + 4, dtype=torch.long), torch.full((3,), 5), *blank),
+            (torch.zeros(3, config.shift_tokens + 4, dtype=torch.long), torch.full((3,), 5), *blank),
             input_names=["tokens", "lengths", *names],
             output_names=["log_probabilities", *[f"new_{name}" for name in names]],
             dynamic_shapes=({0: rows, 1: length}, {0: rows}, tuple([{0: rows, 2: size} for _ in blank])),

@@ -45,13 +45,13 @@ class Network(Protocol):
     """Width of a head."""
     dtype: np.dtype[Any]
     """Of keys and values."""
-    behind: int
+    shift_tokens: int
     """So many tokens before those that it runs over it wants to see, too."""
 
     def run(
         self, tokens: Numbers, keys: Sequence[Floats], values: Sequence[Floats], lengths: Numbers
     ) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
-        """tokens: [rows, behind + length], -1 where none stands before; keys, values: a layer each, [rows,
+        """tokens: [rows, shift + length], -1 where none stands before; keys, values: a layer each, [rows,
         heads, size, head], of which the first `lengths` [rows] count. Log probabilities of the token after
         each, [rows, length, vocabulary], and the keys and values of these tokens, [rows, heads, length,
         head]. Positions go on from `lengths`."""
@@ -88,11 +88,11 @@ class Rows:
         self.texts = list(prefixes)
         programs = [tokenizer.encode(prefix) for prefix in prefixes]
         self.programs = np.array([len(program) for program in programs], dtype=np.int64)
-        behind = network.behind
-        self.ends = np.full((len(programs), behind), -1, dtype=np.int64)
+        shift = network.shift_tokens
+        self.ends = np.full((len(programs), shift), -1, dtype=np.int64)
         """The last tokens of each program."""
         for row, program in enumerate(programs):
-            self.ends[row] = _last(program, behind)
+            self.ends[row] = _last(program, shift)
         size = int(self.programs.max(initial=0))
         self.keys = self._empty(len(programs), size)
         self.values = self._empty(len(programs), size)
@@ -103,10 +103,10 @@ class Rows:
         for start in range(0, len(first), 16):
             some = list(first.items())[start : start + 16]
             width = max(len(text) for text, _ in some)
-            tokens = np.zeros((len(some), behind + width), dtype=np.int64)
-            tokens[:, :behind] = -1
+            tokens = np.zeros((len(some), shift + width), dtype=np.int64)
+            tokens[:, :shift] = -1
             for number, (text, _) in enumerate(some):
-                tokens[number, behind : behind + len(text)] = text
+                tokens[number, shift : shift + len(text)] = text
             nothing = self._empty(len(some), 0)
             _, keys, values = self.network.run(tokens, nothing, nothing, np.zeros(len(some), dtype=np.int64))
             for number, (_, row) in enumerate(some):
@@ -163,11 +163,11 @@ class Rows:
             for row, (prompt, answer) in zip(rows, texts, strict=True)
         ]
         width = max(len(prompt) + len(answer) for prompt, answer in pairs) - 1
-        chosen, behind = list(rows), self.network.behind
-        tokens = np.zeros((len(pairs), behind + width), dtype=np.int64)
-        tokens[:, :behind] = self.ends[chosen]
+        chosen, shift = list(rows), self.network.shift_tokens
+        tokens = np.zeros((len(pairs), shift + width), dtype=np.int64)
+        tokens[:, :shift] = self.ends[chosen]
         for number, (prompt, answer) in enumerate(pairs):
-            tokens[number, behind : behind + len(prompt) + len(answer) - 1] = [*prompt, *answer][:-1]
+            tokens[number, shift : shift + len(prompt) + len(answer) - 1] = [*prompt, *answer][:-1]
         logs, _, _ = self.network.run(
             tokens, [k[chosen] for k in self.keys], [v[chosen] for v in self.values], self.programs[chosen]
         )
@@ -198,16 +198,16 @@ class Rows:
         keys = [_wide(k[rows], room) for k in self.keys]
         values = [_wide(v[rows], room) for v in self.values]
         lengths = self.programs[rows]
-        behind, before = self.network.behind, self.ends[rows]
+        shift, before = self.network.shift_tokens, self.ends[rows]
         active = list(range(len(rows)))
         while active:
             feeds = {number: [*writing[number].pending, *writing[number].guess()] for number in active}
             for some in _alike(feeds):
                 width, size = max(len(feeds[number]) for number in some), int(lengths[some].max())
-                tokens = np.zeros((len(some), behind + width), dtype=np.int64)
-                tokens[:, :behind] = before[some]
+                tokens = np.zeros((len(some), shift + width), dtype=np.int64)
+                tokens[:, :shift] = before[some]
                 for place, number in enumerate(some):
-                    tokens[place, behind : behind + len(feeds[number])] = feeds[number]
+                    tokens[place, shift : shift + len(feeds[number])] = feeds[number]
                 logs, new_keys, new_values = self.network.run(
                     tokens,
                     [k[some, :, :size] for k in keys],
@@ -226,7 +226,7 @@ class Rows:
                         keys[layer][number, :, at : at + count] = new_keys[layer][place][:, :count]
                         values[layer][number, :, at : at + count] = new_values[layer][place][:, :count]
                     lengths[number] += count
-                    before[number] = _last([*before[number], *feed[:count]], behind)
+                    before[number] = _last([*before[number], *feed[:count]], shift)
             active = [
                 number
                 for number in active

@@ -30,36 +30,41 @@ BASE = 10_000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """Sizes of a model. vocabulary: number of tokens; width: of the residual stream; hidden: of the layers
-    between; behind: so many tokens before each are known at it from the first layer on (`Behind`); with any,
-    the model is no Llama any more."""
+class ModelConfig:
+    """Sizes of a model. The names are those of Hugging Face's LlamaConfig, where it has them."""
 
-    vocabulary: int
+    vocab_size: int
+    """Number of tokens."""
     layers: int = 5
-    width: int = 192
+    hidden_size: int = 192
+    """Numbers in the residual stream, per position."""
     heads: int = 4
-    hidden: int = 512
-    behind: int = 0
+    intermediate_size: int = 512
+    """Numbers between the two matrices of a feed-forward layer."""
+    shift_tokens: int = 0
+    """So many tokens before each position are known at it from the first layer on (`Shift`). With any, the
+    model is no Llama any more."""
 
     def __post_init__(self) -> None:
-        if self.width % (2 * self.heads):
+        if self.hidden_size % (2 * self.heads):
             raise InputError(
-                f"width={self.width} must be an even multiple of heads={self.heads}: rotary positions "
-                "turn pairs of numbers in each head."
+                f"hidden_size={self.hidden_size} must be an even multiple of heads={self.heads}: rotary "
+                "positions turn pairs of numbers in each head."
             )
 
     @classmethod
-    def of(cls, *, layers: int = 5, width: int = 192, vocabulary: int = 0, behind: int = 3) -> "Shape":
-        """One of that width: heads of 32 each, which products in 16 bits are quick with, four where the width
-        holds no whole number of those; and 8/3 of it between, as Llama has, in steps of 64."""
+    def of(
+        cls, *, layers: int = 5, hidden_size: int = 192, vocab_size: int = 0, shift_tokens: int = 3
+    ) -> "ModelConfig":
+        """One of that size: heads of 32 each, which products in 16 bits are quick with, four where it is no
+        multiple of 32; feed-forward layers of 8/3 of it, as in Llama, in steps of 64."""
         return cls(
-            vocabulary=vocabulary,
+            vocab_size=vocab_size,
             layers=layers,
-            width=width,
-            heads=4 if width % 32 else width // 32,
-            hidden=-(-width * 8 // 3 // 64) * 64,
-            behind=behind,
+            hidden_size=hidden_size,
+            heads=4 if hidden_size % 32 else hidden_size // 32,
+            intermediate_size=-(-hidden_size * 8 // 3 // 64) * 64,
+            shift_tokens=shift_tokens,
         )
 
 
@@ -125,13 +130,13 @@ def _computed(device: torch.device, dtype: torch.dtype) -> torch.dtype:
 class Attention(nn.Module):
     """Attention of each row to its context and, causally, to itself."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.heads = shape.heads
-        self.q_proj = nn.Linear(shape.width, shape.width, bias=False)
-        self.k_proj = nn.Linear(shape.width, shape.width, bias=False)
-        self.v_proj = nn.Linear(shape.width, shape.width, bias=False)
-        self.o_proj = nn.Linear(shape.width, shape.width, bias=False)
+        self.heads = config.heads
+        self.q_proj = nn.Linear(config.hidden_size, config.hidden_size, bias=False)
+        self.k_proj = nn.Linear(config.hidden_size, config.hidden_size, bias=False)
+        self.v_proj = nn.Linear(config.hidden_size, config.hidden_size, bias=False)
+        self.o_proj = nn.Linear(config.hidden_size, config.hidden_size, bias=False)
 
     def forward(
         self,
@@ -161,30 +166,30 @@ class Attention(nn.Module):
 class Mixing(nn.Module):
     """SwiGLU."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.gate_proj = nn.Linear(shape.width, shape.hidden, bias=False)
-        self.up_proj = nn.Linear(shape.width, shape.hidden, bias=False)
-        self.down_proj = nn.Linear(shape.hidden, shape.width, bias=False)
+        self.gate_proj = nn.Linear(config.hidden_size, config.intermediate_size, bias=False)
+        self.up_proj = nn.Linear(config.hidden_size, config.intermediate_size, bias=False)
+        self.down_proj = nn.Linear(config.intermediate_size, config.hidden_size, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
         out: Tensor = self.down_proj(nn.functional.silu(self.gate_proj(x)) * self.up_proj(x))
         return out
 
 
-class Behind(nn.Module):
+class Shift(nn.Module):
     """Adds to each token's embedding those of the tokens before it, each through a matrix of its own.
 
     To find what stands behind a name, attention then has to look once: without it a first layer must carry
     each token to the place of the next. A short convolution (Allen-Zhu 2025, "Canon layers", of which this is
     the one at the input; token shift in RWKV, Peng et al. 2023, arXiv:2305.13048)."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.proj = nn.Linear(shape.behind * shape.width, shape.width, bias=False)
+        self.proj = nn.Linear(config.shift_tokens * config.hidden_size, config.hidden_size, bias=False)
 
     def forward(self, x: Tensor, tokens: int) -> Tensor:
-        """x: [rows, those before and these, width] -> [rows, tokens, width]."""
+        """x: [rows, those before and these, hidden_size] -> [rows, tokens, width]."""
         more = x.shape[1] - tokens
         shifted = torch.cat([x[:, more - back : more - back + tokens] for back in range(1, more + 1)], -1)
         added: Tensor = self.proj(shifted)
@@ -192,44 +197,45 @@ class Behind(nn.Module):
 
 
 class Layer(nn.Module):
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.input_layernorm = Norm(shape.width)
-        self.self_attn = Attention(shape)
-        self.post_attention_layernorm = Norm(shape.width)
-        self.mlp = Mixing(shape)
+        self.input_layernorm = Norm(config.hidden_size)
+        self.self_attn = Attention(config)
+        self.post_attention_layernorm = Norm(config.hidden_size)
+        self.mlp = Mixing(config)
 
 
 class Model(nn.Module):
     """A causal language model over tokens."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.shape = shape
-        self.embed_tokens = nn.Embedding(shape.vocabulary, shape.width)
-        self.behind = Behind(shape) if shape.behind else None
-        self.layers = nn.ModuleList([Layer(shape) for _ in range(shape.layers)])
-        self.norm = Norm(shape.width)
+        self.config = config
+        self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.shift = Shift(config) if config.shift_tokens else None
+        self.layers = nn.ModuleList([Layer(config) for _ in range(config.layers)])
+        self.norm = Norm(config.hidden_size)
         for name, weight in self.named_parameters():
             if weight.dim() == 2:
                 # As in GPT-2 (Radford et al. 2019): what is added to the residual stream starts small.
                 last = name.endswith(("o_proj.weight", "down_proj.weight"))
-                nn.init.normal_(weight, std=0.02 / math.sqrt(2 * shape.layers) if last else 0.02)
-        if self.behind is not None:  # what it adds is as large as what it is added to
-            nn.init.normal_(self.behind.proj.weight, std=0.5 / math.sqrt(shape.width))
+                nn.init.normal_(weight, std=0.02 / math.sqrt(2 * config.layers) if last else 0.02)
+        if self.shift is not None:  # what it adds is as large as what it is added to
+            nn.init.normal_(self.shift.proj.weight, std=0.5 / math.sqrt(config.hidden_size))
 
     def embedded(self, tokens: Tensor, before: Tensor | None) -> Tensor:
-        """The embeddings of tokens, with those behind them. before: [rows, `Shape.behind`], the tokens that
-        stand before the first, -1 where there is none; None: there are none at all."""
+        """The embeddings of tokens, with those of the tokens before them. before: [rows,
+        `ModelConfig.shift_tokens`], the tokens before the first, -1 where there is none; None: there are
+        none at all."""
         x: Tensor = self.embed_tokens(tokens)
-        if self.behind is None:
+        if self.shift is None:
             return x
         if before is None:
-            x = nn.functional.pad(x, (0, 0, self.shape.behind, 0))
+            x = nn.functional.pad(x, (0, 0, self.config.shift_tokens, 0))
         else:
             there = (before >= 0).to(x.dtype)[..., None]
             x = torch.cat([self.embed_tokens(before.clamp(min=0)) * there, x], 1)
-        out: Tensor = self.behind(x, tokens.shape[1])
+        out: Tensor = self.shift(x, tokens.shape[1])
         return out
 
     def forward(
@@ -238,7 +244,7 @@ class Model(nn.Module):
         """tokens: [rows, length], filled up at their ends with anything -> what is known at each token,
         [rows, length, width] (`logits` makes logits of it), and keys and values of these tokens, whose
         lengths are `length`. Positions count from where the context of a row ends. before: the last tokens
-        of the context, [rows, `Shape.behind`]; None where there is no context."""
+        of the context, [rows, `ModelConfig.shift_tokens`]; None where there is no context."""
         rows, length = tokens.shape
         start = context.lengths if context else torch.zeros(rows, dtype=torch.long, device=tokens.device)
         positions = start[:, None] + torch.arange(length, device=tokens.device)[None, :]
@@ -252,7 +258,7 @@ class Model(nn.Module):
         x = self.embedded(tokens, before)
         computed = _computed(x.device, x.dtype)
         seen = seen.to(computed)
-        cos, sin = turns(positions, self.shape.width // self.shape.heads)
+        cos, sin = turns(positions, self.config.hidden_size // self.config.heads)
         turn = cos.to(computed), sin.to(computed)
         keys, values = [], []
         for number, layer in enumerate(self.layers):
@@ -281,9 +287,9 @@ class Model(nn.Module):
 
         folder.mkdir(parents=True, exist_ok=True)
         weights = {f"model.{name}": weight.detach().float().cpu() for name, weight in self.named_parameters()}
-        told = {**about, "shape": asdict(self.shape)}
+        told = {**about, "config": asdict(self.config)}
         save_file(weights, folder / WEIGHTS, {"format": "pt"})
-        (folder / CONFIG).write_text(json.dumps(_llama(self.shape) | {"deskcheck": told}, indent=1) + "\n")
+        (folder / CONFIG).write_text(json.dumps(_llama(self.config) | {"deskcheck": told}, indent=1) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> tuple["Model", dict[str, Any]]:
@@ -294,7 +300,7 @@ class Model(nn.Module):
         try:
             config = json.loads((folder / CONFIG).read_text())
             about = config["deskcheck"]
-            model = cls(Shape(**about["shape"]))
+            model = cls(ModelConfig(**about["config"]))
             weights = load_file(folder / WEIGHTS)
             model.load_state_dict({name.removeprefix("model."): weight for name, weight in weights.items()})
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
@@ -305,20 +311,20 @@ class Model(nn.Module):
         return model, about
 
 
-def _llama(shape: Shape) -> dict[str, Any]:
+def _llama(config: ModelConfig) -> dict[str, Any]:
     """The configuration of Hugging Face's LlamaForCausalLM with the same computation; nothing where that has
     none."""
-    if shape.behind:
+    if config.shift_tokens:
         return {}
     return {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
-        "vocab_size": shape.vocabulary,
-        "hidden_size": shape.width,
-        "intermediate_size": shape.hidden,
-        "num_hidden_layers": shape.layers,
-        "num_attention_heads": shape.heads,
-        "num_key_value_heads": shape.heads,
+        "vocab_size": config.vocab_size,
+        "hidden_size": config.hidden_size,
+        "intermediate_size": config.intermediate_size,
+        "num_hidden_layers": config.layers,
+        "num_attention_heads": config.heads,
+        "num_key_value_heads": config.heads,
         "rms_norm_eps": 1e-6,
         "rope_theta": BASE,
         "hidden_act": "silu",

@@ -17,10 +17,10 @@ class TorchNetwork:
     def __init__(self, model: Model, device: str = "cpu") -> None:
         self.device = torch.device(device)
         self.model = model.to(self.device).eval()
-        self.layers = model.shape.layers
-        self.heads = model.shape.heads
-        self.head = model.shape.width // model.shape.heads
-        self.behind = model.shape.behind
+        self.layers = model.config.layers
+        self.heads = model.config.heads
+        self.head = model.config.hidden_size // model.config.heads
+        self.shift_tokens = model.config.shift_tokens
         self.dtype: np.dtype[Any] = np.dtype(np.float32)
 
     @torch.inference_mode()
@@ -34,7 +34,7 @@ class TorchNetwork:
             torch.from_numpy(lengths).to(self.device),
         )
         given = torch.from_numpy(tokens).to(self.device)
-        known, new = self.model(given[:, self.behind :], context, given[:, : self.behind])
+        known, new = self.model(given[:, self.shift_tokens :], context, given[:, : self.shift_tokens])
         logs = torch.log_softmax(self.model.logits(known).float(), -1)
         return (
             logs.cpu().numpy(),

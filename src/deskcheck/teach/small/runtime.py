@@ -35,7 +35,7 @@ class OnnxNetwork:
         try:
             self.session = ort.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
             self.about: dict[str, Any] = json.loads(self.session.get_modelmeta().custom_metadata_map[ABOUT])
-            shape = self.about["shape"]
+            config = self.about["config"]
         except (
             errors.Fail,
             errors.InvalidGraph,
@@ -45,10 +45,10 @@ class OnnxNetwork:
             ValueError,
         ) as error:
             raise InputError(f"{file}: holds no model of deskcheck ({error}).") from error
-        self.layers: int = shape["layers"]
-        self.heads: int = shape["heads"]
-        self.head: int = shape["width"] // shape["heads"]
-        self.behind: int = shape.get("behind", 0)
+        self.layers: int = config["layers"]
+        self.heads: int = config["heads"]
+        self.head: int = config["hidden_size"] // config["heads"]
+        self.shift_tokens: int = config.get("shift_tokens", 0)
         self.dtype: np.dtype[Any] = np.dtype(np.float32)
 
     def run(

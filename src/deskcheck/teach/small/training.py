@@ -28,59 +28,64 @@ from deskcheck.teach.lessons.shards import taught_as
 from deskcheck.teach.lessons.tokens import EDITS, Edits, Tokenizer, Words
 from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
 from deskcheck.teach.small.batches import Batch, Batches, shards, some_texts
-from deskcheck.teach.small.model import Model, Shape
+from deskcheck.teach.small.model import Model, ModelConfig
 
 RESUME = "resume.pt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """How a model is trained. steps: updates, each from `rows` lessons, of which up to `each` share a
-    program. rate: the highest learning rate, reached after `warmup` steps and left along a cosine; decay: of
-    weights. precision: "bf16" or "fp32", of the computation; weights are kept in fp32. look: every so many
-    steps the loss is written down; check: every so many the validation lessons are asked (so many batches of
-    them), and the run is saved. words: so many of the words that the lessons are full of become a token each;
-    all else is bytes. edits: the answer to a step is taught as an edit of the state before
-    (`deskcheck.notation.edits`), else as a whole state. reading: weight of the loss on what is given, the
-    tokens of programs and prompts, beside that on answers; it falls to nothing in the course of the run. To
-    go on with a program is to find what a name stood for: the same as in a step, with more to learn it
-    from."""
+    """How a model is trained from nothing."""
 
     steps: int = 2000
-    rows: int = 128
-    each: int = 16
-    rate: float = 2e-3
-    warmup: int = 100
-    decay: float = 0.01
-    clip: float = 1.0
+    """Updates of the weights."""
+    batch_size: int = 128
+    """Lessons of an update."""
+    steps_per_program: int = 16
+    """So many lessons of an update may be of one program. They share what the model reads of it."""
+    learning_rate: float = 2e-3
+    """The highest, reached after `warmup_steps` and left along a cosine."""
+    warmup_steps: int = 100
+    weight_decay: float = 0.01
+    max_grad_norm: float = 1.0
     precision: str = "bf16"
-    look: int = 20
-    check: int = 200
-    check_batches: int = 8
-    words: int = 768
+    """Of the computation: "bf16" or "fp32". Weights are kept in fp32."""
+    log_every: int = 20
+    """Steps between two lines of `metrics.jsonl`."""
+    eval_every: int = 200
+    """Steps between two evaluations on the validation lessons. The run is saved at each."""
+    eval_batches: int = 8
+    """Batches of validation lessons of an evaluation."""
+    vocab_words: int = 768
+    """So many words, the most frequent of the lessons, become a token each. All else is bytes."""
     edits: bool = True
-    reading: float = 1.0
+    """Whether the answer to a step is taught as an edit of the state before (`deskcheck.notation.edits`);
+    otherwise as a whole state."""
+    prompt_loss_weight: float = 1.0
+    """Weight of the loss on programs and prompts, beside that on answers. It falls to 0, linearly, until the
+    end. To continue a program, a model has to find what a name stood for: what a step needs, with more to
+    learn it from."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.words < 0:
-            raise InputError(f"words={self.words} must be at least 0.")
-        for name in ("steps", "rows", "each", "look", "check", "check_batches"):
+        if self.vocab_words < 0:
+            raise InputError(f"vocab_words={self.vocab_words} must be at least 0.")
+        for name in ("steps", "batch_size", "steps_per_program", "log_every", "eval_every", "eval_batches"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name}={getattr(self, name)} must be at least 1.")
         if self.precision not in ("bf16", "fp32"):
             raise InputError(f"precision={self.precision!r} must be bf16 or fp32.")
-        if not self.reading >= 0:
-            raise InputError(f"reading={self.reading} must be at least 0.")
-        if not self.rate > 0:
-            raise InputError(f"rate={self.rate} must be above 0.")
+        if not self.prompt_loss_weight >= 0:
+            raise InputError(f"prompt_loss_weight={self.prompt_loss_weight} must be at least 0.")
+        if not self.learning_rate > 0:
+            raise InputError(f"learning_rate={self.learning_rate} must be above 0.")
 
-    def rate_at(self, step: int) -> float:
-        """The learning rate of a step, from 0: linear to `warmup`, then half a cosine to a hundredth."""
-        if step < self.warmup:
-            return self.rate * (step + 1) / self.warmup
-        done = (step - self.warmup) / max(1, self.steps - self.warmup)
-        return self.rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1.0, done))))
+    def learning_rate_at(self, step: int) -> float:
+        """The learning rate of a step, from 0: linear up to `warmup_steps`, then half a cosine to 1 %."""
+        if step < self.warmup_steps:
+            return self.learning_rate * (step + 1) / self.warmup_steps
+        done = (step - self.warmup_steps) / max(1, self.steps - self.warmup_steps)
+        return self.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1.0, done))))
 
 
 def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
@@ -88,7 +93,7 @@ def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor
     likely: [rows]."""
     with _precision(precision, batch.tokens.device):
         context = model.read(batch.programs, batch.lengths).of(batch.owner)
-        known, _ = model(batch.tokens, context, batch.before(model.shape.behind))
+        known, _ = model(batch.tokens, context, batch.before(model.config.shift_tokens))
     return _loss_of_answers(model, batch, known, precision)
 
 
@@ -98,7 +103,7 @@ def losses_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tens
     with _precision(precision, batch.tokens.device):
         read, context = model(batch.programs)
         context = replace(context, lengths=batch.lengths).of(batch.owner)
-        known, _ = model(batch.tokens, context, batch.before(model.shape.behind))
+        known, _ = model(batch.tokens, context, batch.before(model.config.shift_tokens))
         given = batch.programs_next != IGNORED, batch.prompts_next != IGNORED
         logits = model.logits(torch.cat([read[given[0]], known[given[1]]])).float()
     labels = torch.cat([batch.programs_next[given[0]], batch.prompts_next[given[1]]])
@@ -121,7 +126,7 @@ def teach(
     lessons: Path,
     out: Path,
     *,
-    shape: Shape | None = None,
+    config: ModelConfig | None = None,
     training: Training | None = None,
     device: str = "cpu",
     until: Callable[[], bool] = lambda: False,
@@ -129,7 +134,7 @@ def teach(
 ) -> Model:
     """Trains a model on a folder of lessons, or goes on with the run that `out` holds.
 
-    shape: its vocabulary is the tokenizer's, whatever it says.
+    config: its `vocab_size` is the tokenizer's, whatever it says.
 
     until: asked after each step; once true the run is saved and ends early. note: is given each line of
     `metrics.jsonl`.
@@ -143,7 +148,7 @@ def teach(
     target = open_device(device)
     lock = lock_run(out)
     try:
-        return _taught(files, out, shape, training or Training(), target, until, note)
+        return _taught(files, out, config, training or Training(), target, until, note)
     finally:
         lock.release()
 
@@ -159,17 +164,17 @@ def open_device(name: str) -> torch.device:
 def _taught(
     files: list[Path],
     out: Path,
-    shape: Shape | None,
+    config: ModelConfig | None,
     training: Training,
     target: torch.device,
     until: Callable[[], bool],
     note: Callable[[dict[str, Any]], None],
 ) -> Model:
-    words = Words.learned(some_texts(files), training.words)
+    words = Words.learned(some_texts(files), training.vocab_words)
     tokenizer = Edits(words) if training.edits else words
-    shape = replace(shape or Shape(vocabulary=0), vocabulary=words.size)
+    config = replace(config or ModelConfig(vocab_size=0), vocab_size=words.size)
     asked = {
-        "shape": asdict(shape),
+        "config": asdict(config),
         "training": asdict(training),
         "tokenizer": {"words": list(words.words), "edits": EDITS if training.edits else 0},
         "lessons": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
@@ -178,9 +183,12 @@ def _taught(
     begin_run(out, asked)
     resumed = _resumed(out)
     torch.manual_seed(training.seed)
-    model = Model(shape)
+    model = Model(config)
     optimizer = torch.optim.AdamW(
-        _groups(model, training.decay), lr=training.rate, betas=(0.9, 0.98), fused=target.type == "cpu"
+        _groups(model, training.weight_decay),
+        lr=training.learning_rate,
+        betas=(0.9, 0.98),
+        fused=target.type == "cpu",
     )
     step, tokens, seconds = 0, 0, 0.0
     if resumed is not None:
@@ -201,8 +209,8 @@ def _taught(
         files,
         tokenizer,
         padding=Words.padding,
-        rows=training.rows,
-        each=training.each,
+        rows=training.batch_size,
+        each=training.steps_per_program,
         seed=training.seed,
     )
     with (out / METRICS).open("a", encoding="utf-8") as metrics:
@@ -212,28 +220,28 @@ def _taught(
             if step >= training.steps:
                 break
             for group in optimizer.param_groups:
-                group["lr"] = training.rate_at(step)
+                group["lr"] = training.learning_rate_at(step)
             moved = batch.to(target)
-            reading = training.reading * (1 - step / training.steps)
-            if reading:
+            prompt_weight = training.prompt_loss_weight * (1 - step / training.steps)
+            if prompt_weight:
                 loss, given = losses_of(model, moved, training.precision)
-                (loss + reading * given).backward()
+                (loss + prompt_weight * given).backward()
             else:
                 loss, _ = loss_of(model, moved, training.precision)
                 loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), training.clip)
+            nn.utils.clip_grad_norm_(model.parameters(), training.max_grad_norm)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
             losses.append(loss.detach())
             step += 1
             tokens += int((batch.labels != IGNORED).sum())
             ending = step >= training.steps or until()
-            checking = step % training.check == 0 or ending
-            if step % training.look == 0 or checking:
+            checking = step % training.eval_every == 0 or ending
+            if step % training.log_every == 0 or checking:
                 row: dict[str, Any] = {
                     "step": step,
                     "loss": float(torch.stack(losses).mean()),
-                    "rate": training.rate_at(step - 1),
+                    "learning_rate": training.learning_rate_at(step - 1),
                     "tokens": tokens,
                     "seconds": round(time.perf_counter() - started, 3),
                 }
@@ -272,8 +280,8 @@ def _validation(files: list[Path], training: Training, tokenizer: Tokenizer) -> 
         files,
         tokenizer,
         padding=Words.padding,
-        rows=training.rows,
-        each=training.each,
+        rows=training.batch_size,
+        each=training.steps_per_program,
         seed=training.seed,
         split="validation",
     )
@@ -281,7 +289,7 @@ def _validation(files: list[Path], training: Training, tokenizer: Tokenizer) -> 
     try:
         for batch in batches:
             found.append(batch)
-            if len(found) == training.check_batches:
+            if len(found) == training.eval_batches:
                 break
     except InputError:
         return []  # a folder of lessons may have none to spare

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.ask.methods.ground_truth import Course
+from deskcheck.ask.methods.ground_truth import GroundTruth
 from deskcheck.ask.questions.alike import MOST, REASON
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.sample import Sample
@@ -307,13 +307,13 @@ def test_what_cannot_be_predicted_takes_no_place(record: Record) -> None:
         for recording in recordings
     ]
     for seed in range(8):
-        courses: dict[str, Course] = {}
+        truths: dict[str, GroundTruth] = {}
         samples, excluded = questions_of(
-            cut, ["output"], seed=seed, methods=["dynamic_scratchpad"], courses=courses
+            cut, ["output"], seed=seed, methods=["dynamic_scratchpad"], truths=truths
         )["output"]
-        assert {sample.program for sample in samples} == set(courses)
-        assert len(courses) == MOST
-        assert set(courses) < whole
+        assert {sample.program for sample in samples} == set(truths)
+        assert len(truths) == MOST
+        assert set(truths) < whole
         assert excluded == {"parts of the run are not recorded": 3, REASON: 1}
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deskcheck.ask import QUESTIONS, Sample, ask, mark
 from deskcheck.ask.baselines import oracle
-from deskcheck.ask.methods.ground_truth import Course, course_of
+from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import (
     METHODS,
     READABLE,
@@ -84,14 +84,14 @@ def recordings(record: Record) -> list[Recording]:
     return [*made, record(f"{SQUARES}{test}\n", id="asserted", extra=asserted)]
 
 
-def _course(recording: Recording) -> Course:
-    course = course_of(recording)
-    assert isinstance(course, Course), course
-    return course
+def _truth(recording: Recording) -> GroundTruth:
+    truth = ground_truth_of(recording)
+    assert isinstance(truth, GroundTruth), truth
+    return truth
 
 
 def predict(
-    course: Course,
+    truth: GroundTruth,
     method: str,
     model: Callable[[str], str] = oracle.completion,
     *,
@@ -103,9 +103,9 @@ def predict(
     notation = METHODS[method].notation
     assert notation is not None
     if notation != "dynamic":
-        return read_trace(model(trace_question(course, notation, explain=explain)), notation)
-    first = course.states() if until is None else course.states_from(until.data["event"])
-    machine = Interpreter(course, next(first), budget=budget, until=until)
+        return read_trace(model(trace_question(truth, notation, explain=explain)), notation)
+    first = truth.states() if until is None else truth.states_from(until.data["event"])
+    machine = Interpreter(truth, next(first), budget=budget, until=until)
     while machine.stop is None:
         machine.take(model(machine.prompt(explain=explain)))
     return machine.predicted()
@@ -115,34 +115,34 @@ def wrongly_answered(recordings: Sequence[Recording], method: str) -> tuple[list
     """Samples whose answer, read from the run that the oracle told, is not marked right; how many there were."""
     wrong, n = [], 0
     for recording in recordings:
-        course = course_of(recording)
-        if unfit(course, method) is not None:
+        truth = ground_truth_of(recording)
+        if unfit(truth, method) is not None:
             continue
-        assert isinstance(course, Course)
-        oracle.remember_course(course)
-        run = predict(course, method)
-        found = agreement(course, run)
+        assert isinstance(truth, GroundTruth)
+        oracle.remember_truth(truth)
+        run = predict(truth, method)
+        found = agreement(truth, run)
         if found.first is not None:
             wrong.append(f"{recording.id}: {found}")
         for kind in sorted(READABLE):
             for sample in QUESTIONS[kind](recording):
                 told, event = run, None
                 if kind == "next_line" and run.given:
-                    told, event = predict(course, method, until=sample), sample.data["event"]
-                    if agreement(course, told, event=event).first is not None:
+                    told, event = predict(truth, method, until=sample), sample.data["event"]
+                    if agreement(truth, told, event=event).first is not None:
                         wrong.append(f"{sample.id}: steps")
-                answer = answer_of(sample, course, told)
+                answer = answer_of(sample, truth, told)
                 n += 1
                 if mark(sample, f"[ANSWER]{answer}[/ANSWER]").score != 1:
                     wrong.append(sample.id)
-        oracle.forget_course(course)
+        oracle.forget_truth(truth)
     return wrong, n
 
 
 @pytest.mark.parametrize("method", PREDICTING)
 def test_every_answer_stands_in_the_true_run(recordings: list[Recording], method: str) -> None:
     """Loops, recursion, exceptions, generators that take turns, aliases, scripts, asserts: all kinds of question."""
-    assert all(unfit(course_of(recording), method) is None for recording in recordings)
+    assert all(unfit(ground_truth_of(recording), method) is None for recording in recordings)
     wrong, n = wrongly_answered(recordings, method)
     assert wrong == []
     assert n > 40
@@ -157,12 +157,12 @@ def test_every_answer_stands_in_the_true_run_of_cruxeval(cruxeval: list[Recordin
 
 
 def test_prompts_without_explanation_are_those_of_lessons(recordings: list[Recording]) -> None:
-    course = _course(recordings[0])
+    truth = _truth(recordings[0])
     program = recordings[0].program
-    assert trace_question(course, "compact", explain=False) == program_text(program) + trace_prompt(
+    assert trace_question(truth, "compact", explain=False) == program_text(program) + trace_prompt(
         program, "compact"
     )
-    machine = Interpreter(course, next(course.states()), budget=5)
+    machine = Interpreter(truth, next(truth.states()), budget=5)
     expected = program_text(program) + step_prompt(program.code.splitlines(), "globals: def f\ncall f 1: n=4")
     assert machine.prompt(explain=False) == expected
     assert machine.prompt(explain=True).endswith(expected)
@@ -170,23 +170,23 @@ def test_prompts_without_explanation_are_those_of_lessons(recordings: list[Recor
 
 def test_what_is_shown_does_not_tell_the_answer(record: Record, recordings: list[Recording]) -> None:
     """An assert gives way to its call; docstrings with doctests to empty lines; lines keep their numbers."""
-    asserted = _course(recordings[-1])
+    asserted = _truth(recordings[-1])
     assert asserted.text.splitlines()[5] == "6|f(3)"
     assert next(m.running.at for m in asserted.states() if len(m.frames) == 2) == (6, 0, 6, 4)
     told = record('def f(n):\n    """\n    >>> f(1)\n    2\n    """\n    return n + 1\n', "f", "(1)")
-    assert _course(told).text == "1|def f(n):\n2|\n3|\n4|\n5|\n6|    return n + 1\n\n"
+    assert _truth(told).text == "1|def f(n):\n2|\n3|\n4|\n5|\n6|    return n + 1\n\n"
 
 
 def test_runs_that_cannot_be_predicted_say_why(record: Record) -> None:
     twice = "assert f(1) == f(2) or True"
     many = record(f"{SQUARES}{twice}\n", extra={"assert": twice, "entry": "f"})
-    assert course_of(many) == "the assert does not hold exactly one call"
+    assert ground_truth_of(many) == "the assert does not hold exactly one call"
     more = "assert f(len(str(g(2)))) == g(0)"
     other = record(f"{SQUARES}def g(n):\n    return n\n{more}\n", extra={"assert": more, "entry": "f"})
-    assert course_of(other) == "the assert calls more than the function"
+    assert ground_truth_of(other) == "the assert calls more than the function"
     frames = record(TWO, "f", "(g(2))")
-    assert unfit(course_of(frames), "dynamic_scratchpad") is not None
-    assert unfit(course_of(frames), "compact") is None
+    assert unfit(ground_truth_of(frames), "dynamic_scratchpad") is not None
+    assert unfit(ground_truth_of(frames), "compact") is None
     assert unfit("any reason", "direct") is None
 
 
@@ -247,21 +247,21 @@ def test_reading_never_raises(text: str) -> None:
 
 def test_a_trace_ends_at_the_first_line_that_cannot_be_read(recordings: list[Recording]) -> None:
     """What stands before counts; what stands after, readable or not, does not. Cut at the limit it is a budget."""
-    course = _course(recordings[0])
-    oracle.remember_course(course)
-    text = oracle.completion(trace_question(course, "compact", explain=False))
-    oracle.forget_course(course)
+    truth = _truth(recordings[0])
+    oracle.remember_truth(truth)
+    text = oracle.completion(trace_question(truth, "compact", explain=False))
+    oracle.forget_truth(truth)
     lines = inside(text).split("\n")
     lines[4] = "what comes now?"
     broken = read_trace("\n".join(lines), "compact")
     assert (broken.stop, len(broken.states), broken.asked) == (Stop.UNREADABLE, 3, 4)
-    found = agreement(course, broken)
+    found = agreement(truth, broken)
     assert (found.exact, found.judged, found.first) == (3, 4, Divergence.UNREADABLE)
     cut = read_trace(text[:60], "compact", truncated=True)
     assert cut.stop is Stop.BUDGET
-    assert agreement(course, cut).first is Divergence.BUDGET
+    assert agreement(truth, cut).first is Divergence.BUDGET
     ended = read_trace("\n".join(inside(text).split("\n")[:4]), "compact")
-    assert agreement(course, ended).first is Divergence.NEXT_LINE
+    assert agreement(truth, ended).first is Divergence.NEXT_LINE
 
 
 # -- the interpreter -----------------------------------------------------------------------------
@@ -269,45 +269,45 @@ def test_a_trace_ends_at_the_first_line_that_cannot_be_read(recordings: list[Rec
 
 def test_interpreter_stops(recordings: list[Recording]) -> None:
     """At the outermost return, at what is no state, at the budget; of a wrong state the next is asked all the same."""
-    course = _course(recordings[0])
-    states = [state_text(moment) for moment in course.states()]
-    whole = Interpreter(course, next(course.states()), budget=100)
+    truth = _truth(recordings[0])
+    states = [state_text(moment) for moment in truth.states()]
+    whole = Interpreter(truth, next(truth.states()), budget=100)
     for state in states[1:]:
         assert whole.stop is None
         whole.take(state)
     assert whole.stop is Stop.END
-    assert agreement(course, whole.predicted()).first is None
-    short = Interpreter(course, next(course.states()), budget=3)
+    assert agreement(truth, whole.predicted()).first is None
+    short = Interpreter(truth, next(truth.states()), budget=3)
     for state in states[1:4]:
         assert short.stop is None
         short.take(state)
     assert short.stop is Stop.BUDGET
-    assert agreement(course, short.predicted()).first is Divergence.BUDGET
-    lost = Interpreter(course, next(course.states()), budget=100)
+    assert agreement(truth, short.predicted()).first is Divergence.BUDGET
+    lost = Interpreter(truth, next(truth.states()), budget=100)
     lost.take("f 99: n=4")
     assert lost.stop is None
     lost.take("nonsense")
     assert lost.stop is Stop.UNREADABLE
     run = lost.predicted()
     assert (run.asked, run.why) == (2, "there is no state in it")
-    found = agreement(course, run)
+    found = agreement(truth, run)
     assert (found.exact, found.judged, found.first) == (0, 1, Divergence.NEXT_LINE)
 
 
 def test_no_answer_where_the_run_does_not_come_to_it(recordings: list[Recording]) -> None:
     """A run that broke off answers questions about what came before, and none about what would have come."""
     recording = recordings[0]
-    course = _course(recording)
-    states = tuple(course.states())
+    truth = _truth(recording)
+    states = tuple(truth.states())
     (output,) = QUESTIONS["output"](recording)
     (path,) = QUESTIONS["path"](recording)
     broken = Predicted(states=states[:-1], stop=Stop.UNREADABLE)
-    assert answer_of(output, course, broken) is None
-    assert answer_of(path, course, broken) is None
+    assert answer_of(output, truth, broken) is None
+    assert answer_of(path, truth, broken) is None
     samples = [s for s in QUESTIONS["state"](recording) if s.data["k"] < 3]
     assert samples
     for sample in samples:
-        assert answer_of(sample, course, broken) == sample.answer
+        assert answer_of(sample, truth, broken) == sample.answer
 
 
 # -- a model that errs at a known rate -------------------------------------------------------------
@@ -319,15 +319,15 @@ def test_accuracy_of_a_step_is_the_one_that_was_given(record: Record, method: st
     """Many runs of the erring model: 1 - rate lies within three standard errors, and faults are of all kinds."""
     runs = []
     for n in range(60):
-        course = _course(record(SQUARES, "f", f"({8 + n % 7})", id=f"{n}"))
-        oracle.remember_course(course)
+        truth = _truth(record(SQUARES, "f", f"({8 + n % 7})", id=f"{n}"))
+        oracle.remember_truth(truth)
 
         def erring(prompt: str, n: int = n) -> str:
             return oracle.erring(prompt, rate=rate, seed=n)
 
-        run = predict(course, method, erring)
-        oracle.forget_course(course)
-        runs.append((Ran(key=str(n), asked=run.asked, agreement=agreement(course, run)), str(n)))
+        run = predict(truth, method, erring)
+        oracle.forget_truth(truth)
+        runs.append((Ran(key=str(n), asked=run.asked, agreement=agreement(truth, run)), str(n)))
     steps = steps_of(runs)
     assert steps is not None
     assert steps.exact is not None
@@ -344,12 +344,12 @@ def test_accuracy_of_a_step_is_the_one_that_was_given(record: Record, method: st
 
 
 def test_oracle_is_the_erring_model_with_rate_0(recordings: list[Recording]) -> None:
-    course = _course(recordings[1])
-    oracle.remember_course(course)
+    truth = _truth(recordings[1])
+    oracle.remember_truth(truth)
     for method in PREDICTING:
-        run = predict(course, method, lambda prompt: oracle.erring(prompt, rate=0.0, seed=1))
-        assert agreement(course, run).first is None
-    oracle.forget_course(course)
+        run = predict(truth, method, lambda prompt: oracle.erring(prompt, rate=0.0, seed=1))
+        assert agreement(truth, run).first is None
+    oracle.forget_truth(truth)
 
 
 # -- statistics of steps -----------------------------------------------------------------------------
@@ -446,7 +446,7 @@ def test_erring_model_scores_less_the_longer_the_run(inspect: Any, record: Recor
 
 @pytest.mark.slow
 def test_solvers_are_registered_in_inspect(inspect: Any, record: Record, tmp_path: Path) -> None:
-    """`inspect eval deskcheck/output --solver deskcheck/dynamic_scratchpad`: a run that has no course is not scored."""
+    """`inspect eval deskcheck/output --solver deskcheck/dynamic_scratchpad`: a run that has no truth is not scored."""
     from inspect_ai import eval as inspect_eval
 
     import deskcheck.ask.inspect.registry as registered
@@ -502,11 +502,11 @@ def test_what_one_method_cannot_predict_no_method_is_asked(record: Record) -> No
         record(SQUARES, "f", "(3)", id="good"),
         record(TWO, "f", "(g(2))", id="frames"),
     ]
-    courses: dict[str, Course] = {}
-    asked = questions_of(runs, ["output"], methods=["direct", "dynamic_scratchpad"], courses=courses)
+    truths: dict[str, GroundTruth] = {}
+    asked = questions_of(runs, ["output"], methods=["direct", "dynamic_scratchpad"], truths=truths)
     samples, excluded = asked["output"]
     assert [sample.program for sample in samples] == ["good"]
-    assert list(courses) == ["good"]
+    assert list(truths) == ["good"]
     assert sum(excluded.values()) == 1
     samples, excluded = questions_of(runs, ["output"])["output"]
     assert len(samples) == 2

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from deskcheck.ask.baselines import oracle
 from deskcheck.ask.inspect.models import Generation, Method, plain_text, prepare
-from deskcheck.ask.methods.ground_truth import Course, course_of
+from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import METHODS, STEP_BUDGET, check_methods, unfit
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.each import check_questions, of_each
@@ -66,12 +66,12 @@ def questions_of(
     seed: int = 0,
     per_recording: int | None = None,
     methods: Sequence[str] = ("direct",),
-    courses: dict[str, Course] | None = None,
+    truths: dict[str, GroundTruth] | None = None,
 ) -> dict[str, tuple[list[Sample], Counter[str]]]:
     """Question -> its samples and what was excluded. The recordings are gone through once.
 
     Recordings that one of the methods cannot predict are excluded for all, so that all are asked
-    the same; the others' courses are added to `courses`.
+    the same; the others' truths are added to `truths`.
 
     Raises:
         InputError: an unknown question; or two recordings have one id, so that samples would too.
@@ -79,10 +79,10 @@ def questions_of(
     check_questions(questions, QUESTIONS)
     asked: dict[str, tuple[list[Sample], Counter[str]]] = {name: ([], Counter()) for name in questions}
 
-    def course(recording: Recording) -> tuple[Course | str | None, str | None]:
-        if courses is None:
+    def truth(recording: Recording) -> tuple[GroundTruth | str | None, str | None]:
+        if truths is None:
             return None, None
-        found = course_of(recording)
+        found = ground_truth_of(recording)
         return found, next((why for method in methods if (why := unfit(found, method))), None)
 
     for name, samples, found in of_each(
@@ -91,11 +91,11 @@ def questions_of(
         seed=seed,
         per_recording=per_recording,
         excluded={name: reasons for name, (_, reasons) in asked.items()},
-        beside=course,
+        beside=truth,
     ):
         asked[name][0].extend(samples)
-        if courses is not None and isinstance(found, Course):
-            courses[found.recording.id] = found
+        if truths is not None and isinstance(found, GroundTruth):
+            truths[found.recording.id] = found
     return asked
 
 
@@ -164,7 +164,7 @@ def ask(
     of_folders = bool(sources) and not isinstance(sources[0], Recording)
     asked: _Asked = {}
     predicting = any(METHODS[name].notation for name in methods)
-    courses: dict[str, Course] | None = {} if predicting else None
+    truths: dict[str, GroundTruth] | None = {} if predicting else None
     contents = Contents()
     folders: dict[str, int] = {}
     of_programs = [name for name in questions if name in QUESTIONS]
@@ -175,7 +175,7 @@ def ask(
             seed=seed,
             per_recording=per_recording,
             methods=methods,
-            courses=courses,
+            truths=truths,
         )
         asked |= {(name, ""): found for name, found in made.items()}
     of_notebooks = [name for name in questions if name in NOTEBOOK_QUESTIONS]
@@ -215,7 +215,7 @@ def ask(
         folders=[os.path.abspath(source) for source in sources] if of_folders else [],
         run_cells=bool(of_notebooks) and options.run_cells,
         methods=[Method(name, explain, max_steps) for name in methods],
-        courses=courses,
+        truths=truths,
         generation=Generation(
             max_tokens=max_tokens,
             temperature=temperature,
@@ -320,7 +320,7 @@ def _asked(
     folders: Sequence[str] = (),
     run_cells: bool = False,
     methods: Sequence[Method] = (Method(),),
-    courses: Mapping[str, Course] | None = None,
+    truths: Mapping[str, GroundTruth] | None = None,
     display: Literal["none", "plain", "rich", "full", "log"],
     note: Callable[[str], None] = lambda text: None,
     progress: Callable[[Answered], None] = lambda answered: None,
@@ -360,7 +360,7 @@ def _asked(
             card,
             run_cells=run_cells,
             methods=methods,
-            courses=courses,
+            truths=truths,
             generation=generation,
             display=display,
             progress=progress,
@@ -425,7 +425,7 @@ def _put(
     *,
     run_cells: bool,
     methods: Sequence[Method],
-    courses: Mapping[str, Course] | None,
+    truths: Mapping[str, GroundTruth] | None,
     generation: Generation,
     display: Literal["none", "plain", "rich", "full", "log"],
     progress: Callable[[Answered], None],
@@ -436,7 +436,7 @@ def _put(
 
     for model in models:
         count_offline(model)
-    runs = [remember(course, token_of(card["recordings"], id_)) for id_, course in (courses or {}).items()]
+    runs = [remember(truth, token_of(card["recordings"], id_)) for id_, truth in (truths or {}).items()]
     total = sum(len(samples) for samples, _ in asked.values()) * len(methods) * generation.epochs
     begun = Path(card["folder"])
     try:

@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deskcheck import __version__
-from deskcheck.ask.methods.ground_truth import course_of
+from deskcheck.ask.methods.ground_truth import ground_truth_of
 from deskcheck.ask.methods.solvers import METHODS, read_trace
 from deskcheck.notation import (
     NOTATIONS,
@@ -198,9 +198,9 @@ def _from_run_folder(path: Path, recording: Recording, model: str | None, method
         known = "; ".join(f"--model {model} --method {method}" for model, method in rows)
         raise InputError(f"{path}: has {len(rows)} predicted runs of {recording.id!r}. Choose one: {known}.")
     ((name, row),) = rows.items()
-    course = course_of(recording)
-    if isinstance(course, str):
-        raise InputError(f"{recording.id}: cannot be laid beside a predicted run: {course}.")
+    truth = ground_truth_of(recording)
+    if isinstance(truth, str):
+        raise InputError(f"{recording.id}: cannot be laid beside a predicted run: {truth}.")
     notation = METHODS[row.solver].notation
     assert notation is not None
     told = read_trace(row.predicted, notation)
@@ -212,8 +212,8 @@ def _from_run_folder(path: Path, recording: Recording, model: str | None, method
         jumps=None,
         stop=Stop.BUDGET if row.divergence == "budget" else stop,
         why=row.ended or told.why,
-        program=course.program,
-        true=tuple(course.states()),
+        program=truth.program,
+        true=tuple(truth.states()),
         source=f"{path}, {' by '.join(name)}",
     )
 
@@ -335,15 +335,15 @@ def _row(true: Moment | None, told: Moment | None) -> dict[str, Any]:
 
 
 def _frames(
-    true: Frame | None, told: Frame | None, truth: Moment | None, model: Moment | None
+    true: Frame | None, told: Frame | None, true_state: Moment | None, model: Moment | None
 ) -> dict[str, Any]:
-    pair = ((true, truth), (told, model))
+    pair = ((true, true_state), (told, model))
     names = [_names(frame, moment) for frame, moment in pair]
     stacks = [
         {f"stack {number}": frame.stack[number] for number in range(len(frame.stack))} if frame else {}
         for frame in (true, told)
     ]
-    objects = [moment.objects if moment else {} for moment in (truth, model)]
+    objects = [moment.objects if moment else {} for moment in (true_state, model)]
     return {
         "function": [frame and frame.function for frame in (true, told)],
         "line": [frame and frame.line for frame in (true, told)],

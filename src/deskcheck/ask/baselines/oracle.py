@@ -8,7 +8,7 @@ prompt says.
 wrong, drawn by a seed. The accuracy that is reported of it must be the one that it was given.
 
 They have a channel that no other model has: whoever makes the samples of a task tells `remember` of each, and
-`remember_course` of the runs that are to be predicted. The channel lives in this process.
+`remember_truth` of the runs that are to be predicted. The channel lives in this process.
 """
 
 import random
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.methods.ground_truth import Course
+from deskcheck.ask.methods.ground_truth import GroundTruth
 from deskcheck.ask.methods.solvers import THINK
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.notation import NOTATIONS, Moment, state_text
@@ -56,24 +56,24 @@ def copied(prompt: str) -> str:
 
 # -- runs ----------------------------------------------------------------------------------------
 
-_courses: dict[str, list[Course]] = {}
+_truths: dict[str, list[GroundTruth]] = {}
 """Program as it stands in prompts -> its runs."""
 _following: dict[str, dict[str, Moment]] = {}
 """The same -> state -> the state after it, of all of them. Made when a state is first asked for."""
 
 
-def remember_course(course: Course) -> None:
+def remember_truth(truth: GroundTruth) -> None:
     """Tell the oracle of a run."""
-    known = _courses.setdefault(course.text, [])
-    if not any(course is one for one in known):
-        known.append(course)
-        _following.pop(course.text, None)
+    known = _truths.setdefault(truth.text, [])
+    if not any(truth is one for one in known):
+        known.append(truth)
+        _following.pop(truth.text, None)
 
 
-def forget_course(course: Course) -> None:
+def forget_truth(truth: GroundTruth) -> None:
     """Free what was remembered of the runs of this program."""
-    _courses.pop(course.text, None)
-    _following.pop(course.text, None)
+    _truths.pop(truth.text, None)
+    _following.pop(truth.text, None)
 
 
 class _Asked:
@@ -98,18 +98,18 @@ def _asked(prompt: str) -> _Asked | None:
     prompt = _bare(prompt)
     program, empty, question = prompt.partition("\n\n")
     program += empty
-    courses = _courses.get(program)
-    if courses is None:
+    truths = _truths.get(program)
+    if truths is None:
         return None
-    for course in courses:
+    for truth in truths:
         for notation in EXPLAINED:
-            if question == trace_prompt(course.program, notation):
-                return _Asked(notation, list(course.states()))
+            if question == trace_prompt(truth.program, notation):
+                return _Asked(notation, list(truth.states()))
     state, plus, _ = question.rpartition("+1\n")
     if not plus:
         return None
     if program not in _following:
-        _following[program] = {before: after for course in courses for before, after in _pairs(course)}
+        _following[program] = {before: after for truth in truths for before, after in _pairs(truth)}
     lines = state.rstrip("\n").split("\n")
     known = _following[program]
     # The line of the program that goes on stands after the state, where there is one.
@@ -117,9 +117,9 @@ def _asked(prompt: str) -> _Asked | None:
     return None if after is None else _Asked("dynamic", [after])
 
 
-def _pairs(course: Course) -> Iterable[tuple[str, Moment]]:
+def _pairs(truth: GroundTruth) -> Iterable[tuple[str, Moment]]:
     before = None
-    for moment in course.states():
+    for moment in truth.states():
         if before is not None:
             yield before, moment
         before = state_text(moment)

@@ -15,7 +15,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.baselines import oracle
-from deskcheck.ask.methods.ground_truth import Course, course_of
+from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import (
     METHODS,
     STEP_BUDGET,
@@ -36,14 +36,14 @@ from deskcheck.recording import InputError, Recording
 SHOWN_CHARS = 20_000
 """Of a predicted trace, as it is kept beside a sample; the log has all of it."""
 
-_known: dict[str, Recording | Course | str] = {}
+_known: dict[str, Recording | GroundTruth | str] = {}
 _predicted: dict[tuple[Any, ...], tuple[Predicted, StopReason]] = {}
 """Runs as they were predicted, each with why the last completion of it ended."""
 _locks: dict[tuple[Any, ...], anyio.Lock] = {}
 _numbers = itertools.count()
 
 
-def remember(run: Recording | Course, key: str | None = None) -> str:
+def remember(run: Recording | GroundTruth, key: str | None = None) -> str:
     """The key under which solvers find this run, a new one unless it is given; `forget` frees it."""
     key = str(next(_numbers)) if key is None else key
     _known[key] = run
@@ -59,14 +59,14 @@ def is_known(key: str) -> bool:
     return key in _known
 
 
-def _course(key: str) -> Course | str | None:
+def _truth(key: str) -> GroundTruth | str | None:
     """The run of a key, or why there is none to be predicted; None for an unknown key. Made when a solver
     first asks for it; the oracle is told then."""
     known = _known.get(key)
     if isinstance(known, Recording):
-        known = _known[key] = course_of(known)
-    if isinstance(known, Course):
-        oracle.remember_course(known)
+        known = _known[key] = ground_truth_of(known)
+    if isinstance(known, GroundTruth):
+        oracle.remember_truth(known)
     return known
 
 
@@ -74,9 +74,9 @@ def forget(keys: Iterable[str]) -> None:
     """Free what was remembered under these keys, and what was predicted."""
     gone = set(keys)
     for key in gone:
-        course = _known.pop(key, None)
-        if isinstance(course, Course):
-            oracle.forget_course(course)
+        truth = _known.pop(key, None)
+        if isinstance(truth, GroundTruth):
+            oracle.forget_truth(truth)
     for table in (_predicted, _locks):
         for entry in [entry for entry in table if entry[0] in gone]:
             del table[entry]
@@ -141,9 +141,9 @@ def dynamic_scratchpad(explain: bool = True, max_steps: int = STEP_BUDGET) -> So
     if max_steps < 1:
         raise InputError(f"max_steps={max_steps} must be at least one.")
 
-    async def interpreted(course: Course, until: Sample | None) -> tuple[Predicted, StopReason]:
-        states = course.states() if until is None else course.states_from(until.data["event"])
-        machine = Interpreter(course, next(states), budget=max_steps, until=until)
+    async def interpreted(truth: GroundTruth, until: Sample | None) -> tuple[Predicted, StopReason]:
+        states = truth.states() if until is None else truth.states_from(until.data["event"])
+        machine = Interpreter(truth, next(states), budget=max_steps, until=until)
         ended: StopReason = "stop"
         while machine.stop is None:
             output = await _generated(machine.prompt(explain=explain))
@@ -156,7 +156,7 @@ def dynamic_scratchpad(explain: bool = True, max_steps: int = STEP_BUDGET) -> So
         until = sample if sample.question == "next_line" else None
         part = () if until is None else (sample.id,)
         key = (explain, max_steps, *part)
-        return await _answered(state, sample, name, key, lambda course: interpreted(course, until))
+        return await _answered(state, sample, name, key, lambda truth: interpreted(truth, until))
 
     return solve
 
@@ -165,8 +165,8 @@ def _of_trace(name: str, explain: bool) -> Solver:
     notation = METHODS[name].notation
     assert notation is not None
 
-    async def told(course: Course) -> tuple[Predicted, StopReason]:
-        output = await _generated(trace_question(course, notation, explain=explain))
+    async def told(truth: GroundTruth) -> tuple[Predicted, StopReason]:
+        output = await _generated(trace_question(truth, notation, explain=explain))
         cut = output.stop_reason == "max_tokens"
         return read_trace(output.completion, notation, truncated=cut), output.stop_reason
 
@@ -185,34 +185,34 @@ async def _answered(
     sample: Sample,
     name: str,
     key: tuple[Any, ...],
-    predict: Callable[[Course], Awaitable[tuple[Predicted, StopReason]]],
+    predict: Callable[[GroundTruth], Awaitable[tuple[Predicted, StopReason]]],
 ) -> TaskState:
     check_methods([name], [sample.question])
     token = state.metadata.get("run")
-    course = _course(str(token))
-    if token is None or course is None:
+    truth = _truth(str(token))
+    if token is None or truth is None:
         raise InputError(
             f"{sample.id}: {name} needs the recording, for its first state and to compare with. Ask about "
             "recordings (`deskcheck record cruxeval:...`, for example), not about a published set."
         )
-    why_not = unfit(course, name)
+    why_not = unfit(truth, name)
     if why_not is not None:
         state.metadata["unfit"] = why_not
         return state
-    assert isinstance(course, Course)
+    assert isinstance(truth, GroundTruth)
     full = (token, name, str(get_model()), state.epoch, *key)
     async with _locks.setdefault(full, anyio.Lock()):
         if full not in _predicted:
-            _predicted[full] = await predict(course)
+            _predicted[full] = await predict(truth)
     run, ended = _predicted[full]
     event = sample.data["event"] if run.given and sample.question == "next_line" else None
     ran = Ran(
         key="/".join(map(str, full)),
         asked=run.asked,
-        agreement=agreement(course, run, event=event),
+        agreement=agreement(truth, run, event=event),
         why=run.why,
     )
-    answer = answer_of(sample, course, run)
+    answer = answer_of(sample, truth, run)
     state.metadata["steps"] = ran.to_dict()
     state.metadata["predicted"] = run.text[:SHOWN_CHARS]
     none = f"The run ended without an answer: {_ended(run)}"

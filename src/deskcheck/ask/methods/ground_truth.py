@@ -1,5 +1,4 @@
-"""The course of a recorded run, as a model may be asked to predict it: the program that it is shown, and the
-true states of that program.
+"""What a model may be asked to predict of a recorded run: the program that it is shown, and the true states.
 
 What is shown gives no answer away, as in the prompts of questions: an assert gives way to the call in it, and
 docstrings with doctests to empty lines. The lines keep their numbers. Not covered: runs of several threads,
@@ -20,7 +19,7 @@ from deskcheck.recording import Kind, Mode, Program, Recording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class GroundTruth:
     """A recorded run with the program as it is shown. cluster: that of its samples.
 
     moved: line and column of a call in what is recorded, which stands at the beginning of that line in what
@@ -66,8 +65,8 @@ class Course:
         return replace(frame, at=(line, frame.at[1] - column, line, frame.at[3] - column))
 
 
-def course_of(recording: Recording) -> Course | str:
-    """The course of a recorded run; a text, the reason, where a model cannot be asked to predict it."""
+def ground_truth_of(recording: Recording) -> GroundTruth | str:
+    """The true states of a recorded run; a text, the reason, where no model can be asked for them."""
     if len(recording.traces) != 1 or not recording.trace.rows:
         return "runs in several threads" if recording.traces else "nothing of it is recorded"
     if recording.environment.limits:
@@ -93,7 +92,7 @@ def course_of(recording: Recording) -> Course | str:
     outermost = {row.frame for row in recording.trace.rows if row.kind == Kind.CALL and not row.caller}
     once = ends == 1 and outermost <= {0} and recording.trace.rows[-1].frame == 0
     moved = None if call is None else call[:2]
-    return Course(recording=recording, program=_without_doctests(program), once=once, moved=moved)
+    return GroundTruth(recording=recording, program=_without_doctests(program), once=once, moved=moved)
 
 
 def _call_in(program: Program) -> tuple[int, int, int] | None:

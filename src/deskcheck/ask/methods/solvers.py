@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.methods.ground_truth import Course, is_end, running_names
+from deskcheck.ask.methods.ground_truth import GroundTruth, is_end, running_names
 from deskcheck.ask.questions.questions import Arrival, arrivals
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.source import Statements, statements
@@ -82,13 +82,13 @@ def check_methods(methods: Sequence[str], questions: Iterable[str]) -> None:
                     )
 
 
-def unfit(course: Course | str, method: str) -> str | None:
+def unfit(truth: GroundTruth | str, method: str) -> str | None:
     """Why a run cannot be predicted by a method; None if it can."""
     if METHODS[method].notation is None:
         return None
-    if isinstance(course, str):
-        return course
-    if METHODS[method].notation == "dynamic" and not course.once:
+    if isinstance(truth, str):
+        return truth
+    if METHODS[method].notation == "dynamic" and not truth.once:
         return "has several outermost frames, so that no state says that it is over"
     return None
 
@@ -96,16 +96,16 @@ def unfit(course: Course | str, method: str) -> str | None:
 # -- prompts -------------------------------------------------------------------------------------
 
 
-def trace_question(course: Course, notation: str, *, explain: bool) -> str:
+def trace_question(truth: GroundTruth, notation: str, *, explain: bool) -> str:
     """The prompt for a whole trace. explain: with the notation's words and an example, for models that were
     not taught it; else laid out exactly as in lessons."""
-    prompt = course.text + trace_prompt(course.program, notation)
+    prompt = truth.text + trace_prompt(truth.program, notation)
     return EXPLAINED[notation] + prompt if explain else prompt
 
 
-def step_question(course: Course, state: str, *, explain: bool) -> str:
+def step_question(truth: GroundTruth, state: str, *, explain: bool) -> str:
     """The prompt for the state that follows a state."""
-    prompt = course.text + step_prompt(course.lines, state)
+    prompt = truth.text + step_prompt(truth.lines, state)
     return EXPLAINED["dynamic"] + prompt if explain else prompt
 
 
@@ -211,19 +211,21 @@ class Interpreter:
     question that is asked of it (`sample`, of the next line) is answered.
     """
 
-    def __init__(self, course: Course, first: Moment, *, budget: int, until: Sample | None = None) -> None:
-        self.course = course
+    def __init__(
+        self, truth: GroundTruth, first: Moment, *, budget: int, until: Sample | None = None
+    ) -> None:
+        self.truth = truth
         self.states = [first]
         self.state = state_text(first)
         self.budget = budget
         self.until = until
-        self.first_lines = _statements(course).first if until is not None else {}
+        self.first_lines = _statements(truth).first if until is not None else {}
         self.why = ""
         self.stop: Stop | None = Stop.END if is_end(first) else None
 
     def prompt(self, *, explain: bool) -> str:
         """What asks for the state after the last one."""
-        return step_question(self.course, self.state, explain=explain)
+        return step_question(self.truth, self.state, explain=explain)
 
     def take(self, text: str) -> None:
         """Read the next state from a model's text."""
@@ -259,14 +261,14 @@ class Interpreter:
         return Predicted(states=tuple(self.states), stop=stop, given=1, why=self.why, text=text)
 
 
-def agreement(course: Course, predicted: Predicted, *, event: int | None = None) -> Agreement:
+def agreement(truth: GroundTruth, predicted: Predicted, *, event: int | None = None) -> Agreement:
     """The predicted run against the recording. event: where it began, if not with the first; it then ends
     where the question is answered, so that what is missing at its end is no fault."""
     mine = predicted.states[predicted.given :]
     if event is None:
-        return compare_runs(mine, islice(course.states(), predicted.given, None), predicted.stop)
+        return compare_runs(mine, islice(truth.states(), predicted.given, None), predicted.stop)
     more = predicted.stop is Stop.BUDGET  # there is more to come, and it was not asked for
-    true = islice(course.states_from(event), predicted.given, predicted.given + predicted.asked + more)
+    true = islice(truth.states_from(event), predicted.given, predicted.given + predicted.asked + more)
     return compare_runs(mine, true, predicted.stop)
 
 
@@ -285,34 +287,34 @@ class _Seen:
     line: int
 
 
-def answer_of(sample: Sample, course: Course, predicted: Predicted) -> str | None:
+def answer_of(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str | None:
     """The answer to a question as it stands in a predicted run; None where the run does not show it."""
     states = predicted.states
     match sample.question:
         case "output":
-            return _output(sample, course, states, whole=predicted.stop is Stop.END)
+            return _output(sample, truth, states, whole=predicted.stop is Stop.END)
         case "state":
-            return _variable(sample, course, states)
+            return _variable(sample, truth, states)
         case "next_line":
-            return _next_line(sample, course, predicted)
+            return _next_line(sample, truth, predicted)
         case "path":
             if not states or predicted.stop is not Stop.END:
                 return None
             file = sample.data["file"]
-            return str([s.line for s in _seen(states, course) if s.kind == Kind.LINE and s.file == file])
+            return str([s.line for s in _seen(states, truth) if s.kind == Kind.LINE and s.file == file])
     raise InputError(f"{sample.id}: the answer to {sample.question} cannot be read from a run.")
 
 
-def _output(sample: Sample, course: Course, states: Sequence[Moment], *, whole: bool) -> str | None:
+def _output(sample: Sample, truth: GroundTruth, states: Sequence[Moment], *, whole: bool) -> str | None:
     if not states or not whole:
         return None
     if sample.data["form"] == "stdout":
         return "".join(moment.output for moment in states)
-    entry = course.recording.program.extra.get("entry")
+    entry = truth.recording.program.extra.get("entry")
     for moment in reversed(states):
         if moment.kind is not Kind.RETURN:
             continue
-        if course.moved is None:
+        if truth.moved is None:
             return _shown(moment) if len(moment.frames) == 1 else None
         frame = moment.running
         if len(moment.frames) == 2 and frame.function == entry and frame.via is None:
@@ -324,9 +326,9 @@ def _shown(moment: Moment) -> str:
     return render(decode(moment.value, moment.objects))
 
 
-def _variable(sample: Sample, course: Course, states: Sequence[Moment]) -> str | None:
+def _variable(sample: Sample, truth: GroundTruth, states: Sequence[Moment]) -> str | None:
     data = sample.data
-    for arrival in _arrivals(states, course):
+    for arrival in _arrivals(states, truth):
         if (arrival.file, arrival.line, arrival.k) == (data["file"], data["line"], data["k"]):
             moment = states[arrival.index]
             names = running_names(moment)
@@ -336,28 +338,28 @@ def _variable(sample: Sample, course: Course, states: Sequence[Moment]) -> str |
     return None
 
 
-def _next_line(sample: Sample, course: Course, predicted: Predicted) -> str | None:
+def _next_line(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str | None:
     data = sample.data
     # An interpreter begins at the visit that is asked about, a trace with the run.
     k = 1 if predicted.given else data["k"]
-    for arrival in _arrivals(predicted.states, course):
+    for arrival in _arrivals(predicted.states, truth):
         if (arrival.file, arrival.line, arrival.k) == (data["file"], data["line"], k):
             return None if arrival.then is None else str(arrival.then)
     return None
 
 
-def _statements(course: Course) -> Statements:
-    known = statements(course.recording.program.code)
+def _statements(truth: GroundTruth) -> Statements:
+    known = statements(truth.recording.program.code)
     assert known is not None, "questions are asked of sources that can be parsed"
     return known
 
 
-def _arrivals(states: Sequence[Moment], course: Course) -> list[Arrival]:
-    lines: Mapping[str, Statements] = {course.program.filename: _statements(course)}
-    return arrivals(_seen(states, course), lines)
+def _arrivals(states: Sequence[Moment], truth: GroundTruth) -> list[Arrival]:
+    lines: Mapping[str, Statements] = {truth.program.filename: _statements(truth)}
+    return arrivals(_seen(states, truth), lines)
 
 
-def _seen(states: Iterable[Moment], course: Course) -> Iterator[_Seen]:
+def _seen(states: Iterable[Moment], truth: GroundTruth) -> Iterator[_Seen]:
     """The events of predicted states, with frames numbered: which of several suspended generators goes on is
     told by function and line."""
     stack: list[int] = []
@@ -381,5 +383,5 @@ def _seen(states: Iterable[Moment], course: Course) -> Iterator[_Seen]:
         if moment.kind is Kind.YIELD:
             suspended.setdefault((running.function, running.line), []).append(stack[-1])
         left = moment.kind in ENDS
-        file = course.program.filename if running.file is None else running.file
+        file = truth.program.filename if running.file is None else running.file
         yield _Seen(moment.kind, index, stack[-1], running.function, file, running.line)

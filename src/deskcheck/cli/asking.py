@@ -17,7 +17,7 @@ from rich.table import Table
 
 from deskcheck.cli.jobs import duration
 from deskcheck.cli.output import Console, Json, console_out, has_browser, kept_page, messages, say, write_text
-from deskcheck.cli.steps import of_methods, print_steps, with_interval
+from deskcheck.cli.tables import print_steps, print_table, with_interval
 from deskcheck.errors import InputError
 
 Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of recordings.")]
@@ -50,7 +50,9 @@ Limit = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Which samples are drawn.")]
 READINGS = ("cut", "empty", "refused", "unreadable")
-"""Columns for completions without an answer."""
+"""Columns for completions without an answer. They are shown where there are any."""
+DIFFERENCE = ("difference", "95 % interval", "better", "worse")
+"""Columns for the scores of one against another on the same samples."""
 
 
 def ask(
@@ -310,15 +312,11 @@ def _print_notebook_scores(console: Console, results: list[Any]) -> None:
 
 
 def _print_metrics(console: Console, question: str, metrics: list[str], results: list[Any]) -> None:
-    table = Table(show_edge=False, pad_edge=False, title=question, title_justify="left", title_style="bold")
-    table.add_column("model", overflow="fold")
-    table.add_column("state", no_wrap=True)
-    for name in ("n", "notebooks", *metrics):
-        table.add_column(name, justify="right", no_wrap=True)
+    rows = []
     for r in results:
         shown = [with_interval(r.metrics.get(name), r.n) for name in metrics]
-        table.add_row(r.model, r.state, str(r.n), str(r.programs), *shown)
-    console.print(table)
+        rows.append(((r.model, r.state), [str(r.n), str(r.programs), *shown]))
+    print_table(console, ("model", "state"), ("n", "notebooks", *metrics), rows, title=question)
     for name in READINGS:
         found = [f"{getattr(r, name)} {r.model} {r.state}" for r in results if getattr(r, name)]
         if found:
@@ -337,26 +335,17 @@ def _print_state_effects(console: Console, question: str, results: list[Any]) ->
     for e in changed:
         alike.pop((e.model, e.state), None)
     if changed:
-        table = Table(
-            *("model", "state", "metric"),
-            show_edge=False,
-            pad_edge=False,
-            title=f"{question}: with the state minus none, the same samples",
-            title_justify="left",
-            title_style="bold",
-        )
-        for name in ("difference", "95 % interval", "better", "worse", "p by notebook", "p McNemar"):
-            table.add_column(name, justify="right")
+        rows = []
         for e in changed:
-            table.add_row(
-                *(e.model, e.state, e.metric),
-                f"{e.difference:+.3f}",
-                f"{e.low:+.3f} to {e.high:+.3f}",
-                *(str(e.better), str(e.worse)),
-                f"{e.sign_flip:.2g}",
-                "-" if e.mcnemar is None else f"{e.mcnemar:.2g}",
-            )
-        console.print(table)
+            mcnemar = "-" if e.mcnemar is None else f"{e.mcnemar:.2g}"
+            rows.append(((e.model, e.state, e.metric), [*_difference(e), mcnemar]))
+        print_table(
+            console,
+            ("model", "state", "metric"),
+            (*DIFFERENCE, "p by notebook", "p McNemar"),
+            rows,
+            title=f"{question}: with the state minus none, the same samples",
+        )
     if alike:
         said = ", ".join(f"{model} {state}" for model, state in alike)
         console.print(f"{question}: with the state every sample scores as with none: {said}", markup=False)
@@ -395,36 +384,34 @@ def _print_methods(console: Console, results: list[Any]) -> None:
 
     found = effects(results)
     if found:
-        table = of_methods("the same samples by another method")
-        table.add_column("minus", no_wrap=True)
-        for name in ("difference", "95 % interval", "better", "worse", "p by program"):
-            table.add_column(name, justify="right")
-        for e in found:
-            table.add_row(
-                *(e.question, e.model, e.solver, e.against),
-                f"{e.difference:+.3f}",
-                f"{e.low:+.3f} to {e.high:+.3f}",
-                *(str(e.better), str(e.worse)),
-                f"{e.sign_flip:.2g}",
-            )
-        console.print(table)
+        print_table(
+            console,
+            ("question", "model", "method", "minus"),
+            (*DIFFERENCE, "p by program"),
+            [((e.question, e.model, e.solver, e.against), _difference(e)) for e in found],
+            title="the same samples by another method",
+        )
     stepped = [((r.question, r.model, r.solver), r.steps) for r in results if r.steps is not None]
     if stepped:
         print_steps(console, ("question", "model", "method"), stepped)
 
 
+def _difference(effect: Any) -> list[str]:
+    """The numbers below `DIFFERENCE`, and a p value."""
+    interval = f"{effect.low:+.3f} to {effect.high:+.3f}"
+    counts = [str(effect.better), str(effect.worse), f"{effect.sign_flip:.2g}"]
+    return [f"{effect.difference:+.3f}", interval, *counts]
+
+
 def _print_scores(console: Console, results: list[Any]) -> None:
-    table = Table(show_edge=False, pad_edge=False)
-    for name in ("question", "model", "solver"):
-        table.add_column(name, overflow="fold")
-    for name in ("n", "programs", "score", "95 % interval", *READINGS):
-        table.add_column(name, justify="left" if name == "95 % interval" else "right", no_wrap=True)
+    rows = []
     for r in results:
         score = "-" if r.score is None else f"{r.score:.3f}"
         interval = "-" if r.low is None or r.high is None else f"{r.low:.3f} to {r.high:.3f}"
-        row = (r.question, r.model, r.solver, str(r.n), str(r.programs), score, interval)
-        table.add_row(*row, *(str(getattr(r, name)) for name in READINGS))
-    console.print(table)
+        shown = [str(r.n), str(r.programs), score, interval, *(str(getattr(r, name)) for name in READINGS)]
+        rows.append(((r.question, r.model, r.solver), shown))
+    numbers = ("n", "programs", "score", "95 % interval", *READINGS)
+    print_table(console, ("question", "model", "method"), numbers, rows, optional=READINGS)
 
 
 def report(

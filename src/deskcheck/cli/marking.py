@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from deskcheck.cli.asking import (
     READINGS,
@@ -25,7 +23,7 @@ from deskcheck.cli.asking import (
 )
 from deskcheck.cli.jobs import On, RayAddress, ReplaceShards, asked_shards, job_progress, print_job
 from deskcheck.cli.output import Json, console_out, counts_text, say
-from deskcheck.cli.steps import with_interval
+from deskcheck.cli.tables import print_table, with_interval
 from deskcheck.sandbox.confinement import Confinement
 
 
@@ -140,20 +138,21 @@ def mark(
 def _print_marks(marks: Any) -> None:
     console = console_out()
     measured = list(dict.fromkeys(name for score in marks.scores for name in score.metrics))
-    table = Table(show_edge=False, pad_edge=False)
-    for name in ("question", "model"):
-        table.add_column(name, overflow="fold")
-    for name in ("n", "programs", "score", "95 % interval", "not answered", *READINGS, *measured):
-        table.add_column(name, justify="right", no_wrap=True)
+    rows = []
     for s in marks.scores:
-        table.add_row(
-            *(s.question, "-" if s.model is None else escape(s.model), str(s.n), str(s.programs)),
-            *(f"{s.score:.3f}", f"{s.low:.3f} to {s.high:.3f}", str(s.unanswered)),
-            *(str(getattr(s, name)) for name in READINGS),
-            *(with_interval(s.metrics.get(name), s.n) for name in measured),
-        )
-    if marks.scores:
-        console.print(table)
+        shown = [
+            str(s.n),
+            str(s.programs),
+            f"{s.score:.3f}",
+            f"{s.low:.3f} to {s.high:.3f}",
+            str(s.unanswered),
+        ]
+        shown += [str(getattr(s, name)) for name in READINGS]
+        shown += [with_interval(s.metrics.get(name), s.n) for name in measured]
+        rows.append(((s.question, "-" if s.model is None else s.model), shown))
+    if rows:
+        numbers = ("n", "programs", "score", "95 % interval", "not answered", *READINGS, *measured)
+        print_table(console, ("question", "model"), numbers, rows, optional=("not answered", *READINGS))
     for s in marks.scores:
         if s.unanswered:
             who = "" if s.model is None else f" by {s.model}"

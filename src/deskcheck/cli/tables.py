@@ -1,39 +1,78 @@
-"""Tables of runs that models predicted, step by step."""
+"""Tables on a terminal, in which no name is cut however narrow it is."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
+
+from deskcheck.cli.output import visible
+
+_GAP = 2
+"""Spaces between two columns."""
+
+
+def print_table(
+    console: Console,
+    names: Sequence[str],
+    numbers: Sequence[str],
+    rows: Sequence[tuple[Sequence[str], Sequence[str]]],
+    *,
+    title: str | None = None,
+    optional: Sequence[str] = (),
+) -> None:
+    """Print rows, each of some names and of some numbers.
+
+    names, numbers: what stands above the columns. optional: columns of numbers that are left out where every
+    row has 0. Where the table is wider than the console, the names come first, one row a line, and each row
+    of numbers refers to them by its place.
+    """
+    kept = [
+        n for n, name in enumerate(numbers) if name not in optional or any(row[1][n] != "0" for row in rows)
+    ]
+    rows = [(named, [found[n] for n in kept]) for named, found in rows]
+    numbers = [numbers[n] for n in kept]
+    if title is not None:
+        console.print(title, style="bold", markup=False)
+    if _width([[*names, *numbers], *([*named, *found] for named, found in rows)]) > console.width:
+        for place, (named, _) in enumerate(rows, 1):
+            console.print(f"{place}  {', '.join(map(visible, named))}", markup=False, soft_wrap=True)
+        names, rows = ["row"], [([str(place)], found) for place, (_, found) in enumerate(rows, 1)]
+    table = Table(show_edge=False, pad_edge=False, box=None, padding=(0, _GAP, 0, 0))
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", overflow="fold")
+    for named, found in rows:
+        table.add_row(*(escape(visible(text)) for text in (*named, *found)))
+    console.print(table)
+
+
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    """Cells that a table of these rows takes."""
+    columns = zip(*rows, strict=True)
+    widest = [
+        max((cell_len(line) for text in column for line in text.split("\n")), default=0) for column in columns
+    ]
+    return sum(widest) + _GAP * len(widest)
 
 
 def print_steps(console: Console, names: Sequence[str], found: Sequence[tuple[Sequence[str], Any]]) -> None:
     """One row for the `Steps` of each."""
-    table = Table(
-        *names,
-        show_edge=False,
-        pad_edge=False,
-        title="steps of the runs that were predicted, up to where each first goes wrong",
-        title_justify="left",
-        title_style="bold",
-    )
-    for name in ("runs", "right", "steps", "state", "next line", "values", "longest", "half after"):
-        table.add_column(name, justify="right")
-    table.add_column("first wrong")
+    rows = []
     for named, s in found:
         shares = ["-" if i is None else f"{i.value:.4f}" for i in (s.exact, s.places, s.values)]
         first = "\n".join(f"{n} {kind}" for kind, n in s.divergences.items())
-        row = (*named, str(s.runs), str(s.whole), str(s.judged), *shares)
-        table.add_row(*row, str(s.longest), _half_after(s.horizon), first)
-    console.print(table)
-
-
-def of_methods(title: str) -> Table:
-    table = Table(show_edge=False, pad_edge=False, title=title, title_justify="left", title_style="bold")
-    table.add_column("question")
-    table.add_column("model", overflow="fold")
-    table.add_column("method", no_wrap=True)
-    return table
+        counts = [str(s.runs), str(s.whole), str(s.judged), *shares, str(s.longest), _half_after(s.horizon)]
+        rows.append((named, [*counts, first]))
+    numbers = (
+        *("runs", "right", "steps", "state", "next line", "values", "longest", "half after"),
+        "first wrong",
+    )
+    title = "steps of the runs that were predicted, up to where each first goes wrong"
+    print_table(console, names, numbers, rows, title=title)
 
 
 def _half_after(horizon: Any) -> str:
@@ -45,6 +84,7 @@ def _half_after(horizon: Any) -> str:
 
 
 def with_interval(found: Any, n: int) -> str:
+    """A mean and its 95 % interval; and of how many, where that are others than `n`."""
     if found is None:
         return "-"
     of = f" n={found.n}" if found.n != n else ""

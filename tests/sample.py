@@ -1,4 +1,4 @@
-"""Long lists of cases: some of them for `make test`, all for `make test-all`."""
+"""Long lists of cases: some of them for `make test`, more for `make test-all`, all for `make exhaustive`."""
 
 import os
 from collections.abc import Iterable
@@ -12,6 +12,12 @@ _MORE = 20 if os.environ.get("HYPOTHESIS_PROFILE") == "exhaustive" else 1
 def examples(number: int) -> int:
     """How many examples of a property: so many, or twenty times as many for `make exhaustive`."""
     return number * _MORE
+
+
+def some(cases: Iterable[Any], *quick: Any) -> list[Any]:
+    """The cases as pytest's parameters for `make test-all`: those that are named as they are, the others for `make
+    exhaustive`."""
+    return [case if case in quick else pytest.param(case, marks=pytest.mark.exhaustive) for case in cases]
 
 
 def spread(cases: Iterable[Any], every: int, slow: int = 1) -> list[Any]:

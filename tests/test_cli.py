@@ -113,6 +113,7 @@ def test_arguments_need_no_parentheses(folder: Path) -> None:
     assert "returned -> 12" in ran.stdout
 
 
+@pytest.mark.slow
 def test_the_slow_tracer_is_named(folder: Path) -> None:
     """Where the tracer's C core is missing, `record` and `doctor` say that the slow one is used; with --json,
     too, on standard error."""

@@ -41,6 +41,7 @@ def written(folder: Path, body: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "told"),
     [
@@ -174,6 +175,7 @@ def changed() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_a_change_names_the_tests_that_it_touches(changed: ModuleType) -> None:
     """Through imports, in functions too; by name, for what is run as a command; everything, for what all rests on."""
     if shutil.which("git") is None or not (ROOT / ".git").exists():

@@ -38,16 +38,18 @@ def test_cruxeval_ends_in_the_published_output(cruxeval: Path) -> None:
     assert (report.not_repeatable, report.ambiguous, report.explained) == ({}, {}, {})
 
 
-@pytest.mark.slow
-def test_the_oracle_is_right_about_cruxeval(cruxeval: Path, tmp_path: Path) -> None:
-    """The model that reads the recording scores 1 on every question kind, 200 samples of each."""
+@pytest.mark.parametrize(
+    "limit", [pytest.param(50, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.exhaustive)]
+)
+def test_the_oracle_is_right_about_cruxeval(cruxeval: Path, tmp_path: Path, limit: int) -> None:
+    """The model that reads the recording scores 1 on every question kind, so many samples of each."""
     pytest.importorskip("inspect_ai", reason="would have proved the marking right on CRUXEval")
     from deskcheck.ask.run import ask
 
     kinds = ["output", "input", "next_line", "state", "path"]
-    results = ask([cruxeval], kinds, ["deskcheck/oracle"], out=tmp_path / "ask", limit=200)
+    results = ask([cruxeval], kinds, ["deskcheck/oracle"], out=tmp_path / "ask", limit=limit)
     assert {result.question: result.score for result in results} == dict.fromkeys(kinds, 1.0)
-    assert min(result.n for result in results) == 200
+    assert min(result.n for result in results) == limit
 
 
 @pytest.mark.parametrize("name", ["mbpp", "humaneval"])

@@ -517,7 +517,7 @@ def test_files_are_read_as_streams(questions: Path, tmp_path: Path) -> None:
     assert peak < 500_000 < path.stat().st_size / 15
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("one_ray_at_a_time")
 @pytest.mark.skipif(
     find_spec("ray") is None,

@@ -55,7 +55,7 @@ class Stage:
 
     def __enter__(self) -> Self:
         self.folder = Path(tempfile.mkdtemp(prefix="attacks-"))
-        self._close.callback(shutil.rmtree, self.folder, ignore_errors=True)
+        self._close.callback(_remove, self.folder)
         self.folder.chmod(0o755)
         self.outside = self._shared("outside")
         self.temporary = self._shared("tmp")
@@ -335,6 +335,19 @@ class Stage:
         key = _libc.syscall(249, b"user", self.comm.encode(), None, 0)
         if key > 0:
             _libc.syscall(250, 9, key, -4)
+
+
+def _remove(folder: Path) -> None:
+    """Remove all of it, also where what is ending still writes there. Raises OSError with what cannot be removed."""
+    end = time.monotonic() + _WAIT_S
+    while folder.exists():
+        try:
+            shutil.rmtree(folder)
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            subprocess.run(["chmod", "-R", "u+rwx", folder], stderr=subprocess.DEVNULL, check=False)
+            time.sleep(0.05)
 
 
 def _attributes(path: Path) -> int | None:

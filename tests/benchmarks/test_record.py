@@ -70,7 +70,7 @@ def measured() -> dict[str, Any]:
     return measured
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_every_program_is_measured_under_every_tracer(measured: dict[str, Any]) -> None:
     """A row for each pair with figures above zero, and the means of each tracer."""
     rows = [row for row in measured["rows"] if row["part"] == "lines"]

@@ -178,7 +178,7 @@ def test_a_file_that_the_hub_lacks(hub: Hub) -> None:
     assert by_hand(caught)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_no_server_at_all(hub: Hub) -> None:
     """Nobody answers: first a note of what is tried, then an error with the way out."""
     notes: list[str] = []

@@ -266,13 +266,21 @@ def record(path: object, out: Path, **options: Any) -> SuiteSummary:
 
 def plain(folder: Path, *arguments: str) -> dict[str, str]:
     """Outcome of every test as pytest itself tells it."""
-    command = [sys.executable, "-m", "pytest", "-rA", "-n0", "-p", "no:cacheprovider", *arguments]
+    command = [sys.executable, "-m", "pytest", "-rA", "-p", "no:cacheprovider", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTHONHASHSEED": "0"}
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
     _, _, lines = ran.stdout.rpartition("short test summary info")
     told = [line.split()[:2] for line in lines.splitlines() if "::" in line.partition(" - ")[0]]
     skipped = {"tests/test_shop.py::test_skipped": "skipped"} if "1 skipped" in ran.stdout else {}
     return {words[1]: words[0].lower().replace("xfail", "xfailed") for words in told} | skipped
+
+
+@pytest.fixture(scope="module", autouse=True)
+def only_what_pytest_brings() -> Iterator[None]:
+    """The suites here need no plugin, and those that are installed take more time than the suites."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -512,16 +520,18 @@ def test_c():
 same again."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "stop_in"),
     [
-        (signal.SIGINT, 1),
-        (signal.SIGINT, 2),
-        (signal.SIGTERM, 2),
-        (signal.SIGTERM, 3),
-        (signal.SIGKILL, 2),
-        (signal.SIGKILL, 3),
+        pytest.param(number, stop_in, marks=pytest.mark.slow if slow else pytest.mark.exhaustive)
+        for number, stop_in, slow in [
+            (signal.SIGINT, 1, True),
+            (signal.SIGINT, 2, False),
+            (signal.SIGTERM, 2, False),
+            (signal.SIGTERM, 3, False),
+            (signal.SIGKILL, 2, False),
+            (signal.SIGKILL, 3, True),
+        ]
     ],
 )
 def test_what_is_stopped_goes_on_where_it_was(

@@ -11,6 +11,7 @@ from deskcheck.corpus import programs
 from deskcheck.notation import moments
 from deskcheck.notation.following import following
 from deskcheck.recording import Kind, Recording
+from tests.sample import spread
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_any_text(code: str) -> None:
     assert isinstance(following(code), Mapping)
 
 
-@pytest.mark.parametrize("source", ["generated:60,inputs=1,seed=3", "family:all,inputs=1,seed=3"])
+@pytest.mark.parametrize("source", spread(["generated:60,inputs=1,seed=3", "family:all,inputs=1,seed=3"], 2))
 def test_what_programs_did(source: str, record: Callable[..., Recording]) -> None:
     """Wherever a frame goes from a line to another, that is one of those that may follow."""
     steps = 0

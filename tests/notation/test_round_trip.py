@@ -38,7 +38,7 @@ def trace(request: pytest.FixtureRequest) -> Iterator[Callable[[Program], Trace]
         yield lambda program: Trace(runner.run(program).threads.get(0, []))
 
 
-@pytest.mark.parametrize("name", spread(sorted(PROGRAMS), 4))
+@pytest.mark.parametrize("name", spread(sorted(PROGRAMS), 8, 3))
 @pytest.mark.parametrize("trace", [Level.LINE], indirect=True, ids=str)
 def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
     """Each program of tests/programs, in every notation by line."""

@@ -101,6 +101,7 @@ class TestRuns:
     def kernels(self) -> None:
         pytest.importorskip("ipykernel", reason="would have proved that notebooks are run and compared")
 
+    @pytest.mark.slow
     def test_every_status(self, tmp_path: Path) -> None:
         """Each cell gets the one that it deserves, with why; the report counts them all."""
         path = save(tmp_path / "all.ipynb", *(case for case, _, _ in CASES))

@@ -117,7 +117,7 @@ class TestRuns:
         with pytest.raises(InputError, match=r"is the folder of a job.*--shards"):
             check_notebooks([folder], out=tmp_path / "out")
 
-    @pytest.mark.slow
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
     def test_the_driver_is_killed(self, tmp_path: Path, number: int) -> None:
         """What is whole stays and is not run again; started again the report is that of a job that nothing happened
@@ -189,7 +189,7 @@ class TestRuns:
         assert [found.status.value for found in report.notebooks] == ["no_stored_output", "same"]
         assert report.environment is not None
 
-    @pytest.mark.slow
+    @pytest.mark.exhaustive
     @pytest.mark.usefixtures("one_ray_at_a_time")
     @pytest.mark.skipif(
         find_spec("ray") is None,

@@ -508,7 +508,7 @@ print(deaths)
 """
 
 
-@pytest.mark.parametrize("second", spread([0, 3, 5, 8, 12], 5))
+@pytest.mark.parametrize("second", spread([0, 3, 5, 8, 12], 5, 4))
 def test_death_before_any_file_operation(tmp_path: Path, second: int) -> None:
     """Wherever a writer dies, and where the next dies while it recovers, everything finished is kept,
     nothing is twice, and the folder ends up with whole shards alone."""
@@ -972,7 +972,7 @@ print(json.dumps({"write": written, "read": peak_mb() - base}))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_a_million_events_in_flat_memory(tmp_path: Path) -> None:
     """A recording of a million events, over 200 MB of text, is written and read in less than 150 MB."""
     done = run_child(A_MILLION_EVENTS, tmp_path)

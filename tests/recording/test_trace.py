@@ -516,7 +516,7 @@ def _peak_kb(*, anew: bool = False) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no /proc: would bound the memory")
-@pytest.mark.parametrize("events", [30_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("events", [30_000, pytest.param(1_000_000, marks=pytest.mark.exhaustive)])
 def test_who_only_iterates_needs_no_memory(events: int) -> None:
     """The peak of memory does not grow with the events that are iterated, though one of them is kept."""
     for _ in Trace(Endless(3_000)):

@@ -15,6 +15,7 @@ import pytest
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Limits, Sandbox
+from tests.sample import some
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data"
 LIMITS = Limits(cpu_s=10, wall_s=500, memory_bytes=1 << 30)
@@ -110,21 +111,14 @@ def busy_machine() -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", some(FILES, *list(FILES)[::4]))
 def test_verdicts(name: str) -> None:
     """References pass and buggy versions fail, every one, as the sets' own pages say."""
     assert wrong_verdicts(name) == {}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name, marks=pytest.mark.slow if name == "HumanEvalFix, buggy" else pytest.mark.exhaustive
-        )
-        for name in FILES
-    ],
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", FILES)
 def test_verdicts_do_not_depend_on_the_load(name: str) -> None:
     """The same with eight busy processes beside: CPU time decides, not the clock."""
     with busy_machine():

@@ -349,7 +349,7 @@ def test_asking_lets_go_of_nothing(tmp_path: Path) -> None:
     assert all(driver and driver.startswith(f"process {os.getpid()} ") for driver in drivers)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_what_hangs_its_worker_stands_alone(tmp_path: Path) -> None:
     """A program whose recording does not come to an end: the process ends itself, and its row says that it hung."""
     sleeper = Program(id="sleeps", code="import time\ntime.sleep(60)\n", source="t")

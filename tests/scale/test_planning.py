@@ -49,6 +49,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_module, "_BEFORE_S", 0.0)
 
 
+@pytest.mark.slow
 def test_the_first_shard_does_not_wait_for_the_plan(tmp_path: Path) -> None:
     """A source that gives its later programs only when a shard is whole comes to its end, and what is recorded is
     what is recorded of them all at once."""

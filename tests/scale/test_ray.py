@@ -76,10 +76,10 @@ def test_a_cluster_of_our_own_listens_on_loopback_alone() -> None:
 def test_ray_and_the_pool_record_the_same(tmp_path: Path, more: tuple[str, ...]) -> None:
     """Two nodes, a program that kills its worker, and once a node that goes away while another comes: the rows are
     those of the local pool, in the same order, and the killer stands alone."""
-    summary = on_ray(tmp_path / "ray", 45, "--killer", *more)
-    assert summary["programs"] == 51
+    summary = on_ray(tmp_path / "ray", 25, "--killer", *more)
+    assert summary["programs"] == 31
     assert summary["tried_again"]
-    programs = [*sums(45), killer("is killed", signal.SIGKILL), *sums(5, 45)]
+    programs = [*sums(25), killer("is killed", signal.SIGKILL), *sums(5, 25)]
     record_job(programs, tmp_path / "here", runner=LocalPool(2), settings=OPEN, size=10)
     ours, theirs = digests(tmp_path / "here"), digests(tmp_path / "ray")
     # How it was killed is told by whoever looked on.

@@ -267,7 +267,7 @@ def test_programs_are_grouped_and_stay_in_order(runs: list[Path]) -> None:
     assert len({code for some in codes for code in some}) == len(codes)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("one_ray_at_a_time")
 @pytest.mark.skipif(
     importlib.util.find_spec("ray") is None,

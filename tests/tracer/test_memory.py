@@ -353,7 +353,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("level", list(Level))
-@pytest.mark.parametrize("name", spread(PROGRAMS, 7))
+@pytest.mark.parametrize("name", spread(PROGRAMS, 7, 4))
 def test_nothing_freed_is_read(name: str, level: Level, tmp_path: Path) -> None:
     """The program runs to its end under the tracer, and no event shows freed memory."""
     root = str(Path(deskcheck.__file__).parents[1])

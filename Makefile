@@ -38,7 +38,7 @@ demo: .venv-demo/.installed
 	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/stdlib runs/demo/examples \
 	    --question output,next_line,state,path --model deskcheck/oracle --model deskcheck/guess
 	.venv-demo/bin/python -m deskcheck.cli record generated:30,level=1-3,inputs=1,seed=2026 --sandbox trusted --out runs/demo/unseen
-	.venv-demo/bin/python -m deskcheck.cli step runs/demo/unseen --out runs/demo/nano.json
+	.venv-demo/bin/python -m deskcheck.cli models step runs/demo/unseen --out runs/demo/nano.json
 	rm -rf runs/demo/nano
 	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/unseen --question output --method dynamic_scratchpad \
 	    --model taught/nano --model deskcheck/guess --out runs/demo/nano

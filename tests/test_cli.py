@@ -94,7 +94,7 @@ def test_a_script_is_run_as_it_stands(folder: Path, sandbox: str) -> None:
     )
     there = {path.name for path in (folder / "here").iterdir()} - {"__pycache__"}
     assert there == {*here, "more"}
-    assert deskcheck("check", "runs", cwd=folder).returncode == 0
+    assert deskcheck("runs", "check", "runs", cwd=folder).returncode == 0
 
 
 def test_a_script_is_shown(folder: Path) -> None:
@@ -231,7 +231,7 @@ def test_less_is_recorded_where_less_is_asked_for(folder: Path) -> None:
     assert recording.environment.limits == {"only": ["down"], "call_depth": 2, "repetitions": 9}
     assert {event.function for event in recording.trace} == {"down"}
     assert [event.left_out for event in recording.trace if event.left_out] == [{"deep": 4}]
-    assert deskcheck("check", "runs", cwd=folder).returncode == 0
+    assert deskcheck("runs", "check", "runs", cwd=folder).returncode == 0
     shown = deskcheck("record", "deep.py::down", "(5)", *options[:4], cwd=folder).stdout
     assert "left out: 4 deeper calls" in shown
 
@@ -272,7 +272,12 @@ def test_a_recording_is_viewed_by_its_id(folder: Path) -> None:
 def test_a_reader_that_has_seen_enough_ends_it_well(folder: Path) -> None:
     """As of `deskcheck view runs | head -1`: status 0, and nothing is said; of text and of tables."""
     name = _one_recording(folder)
-    for arguments in (["view", "runs"], ["view", "runs", name], ["show", "runs"], ["view", "runs", "--json"]):
+    for arguments in (
+        ["view", "runs"],
+        ["view", "runs", name],
+        ["runs", "show", "runs"],
+        ["view", "runs", "--json"],
+    ):
         reads, writes = os.pipe()
         os.close(reads)
         with os.fdopen(writes, "wb") as closed:
@@ -302,7 +307,7 @@ def test_a_reader_that_has_gone_does_not_move_the_status(folder: Path) -> None:
         reads, writes = os.pipe()
         os.close(reads)
         with os.fdopen(writes, "wb") as closed:
-            command = [sys.executable, "-c", code, "check", "runs"]
+            command = [sys.executable, "-c", code, "runs", "check", "runs"]
             ran = subprocess.run(
                 command, cwd=folder, stdout=closed, stderr=subprocess.PIPE, text=True, check=False
             )
@@ -322,7 +327,7 @@ def test_a_pipe_of_its_own_that_breaks_is_told_of(folder: Path, monkeypatch: pyt
             os.close(writes)
 
     monkeypatch.setattr("deskcheck.corpus.check.check", to_a_dead_worker)
-    ran = deskcheck("check", "runs", cwd=folder)
+    ran = deskcheck("runs", "check", "runs", cwd=folder)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
         "deskcheck: a process or a connection that this command wrote to has ended: Broken pipe. "
@@ -333,10 +338,10 @@ def test_a_pipe_of_its_own_that_breaks_is_told_of(folder: Path, monkeypatch: pyt
 def test_part_of_an_id_is_enough(folder: Path) -> None:
     """view and show take a part that one id alone has; of several they list the ids."""
     deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
-    for command in ("view", "show"):
-        whole = deskcheck(command, "runs", "fail_2_0", cwd=folder)
-        assert deskcheck(command, "runs", "fail", cwd=folder).stdout == whole.stdout
-        several = deskcheck(command, "runs", "add", cwd=folder)
+    for command in (["view"], ["runs", "show"]):
+        whole = deskcheck(*command, "runs", "fail_2_0", cwd=folder)
+        assert deskcheck(*command, "runs", "fail", cwd=folder).stdout == whole.stdout
+        several = deskcheck(*command, "runs", "add", cwd=folder)
         assert several.returncode == 2
         assert "2 recordings have 'add' in their id:\n    add_1_0\n    add_1_1\n" in several.stderr
 
@@ -404,17 +409,17 @@ def test_a_trace_is_shown_in_a_notation(folder: Path) -> None:
     deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
     listed = json.loads(deskcheck("view", "runs", "--json", cwd=folder).stdout)["recordings"]
     name = next(item["id"] for item in listed if item["result"] == "7")
-    shown = deskcheck("show", "runs", name, cwd=folder)
+    shown = deskcheck("runs", "show", "runs", name, cwd=folder)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout.splitlines()[-2:] == ["2", "return 2 -> 7"]
-    direct = deskcheck("show", "runs", name, "--notation", "direct", "--json", cwd=folder)
+    direct = deskcheck("runs", "show", "runs", name, "--notation", "direct", "--json", cwd=folder)
     assert json.loads(direct.stdout) == {"id": name, "notation": "direct", "text": "return 7"}
     for arguments, said in [
         ([name, "--notation", "prose"], "Known are direct, scratchpad"),
         ([name, "--notation", "dynamic_instruction"], "--level instruction"),
         ([], "say which"),
     ]:
-        failed = deskcheck("show", "runs", *arguments, cwd=folder)
+        failed = deskcheck("runs", "show", "runs", *arguments, cwd=folder)
         assert (failed.returncode, failed.stdout) == (2, "")
         assert said in failed.stderr
 
@@ -422,12 +427,12 @@ def test_a_trace_is_shown_in_a_notation(folder: Path) -> None:
 def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> None:
     """check exits with 0 when all is well and with 1, not 2, when a recording is not what its source says."""
     deskcheck("record", "good.py::double", "(3)", "--out", "well", cwd=folder)
-    assert deskcheck("check", "well", cwd=folder).returncode == 0
+    assert deskcheck("runs", "check", "well", cwd=folder).returncode == 0
     (folder / "set.jsonl").write_text(
         '{"code": "def f(x):\\n    return x", "input": "1", "output": "2", "id": "sample_0"}\n'
     )
     deskcheck("record", "cruxeval:set.jsonl", "--out", "ill", cwd=folder)
-    ran = deskcheck("check", "ill", "--json", cwd=folder)
+    ran = deskcheck("runs", "check", "ill", "--json", cwd=folder)
     assert ran.returncode == 1
     assert json.loads(ran.stdout)["wrong"] == {"sample_0": "returned '1', not '2'"}
 
@@ -461,11 +466,11 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["record", "mine.jsonl::double", "(1)"], "mine.jsonl: is not a .py file"),
         (["view", "nowhere"], "nowhere"),
         (["view", "good.py"], "good.py: is a file; `deskcheck record SOURCE --out FOLDER`"),
-        (["check", "nowhere"], "nowhere"),
+        (["runs", "check", "nowhere"], "nowhere"),
         (["record", "--bogus"], "No such option"),
         (["record", "good.py::double", "(1)", "--clock", "1960-01-01"], "lies before 1970-01-01"),
         (["record", "pytest:.", "--out", "o", "--environment", "x"], "use --python"),
-        (["environments", "build", "unpinned.txt"], "'numpy>=1' is not pinned"),
+        (["env", "build", "unpinned.txt"], "'numpy>=1' is not pinned"),
     ],
 )
 def test_bad_input_gets_a_place_and_a_way_out(folder: Path, arguments: list[str], said: str) -> None:
@@ -548,7 +553,11 @@ def test_an_interrupt_is_told_of_everywhere(folder: Path) -> None:
     )
     deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
     ran = subprocess.run(
-        [sys.executable, "-c", code, "check", "runs"], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, "runs", "check", "runs"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "interrupted\n")
 
@@ -564,7 +573,7 @@ def test_what_is_kept_of_a_job_is_said_once(
     for command in ("push", "pull"):
         monkeypatch.setattr(f"deskcheck.scale.remote.{command}", interrupted)
         places = ("runs", "file:///there")
-        ran = deskcheck(command, *(places if command == "push" else reversed(places)), cwd=folder)
+        ran = deskcheck("runs", command, *(places if command == "push" else reversed(places)), cwd=folder)
         kept = "stopped: shards that were copied count; the same command goes on from there\n"
         assert (ran.returncode, ran.stderr) == (130, kept)
     with pytest.raises(SystemExit), job_progress(folder / "runs", quiet=True):
@@ -575,7 +584,7 @@ def test_what_is_kept_of_a_job_is_said_once(
 def test_status_of_a_folder_without_a_job(folder: Path) -> None:
     """A plain `record`, stopped or not, is told of: what is there, what failed, who writes, what to do."""
     deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
-    shown = deskcheck("status", "runs", "--failures", cwd=folder)
+    shown = deskcheck("runs", "status", "runs", "--failures", cwd=folder)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "runs: recorded are 3 programs in 1 shards" in shown.stdout
     assert "1 raised, 2 returned" in shown.stdout
@@ -597,15 +606,15 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
     ) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "written\n"
-        assert f"written by process {writer.pid}" in deskcheck("status", "killed", cwd=folder).stdout
+        assert f"written by process {writer.pid}" in deskcheck("runs", "status", "killed", cwd=folder).stdout
         writer.communicate("", timeout=120)
-    shown = deskcheck("status", "killed", cwd=folder)
+    shown = deskcheck("runs", "status", "killed", cwd=folder)
     assert "recorded are 0 programs in 0 shards" in shown.stdout
     assert "1 more are finished" in shown.stdout
     assert "nobody writes here" in shown.stdout
-    told = json.loads(deskcheck("status", "killed", "--json", cwd=folder).stdout)
+    told = json.loads(deskcheck("runs", "status", "killed", "--json", cwd=folder).stdout)
     assert (told["inside"], told["driver"], told["planned"]) == (1, None, None)
-    refused = deskcheck("status", "runs", "--verify", cwd=folder)
+    refused = deskcheck("runs", "status", "runs", "--verify", cwd=folder)
     assert refused.returncode == 2
     assert "recorded without --shards" in refused.stderr
 
@@ -616,16 +625,16 @@ def test_environments_are_built_listed_named_and_removed(
     """A file becomes an environment, programs run in it by its name, and it can be removed."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     (folder / "bare.toml").write_text("packages = []\n")
-    built = deskcheck("environments", "build", "bare.toml", "--json", cwd=folder)
+    built = deskcheck("env", "build", "bare.toml", "--json", cwd=folder)
     assert built.returncode == 0, built.stderr
     assert built.stderr.startswith("building bare with Python 3.")
-    listed = deskcheck("environments", "list", "--json", cwd=folder)
+    listed = deskcheck("env", "list", "--json", cwd=folder)
     assert json.loads(listed.stdout) == json.loads(built.stdout)
     assert json.loads(listed.stdout)["environments"][0]["installed"] == {}
     ran = deskcheck("record", "good.py::double", "(3)", "--environment", "bare", "--out", "runs", cwd=folder)
     assert ran.returncode == 0, ran.stderr
     assert next(iter(Recordings(folder / "runs"))).environment.name == "bare"
-    assert deskcheck("environments", "remove", "bare", cwd=folder).returncode == 0
+    assert deskcheck("env", "remove", "bare", cwd=folder).returncode == 0
     again = deskcheck("record", "good.py::double", "(3)", "--environment", "bare", cwd=folder)
     assert again.returncode == 2
     assert "no environment is called 'bare'; built are: none" in again.stderr
@@ -669,14 +678,24 @@ def test_answers_given_elsewhere_are_marked(folder: Path) -> None:
     without marking anything; an id that no question has gives status 1; `status` reads the folder."""
     deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
     wrote = deskcheck(
-        "questions", "runs", "-q", "output,state", "-q", "input", "--out", "q.jsonl", cwd=folder
+        "offline", "questions", "runs", "-q", "output,state", "-q", "input", "--out", "q.jsonl", cwd=folder
     )
     assert (wrote.returncode, wrote.stderr) == (0, "")
     assert "q.jsonl: 4 questions: 2 input, 2 output" in wrote.stdout
     assert "not asked for output: 1 ended otherwise: raised" in wrote.stdout
     told = json.loads(
         deskcheck(
-            "questions", "runs", "-q", "output", "--out", "o.jsonl", "--limit", 1, "--json", cwd=folder
+            "offline",
+            "questions",
+            "runs",
+            "-q",
+            "output",
+            "--out",
+            "o.jsonl",
+            "--limit",
+            1,
+            "--json",
+            cwd=folder,
         ).stdout
     )
     assert told == {"questions": {"output": 1}, "excluded": {"output": {"ended otherwise: raised": 1}}}
@@ -686,7 +705,18 @@ def test_answers_given_elsewhere_are_marked(folder: Path) -> None:
     answers = [{"id": row["id"], "completion": f"[ANSWER]{row['answer']}[/ANSWER]"} for row in asked]
     answers.append({"id": asked[0]["id"], "completion": "4?"})
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
-    command = ("mark", "q.jsonl", "a.jsonl", "--out", "marks", "--workers", 1, "--sandbox", "standard")
+    command = (
+        "offline",
+        "score",
+        "q.jsonl",
+        "a.jsonl",
+        "--out",
+        "marks",
+        "--workers",
+        1,
+        "--sandbox",
+        "standard",
+    )
     twice = deskcheck(*command, cwd=folder)
     assert twice.returncode == 2
     assert "a.jsonl line 5: is another answer" in twice.stderr
@@ -701,16 +731,19 @@ def test_answers_given_elsewhere_are_marked(folder: Path) -> None:
         ("output", 2, 3, 0, 1, 0.75),
     ]
     assert (again["job"]["recorded"], again["job"]["skipped"]) == (0, 5)
-    shown = deskcheck("status", "marks", "--verify", cwd=folder)
+    shown = deskcheck("runs", "status", "marks", "--verify", cwd=folder)
     assert "whole are 5 answers in 1 shards, 4 right" in shown.stdout
 
     (folder / "b.jsonl").write_text('{"id": "none", "completion": ""}\n')
-    odd = deskcheck("mark", "q.jsonl", "b.jsonl", "--out", "odd", cwd=folder)
+    odd = deskcheck("offline", "score", "q.jsonl", "b.jsonl", "--out", "odd", cwd=folder)
     assert odd.returncode == 1
     assert "b.jsonl line 1: there is no question with the id 'none'" in odd.stdout
     for arguments, said in (
-        (("mark", "b.jsonl", "a.jsonl", "--out", "x"), "is no question that `deskcheck questions` wrote"),
-        (("mark", "q.jsonl", "b.jsonl", "--out", "runs"), "Choose another folder"),
+        (
+            ("offline", "score", "b.jsonl", "a.jsonl", "--out", "x"),
+            "is no question that `deskcheck offline questions` wrote",
+        ),
+        (("offline", "score", "q.jsonl", "b.jsonl", "--out", "runs"), "Choose another folder"),
     ):
         refused = deskcheck(*arguments, cwd=folder)
         assert refused.returncode == 2
@@ -752,8 +785,8 @@ def test_list_has_every_name_of_the_registries(folder: Path) -> None:
 WITHOUT_JSON = {
     "teach": "trains, and prints how it goes",
     "notebooks check": "--json FILE: its report, '-' prints it",
-    "environments freeze": "prints a requirements file",
-    "environments remove": "prints nothing",
+    "env freeze": "prints a requirements file",
+    "env remove": "prints nothing",
 }
 
 
@@ -792,11 +825,13 @@ def test_a_job_in_shards(folder: Path) -> None:
     assert (told["recorded"], told["skipped"]) == (0, 3)
     assert sorted(Recordings(folder / "runs").ids) == sorted(r.id for r in Recordings(folder / "runs"))
 
-    shown = json.loads(deskcheck("status", "runs", "--json", "--verify", "--failures", cwd=folder).stdout)
+    shown = json.loads(
+        deskcheck("runs", "status", "runs", "--json", "--verify", "--failures", cwd=folder).stdout
+    )
     assert (shown["whole"], shown["driver"], shown["changed"], shown["failures"]) == (True, None, [], {})
     path = next((folder / "runs").glob("recordings-*.parquet"))
     path.write_bytes(path.read_bytes()[:-1] + b"0")
-    verified = deskcheck("status", "runs", "--verify", cwd=folder)
+    verified = deskcheck("runs", "status", "runs", "--verify", cwd=folder)
     assert verified.returncode == 1
     assert f"changed: {path.name}" in verified.stdout
 
@@ -808,7 +843,7 @@ def test_a_job_in_shards(folder: Path) -> None:
             "goes with --on ray",
         ),
         (("record", "mine.jsonl", "--out", "runs"), "holds the shards of a job"),
-        (("status", "."), "no job was begun here"),
+        (("runs", "status", "."), "no job was begun here"),
     ):
         refused = deskcheck(*arguments, cwd=folder)
         assert refused.returncode == 2

@@ -18,6 +18,7 @@ import pytest
 from coverage import CoverageData
 
 from tests.conftest import unmeasured
+from tests.sample import spread
 
 ROOT = Path(__file__).parents[1]
 
@@ -69,6 +70,7 @@ def test_what_is_left_behind_is_named_and_ended(tmp_path: Path, body: str, told:
     assert (again.returncode, again.stderr) == (0, ""), "what was left is still there"
 
 
+@pytest.mark.slow
 def test_shared_memory_that_is_left_is_named(tmp_path: Path) -> None:
     """It is not removed where it may be somebody else's, who began at the same time."""
     number = tmp_path / "number"
@@ -97,7 +99,7 @@ def test_shared_memory_of_others_is_not_ours(tmp_path: Path) -> None:
     assert (ctypes.CDLL(None).shmctl(number, 0, None), status) == (0, 0)
 
 
-@pytest.mark.parametrize("how", ["Ctrl-C", "SIGTERM, in the background"])
+@pytest.mark.parametrize("how", spread(["Ctrl-C", "SIGTERM, in the background"], 2))
 def test_after_an_interrupt_nothing_is_left(tmp_path: Path, how: str) -> None:
     """In the middle of a test: exit status 130, the fixtures have ended what they had, and no file is left."""
     path = tmp_path / "test_it.py"

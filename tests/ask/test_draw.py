@@ -105,6 +105,7 @@ def test_the_number_of_workers_does_not_count(tmp_path: Path) -> None:
         recorded = ["record", "p.jsonl", "--out", f"r{workers}", "--workers", workers]
         assert command_line(*recorded, cwd=tmp_path).returncode == 0
         asked = [
+            "offline",
             "questions",
             f"r{workers}",
             "-q",

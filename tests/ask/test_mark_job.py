@@ -294,7 +294,8 @@ def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
     }  # fmt: skip
     assert done.totals.programs == len(lines)
     command = [
-        "mark",
+        "offline",
+        "score",
         str(questions),
         str(path),
         "--out",
@@ -332,7 +333,9 @@ def test_the_denominator_is_the_questions(questions: Path, tmp_path: Path) -> No
     path_score = scores["path", "a"]
     assert path_score.score == path_score.answers == 0
     assert path_score.unanswered == path_score.n
-    ran = CliRunner().invoke(app, ["mark", str(questions), str(path), "--out", str(tmp_path / "again")])
+    ran = CliRunner().invoke(
+        app, ["offline", "score", str(questions), str(path), "--out", str(tmp_path / "again")]
+    )
     assert ran.exit_code == 1, "a line has no completion"
     assert "output: 4 of 5 questions are not answered by a; they count as wrong" in ran.stdout
 
@@ -394,7 +397,10 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
     first, second = questions.read_text().splitlines()[:2]
     for text, said_why in (
         (f"{first}\n\n{second}\n{first}\n", r"q\.jsonl: lines 1 and 4 both have the id '.*:output'"),
-        (f"{first}\n{{}}\n", r"q\.jsonl line 2: is no question that `deskcheck questions` wrote: 'id'"),
+        (
+            f"{first}\n{{}}\n",
+            r"q\.jsonl line 2: is no question that `deskcheck offline questions` wrote: 'id'",
+        ),
         (f"{first}\n{second[:-3]}\n", r"q\.jsonl line 2: is no JSON"),
         ("\n", r"q\.jsonl: has no questions"),
     ):
@@ -467,7 +473,16 @@ def test_what_kills_the_worker_stands_alone(questions: Path, tmp_path: Path) -> 
     others = [json.loads(line) for line in some(questions, tmp_path / "a.jsonl").read_text().splitlines()[:2]]
     tried = [{"id": row["id"], "completion": said(f"f({n})")} for row in both for n in (1, 9, 2)]
     path = write(tmp_path / "a.jsonl", others[:1] + tried + others[1:])
-    command = ["mark", str(asked), str(path), "--out", str(tmp_path / "out"), "--sandbox", "trusted"]
+    command = [
+        "offline",
+        "score",
+        str(asked),
+        str(path),
+        "--out",
+        str(tmp_path / "out"),
+        "--sandbox",
+        "trusted",
+    ]
     ran = CliRunner().invoke(app, [*command, "--workers", "1", "--shards", "20", "--samples"])
     assert ran.exit_code == 2, ran.output
     rows = rows_of(tmp_path / "out")
@@ -486,7 +501,7 @@ def test_what_kills_the_worker_stands_alone(questions: Path, tmp_path: Path) -> 
     assert "worker:input#2: the process that had it ended 3 times" in ran.stdout
     without, _, _ = marked(asked, [write(tmp_path / "b.jsonl", others)], tmp_path / "without")
     assert rows[:1] + rows[-1:] == without
-    told = CliRunner().invoke(app, ["status", str(tmp_path / "out"), "--failures", "--verify"]).stdout
+    told = CliRunner().invoke(app, ["runs", "status", str(tmp_path / "out"), "--failures", "--verify"]).stdout
     assert "8 answers in 1 shards are planned" in told
     assert "harness_error: 2" in told
     assert "every file is as the manifest says" in told
@@ -524,10 +539,22 @@ def test_files_are_read_as_streams(questions: Path, tmp_path: Path) -> None:
     reason="needs the extra [scale]: would have proved that Ray marks as the pool does",
 )
 def test_on_ray(questions: Path, tmp_path: Path) -> None:
-    """`deskcheck mark --on ray` gives the rows that the pool gives, which finds nothing to do in its folder."""
+    """`deskcheck offline score --on ray` gives the rows that the pool gives, which finds nothing to do in its folder."""
     path = some(questions, tmp_path / "a.jsonl")
     rows, marks, _ = marked(questions, [path], tmp_path / "pool", size=8)
-    command = ["mark", questions, path, "--on", "ray", "--shards", 8, "--out", tmp_path / "ray", "--json"]
+    command = [
+        "offline",
+        "score",
+        questions,
+        path,
+        "--on",
+        "ray",
+        "--shards",
+        8,
+        "--out",
+        tmp_path / "ray",
+        "--json",
+    ]
     python_path = os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])
     ran = subprocess.run(
         [sys.executable, "-m", "deskcheck.cli", *map(str, command)],

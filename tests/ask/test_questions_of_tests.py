@@ -179,6 +179,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Sample], dict[
     return samples, {kind: excluded for kind, (_, excluded) in found.items()}
 
 
+@pytest.mark.slow
 def test_what_was_filled_elsewhere_is_shown_or_not_asked(
     asked: tuple[list[Sample], dict[str, Counter[str]]],
 ) -> None:

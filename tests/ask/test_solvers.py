@@ -32,7 +32,7 @@ from deskcheck.ask.run import questions_of
 from deskcheck.notation import Agreement, Divergence, Moment, Stop, state_text
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import InputError, Recording
-from tests.sample import examples
+from tests.sample import examples, spread
 
 Record = Callable[..., Recording]
 PREDICTING = [name for name, method in METHODS.items() if method.notation]
@@ -314,7 +314,7 @@ def test_no_answer_where_the_run_does_not_come_to_it(recordings: list[Recording]
 
 
 @pytest.mark.parametrize("method", PREDICTING)
-@pytest.mark.parametrize("rate", [0.02, 0.1])
+@pytest.mark.parametrize("rate", spread([0.02, 0.1], 2))
 def test_accuracy_of_a_step_is_the_one_that_was_given(record: Record, method: str, rate: float) -> None:
     """Many runs of the erring model: 1 - rate lies within three standard errors, and faults are of all kinds."""
     runs = []

@@ -235,10 +235,10 @@ def test_it_is_whole_or_absent(folders: list[Path], tmp_path: Path) -> None:
 
 
 def test_the_command(folders: list[Path], tmp_path: Path) -> None:
-    """`deskcheck dedup` says what was left out; as JSON too."""
-    told = deskcheck("dedup", *folders, "--out", "a", cwd=tmp_path).stdout
+    """`deskcheck runs dedup` says what was left out; as JSON too."""
+    told = deskcheck("runs", "dedup", *folders, "--out", "a", cwd=tmp_path).stdout
     assert told.startswith("6 of 8 recordings, of 4 programs, in a\nleft out: 2 the same run\n")
-    told = deskcheck("dedup", *folders, "--out", "b", "--json", cwd=tmp_path).stdout
+    told = deskcheck("runs", "dedup", *folders, "--out", "b", "--json", cwd=tmp_path).stdout
     assert json.loads(told)["kept"] == 6
 
 

@@ -19,6 +19,7 @@ from deskcheck.notation import moments, state_text
 from deskcheck.recording import InputError, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.record.recorder import record_all
+from tests.sample import spread
 
 DIGEST = "e78c8f8a565c4826"
 
@@ -92,7 +93,7 @@ def watched(made: Made, arguments: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", spread(LEVELS, 3))
 def test_a_level_has_its_language_and_no_more(level: int) -> None:
     """What a level declares appears among some hundreds of its programs, and nothing of a higher one does."""
     found = coverage(Program(id=str(k), code=made.code) for k, made in enumerate(texts(level, 1000)))

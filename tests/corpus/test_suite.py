@@ -829,7 +829,7 @@ def test_what_a_call_cannot_read_does_not_make_it_unrepeatable(tmp_path: Path) -
     tag = str(recordings["direct"].trace[0].globals["TAG"].atom)
     assert any(tag in (row.objects or "") for row in recordings["direct"].trace.rows)
     assert not any(tag in str(row) for row in recordings["plain"].trace.rows)
-    checked = deskcheck("check", tmp_path / "runs", cwd=tmp_path)
+    checked = deskcheck("runs", "check", tmp_path / "runs", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout
 
 

@@ -91,9 +91,9 @@ STEPS = (
     Step("view-list", ("view", "calls"), share=Share.QUICK, terminal=True),
     Step("view-list-json", ("view", "calls", "--json"), share=Share.QUICK),
     Step("view-one", ("view", "calls", "gcd_1_0", "--terminal"), share=Share.QUICK, terminal=True),
-    Step("questions", ("questions", "calls", "-q", KINDS, "--out", "questions.jsonl", "--json"),
+    Step("questions", ("offline", "questions", "calls", "-q", KINDS, "--out", "questions.jsonl", "--json"),
          (Output("questions.jsonl", ("id",)),), Share.QUICK, ASK),
-    Step("mark", ("mark", "questions.jsonl", "answers.jsonl", "--out", "marks", "--json"),
+    Step("mark", ("offline", "score", "questions.jsonl", "answers.jsonl", "--out", "marks", "--json"),
          (Output("marks/*.parquet", ("id",), ("model",)),), Share.QUICK, ASK),
     # Published sets, and our own programs.
     Step("cruxeval", ("record", "cruxeval:data/cruxeval.jsonl", "--workers", "1", "--out", "crux", "--json"), recordings("crux")),
@@ -127,23 +127,23 @@ STEPS = (
     # Folders of recordings.
     Step("job", ("record", "generated:30,level=1-3,inputs=1,seed=7", "--workers", "1", "--shards", "10", "--out", "job", "--json"),
          recordings("job")),
-    Step("status", ("status", "job"), terminal=True),
-    Step("status-json", ("status", "job", "--failures", "--verify", "--json")),
-    Step("push", ("push", "job", "file://{work}/remote", "--json")),
-    Step("pull", ("pull", "file://{work}/remote", "pulled", "--json")),
-    Step("compact", ("compact", "job", "--shards", "20", "--json"), recordings("job")),
-    Step("check", ("check", "crux"), terminal=True),
-    Step("check-json", ("check", "crux", "--json")),
-    Step("check-against", ("check", "calls", "--against", "reference", "--sample", "0.3", "--json")),
-    Step("dedup", ("dedup", "calls", "mutations", "sources", "--out", "each_once", "--json"), recordings("each_once")),
-    Step("export", ("export", "hf", "calls", "--any-licence", "--out", "set", "--json"), (Output("set/**/*.md"),)),
+    Step("status", ("runs", "status", "job"), terminal=True),
+    Step("status-json", ("runs", "status", "job", "--failures", "--verify", "--json")),
+    Step("push", ("runs", "push", "job", "file://{work}/remote", "--json")),
+    Step("pull", ("runs", "pull", "file://{work}/remote", "pulled", "--json")),
+    Step("compact", ("runs", "compact", "job", "--shards", "20", "--json"), recordings("job")),
+    Step("check", ("runs", "check", "crux"), terminal=True),
+    Step("check-json", ("runs", "check", "crux", "--json")),
+    Step("check-against", ("runs", "check", "calls", "--against", "reference", "--sample", "0.3", "--json")),
+    Step("dedup", ("runs", "dedup", "calls", "mutations", "sources", "--out", "each_once", "--json"), recordings("each_once")),
+    Step("export", ("runs", "export", "hf", "calls", "--any-licence", "--out", "set", "--json"), (Output("set/**/*.md"),)),
     Step("view-json", ("view", "calls", "gcd_1_0", "--json")),
     Step("view-page", ("view", "calls", "gcd_1_0", "--out", "trace.html"), (Output("trace.html"),)),
-    *(Step(f"show-{notation}", ("show", "calls", "gcd_1_0", "--notation", notation))
+    *(Step(f"show-{notation}", ("runs", "show", "calls", "gcd_1_0", "--notation", notation))
       for notation in NOTATIONS.split(",")),
-    Step("show-json", ("show", "calls", "gcd_1_0", "--json")),
+    Step("show-json", ("runs", "show", "calls", "gcd_1_0", "--json")),
     Step("show-instructions",
-         ("show", "instructions", "sample_1", "--notation", "dynamic_instruction"), same_bytecode=True),
+         ("runs", "show", "instructions", "sample_1", "--notation", "dynamic_instruction"), same_bytecode=True),
     # Lessons.
     Step("lessons", ("lessons", "calls", "--notation", NOTATIONS, "--steps", "3", "--any-licence", "--out", "lessons", "--json"),
          lessons("lessons")),
@@ -165,7 +165,7 @@ STEPS = (
     Step("report-json", ("report", "asked", "asked_runs", "--json"), needs=ASK),
     Step("report-markdown", ("report", "asked", "asked_runs", "--table", "markdown"), needs=ASK),
     Step("report-page", ("report", "asked", "asked_runs", "--out", "report.html"), (Output("report.html"),), needs=ASK),
-    Step("step", ("step", "job", "--budget", "40", "--out", "stepped.json", "--json"),
+    Step("step", ("models", "step", "job", "--budget", "40", "--out", "stepped.json", "--json"),
          (Output("stepped.json"),), needs=("onnxruntime",)),
     # Notebooks.
     Step("notebooks", ("record", "notebooks/fails.ipynb", "notebooks/long.ipynb", "notebooks/rich.ipynb", "notebooks/state.ipynb", "--out", "books", "--json"),
@@ -179,7 +179,7 @@ STEPS = (
           "--out", "asked_books", "--json"), answers("asked_books"), needs=(*ASK, *KERNEL)),
     # Facts of the machine: which keys there are.
     Step("doctor-json", ("doctor", "--json")),
-    Step("environments-json", ("environments", "list", "--json")),
+    Step("environments-json", ("env", "list", "--json")),
     # Marking by a check in another process, which no command reaches.
     Step("verdicts", (), module="tests.frozen.verdicts"),
 )  # fmt: skip

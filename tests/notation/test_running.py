@@ -79,7 +79,7 @@ def test_pieces(piece: str, level: Level) -> None:
         pytest.param("class A:\n    f = [1]\n    for x in f:\n        y = [x]\n    g = lambda: 1\na = A()\n", id="a class body"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("level", list(Level))
+@pytest.mark.parametrize("level", spread(Level, 2))
 def test_depth_and_sharing(code: str, level: Level) -> None:
     """What decides labels: depth, cycles, objects that several frames have."""
     rows = run_traced(code, level=level).trace.rows
@@ -133,7 +133,7 @@ def test_cruxeval(trace: Callable[[Program], Trace]) -> None:
 
 
 @settings(
-    max_examples=examples(20),
+    max_examples=examples(10),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )

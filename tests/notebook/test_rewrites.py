@@ -39,6 +39,7 @@ CELLS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rewritten_cells_and_near_misses() -> None:
     """Of every cell of a notebook: itself and its rewrites score 1, each near miss 0."""
     pytest.importorskip("IPython", reason=IPYTHON)

@@ -82,7 +82,7 @@ def hostile_place() -> Iterator[Place]:
         yield place
 
 
-@pytest.mark.parametrize("what", spread(HOSTILE, 6, 3))
+@pytest.mark.parametrize("what", spread(HOSTILE, 12, 3))
 def test_whatever_a_candidate_does_it_is_marked(hostile_place: Place, what: str) -> None:
     """It gets a status and scores 0, and the true cell scores 1 after it."""
     source, status = HOSTILE[what]
@@ -195,7 +195,7 @@ def rule_trials() -> Iterator[Trials]:
         yield trials
 
 
-@pytest.mark.parametrize("number", spread(range(len(RULE)), 6, 4))
+@pytest.mark.parametrize("number", spread(range(len(RULE)), 12, 4))
 def test_the_rule(rule_trials: Trials, number: int) -> None:
     """Each line of `RULE`: nothing differs and the score is 1, or just what is said does and it is 0."""
     true, candidate, differences = RULE[number]
@@ -234,6 +234,7 @@ def test_what_cannot_be_marked(what: str) -> None:
             assert (marked.score, kinds(marked)) == (None, {"unmarked"})
 
 
+@pytest.mark.slow
 def test_earlier_cells_are_run_as_in_a_replay() -> None:
     """One that dies or does not end leaves a fresh or an interrupted state; a restart clears it."""
     endless = "y = 2\nwhile True: pass"

@@ -115,7 +115,7 @@ def test_differences_are_found_where_they_are(runs: Path, tmp_path: Path) -> Non
         "p3": (11, "output"),
     }
     assert (found.compared, found.left_out) == (5, {})
-    ran = deskcheck("check", "wrong", "--against", "reference", "--sample", 1, cwd=tmp_path)
+    ran = deskcheck("runs", "check", "wrong", "--against", "reference", "--sample", 1, cwd=tmp_path)
     assert ran.returncode == 1
     assert "events: 4 differ\nfirst difference of each: 4\n" in ran.stdout
     assert "  p1: event 6: locals of frame 1.i: 0 and 7\n" in ran.stdout
@@ -166,7 +166,7 @@ def test_what_cannot_be_compared_is_counted(tmp_path: Path) -> None:
                 spool.finish(recording.ending, replace(recording.environment, python="2.7.18"))
     found = against_reference(Recordings(tmp_path / "other"))
     assert (found.compared, found.left_out) == (0, {"recorded with Python 2.7.18": 5})
-    ran = deskcheck("check", "other", "--against", "reference", cwd=tmp_path)
+    ran = deskcheck("runs", "check", "other", "--against", "reference", cwd=tmp_path)
     assert ran.returncode == 1
     assert "not compared: 1, recorded with Python 2.7.18" in ran.stdout
 
@@ -181,7 +181,7 @@ def test_what_cannot_be_compared_is_counted(tmp_path: Path) -> None:
 )
 def test_what_does_not_go_together(runs: Path, arguments: list[str], said: str) -> None:
     """Is refused with the reason."""
-    ran = deskcheck("check", "runs", *arguments, cwd=runs.parent)
+    ran = deskcheck("runs", "check", "runs", *arguments, cwd=runs.parent)
     assert ran.returncode == 2
     assert said in ran.stderr
 

@@ -145,7 +145,7 @@ def test_a_forged_block_does_not_reach_the_folder(tmp_path: Path) -> None:
     for recording in Recordings(tmp_path / "runs"):
         for event in recording.trace:
             repr(event.globals)
-    for command in (("check", "runs"), ("view", "runs"), ("show", "runs", "forger")):
+    for command in (("runs", "check", "runs"), ("view", "runs"), ("runs", "show", "runs", "forger")):
         done = deskcheck(*command, cwd=tmp_path)
         assert done.returncode in (0, 1), done.stderr
 

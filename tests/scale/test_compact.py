@@ -215,7 +215,7 @@ def test_what_cannot_be_put_together_is_refused(folder: Path, tmp_path: Path) ->
 
 
 def test_the_command(folder: Path) -> None:
-    """`deskcheck compact` says what there was and what there is."""
-    told = json.loads(deskcheck("compact", folder, "--shards", "10", "--json", cwd=folder).stdout)
+    """`deskcheck runs compact` says what there was and what there is."""
+    told = json.loads(deskcheck("runs", "compact", folder, "--shards", "10", "--json", cwd=folder).stdout)
     assert told["after"] == len(order(folder)) < told["before"]
     assert told["programs"] == COUNT

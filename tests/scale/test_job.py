@@ -182,6 +182,7 @@ def test_what_kills_its_worker_stands_alone(tmp_path: Path) -> None:
     assert len(in_shards) == len(programs)
 
 
+@pytest.mark.slow
 def test_every_way_to_fail_is_named(tmp_path: Path) -> None:
     """Programs that crash, fill the memory, loop, fork without end and write without end are rows with their kind."""
     bad = [hostile(kind, kind) for kind in HOSTILE]

@@ -509,7 +509,7 @@ def test_lessons_there_and_back(job: Path, lessons: tuple[Path, Any], remote: Re
 
 def test_nothing_there_is_said(job: Path, remote: Remote, tmp_path: Path) -> None:
     """No job there; nothing is left here."""
-    with pytest.raises(RecordingError, match="holds no job: `deskcheck push FOLDER") as refused:
+    with pytest.raises(RecordingError, match="holds no job: `deskcheck runs push FOLDER") as refused:
         pull(remote.uri, tmp_path / "back")
     assert "secret" not in str(refused.value)
     assert not (tmp_path / "back").exists()
@@ -569,7 +569,7 @@ def test_nobody_answers(job: Path, tmp_path: Path) -> None:
         uri = in_s3(f"127.0.0.1:{taken.getsockname()[1]}", "runs")
         began = time.monotonic()
         done = subprocess.run(
-            [sys.executable, "-m", "deskcheck.cli", "pull", uri, str(tmp_path / "back")],
+            [sys.executable, "-m", "deskcheck.cli", "runs", "pull", uri, str(tmp_path / "back")],
             capture_output=True,
             text=True,
             check=False,
@@ -618,22 +618,22 @@ def test_the_commands(job: Path, tmp_path: Path) -> None:
     def deskcheck(*given: object) -> Any:
         return CliRunner().invoke(app, [str(one) for one in given])
 
-    done = deskcheck("push", job, uri)
+    done = deskcheck("runs", "push", job, uri)
     assert (done.exit_code, done.stdout) == (
         0,
         f"{shards(job)} shards copied, {size_text(job)}; 0 were there already\n",
     )
-    assert json.loads(deskcheck("pull", uri, back, "--json").stdout)["whole"] is True
+    assert json.loads(deskcheck("runs", "pull", uri, back, "--json").stdout)["whole"] is True
     name = next(job.glob("events-*")).name
     damage(tmp_path / "remote" / name)
-    done = deskcheck("push", job, uri, "--verify")
+    done = deskcheck("runs", "push", job, uri, "--verify")
     assert done.exit_code == 1
     assert f"changed there, and replaced: {name}" in done.stdout
-    assert deskcheck("push", job, uri, "--verify").exit_code == 0
-    for given in (("status", uri), ("record", "x.jsonl", "--out", uri), ("lessons", back, f"--out={uri}")):
+    assert deskcheck("runs", "push", job, uri, "--verify").exit_code == 0
+    for given in (("runs", "status", uri), ("record", "x.jsonl", "--out", uri), ("lessons", back, f"--out={uri}")):
         refused = deskcheck(*given)
         assert isinstance(refused.exception, InputError)
-        assert f"deskcheck pull {uri} FOLDER" in str(refused.exception)
+        assert f"deskcheck runs pull {uri} FOLDER" in str(refused.exception)
 
 
 def size_text(folder: Path) -> str:

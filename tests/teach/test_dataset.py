@@ -135,11 +135,12 @@ def test_it_is_whole_or_absent(record: Recorded, runs: Path, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_the_command(runs: Path, tmp_path: Path) -> None:
-    """`deskcheck export hf` says what it wrote and what it left out."""
+    """`deskcheck runs export hf` says what it wrote and what it left out."""
     command = [
         sys.executable,
         "-m",
         "deskcheck.cli",
+        "runs",
         "export",
         "hf",
         str(runs),

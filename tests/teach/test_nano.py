@@ -55,11 +55,11 @@ def test_steps_of_unseen_programs(record: Recorded) -> None:
 
 
 def test_steps_without_torch(record: Recorded) -> None:
-    """`deskcheck step` uses it where no other model is named; torch is not loaded."""
+    """`deskcheck models step` uses it where no other model is named; torch is not loaded."""
     runs = record(SHORT)
     code = (
         "import sys\nfrom deskcheck.cli import app\n"
-        f"app(['step', {str(runs)!r}, '--json'], standalone_mode=False)\nassert 'torch' not in sys.modules\n"
+        f"app(['models', 'step', {str(runs)!r}, '--json'], standalone_mode=False)\nassert 'torch' not in sys.modules\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False

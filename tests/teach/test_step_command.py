@@ -1,4 +1,4 @@
-"""`deskcheck step`, with a model that knows nothing: what it prints is what a user sees of a bad model."""
+"""`deskcheck models step`, with a model that knows nothing: what it prints is what a user sees of a bad model."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ def runs(record: Recorded) -> Path:
 
 def step(*arguments: object) -> str:
     result = CliRunner().invoke(
-        app, ["step", *[str(argument) for argument in arguments]], catch_exceptions=False
+        app, ["models", "step", *[str(argument) for argument in arguments]], catch_exceptions=False
     )
     assert result.exit_code == 0
     return result.stdout
@@ -102,4 +102,4 @@ def test_into_a_file_and_beside_the_recording(runs: Path, model: Path, tmp_path:
 def test_what_cannot_be_done_says_why(runs: Path, model: Path, arguments: list[str], message: str) -> None:
     given = [str(model) if argument == "MODEL" else argument for argument in arguments]
     with pytest.raises(DeskcheckError, match=message):
-        CliRunner().invoke(app, ["step", str(runs), *given], catch_exceptions=False)
+        CliRunner().invoke(app, ["models", "step", str(runs), *given], catch_exceptions=False)

@@ -28,6 +28,7 @@ from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer import Level
 from deskcheck.tracer._instructions import constant_text
 from deskcheck.tracer.frames import _LEAVES, CodeFacts, _after
+from tests.sample import spread
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.py"))
 
@@ -299,7 +300,9 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize("path", [p for p in PROGRAMS if p.stem in SAME], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", spread([p for p in PROGRAMS if p.stem in SAME], 3), ids=lambda path: path.stem
+)
 def test_line_level_is_the_rest(path: Path) -> None:
     """A program's trace at instruction level without its instructions says what its trace at line level says: kinds,
     frames, places, locals, stacks, values, callers, output."""

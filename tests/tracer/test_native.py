@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from deskcheck.recording import Program, Row
 from deskcheck.tracer import TraceLimits
-from tests.sample import examples
+from tests.sample import examples, spread
 from tests.tracer import agree, generated
 
 TRACERS = ("reference", "native")
@@ -58,7 +58,7 @@ OURS = [
 ]
 
 
-@pytest.mark.parametrize("program", OURS)
+@pytest.mark.parametrize("program", spread(OURS, 2))
 def test_programs_of_ours(program: Program, runners: tuple[agree.Runner, agree.Runner]) -> None:
     """Every program of tests/programs that takes the same course every time."""
     assert_agrees(program, runners)

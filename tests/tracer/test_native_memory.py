@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import spread
 from tests.tracer import agree
 
 pytestmark = pytest.mark.skipif(
@@ -58,6 +59,7 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
 )
+
 LEFT_RUNNING = (
     VALUES
     + """
@@ -134,7 +136,7 @@ def run(code: str, *arguments: str, malloc: str = "debug") -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("level", ["line", "instruction"])
+@pytest.mark.parametrize("level", spread(["line", "instruction"], 2))
 @pytest.mark.parametrize(
     ("program", "events"),
     [

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import spread
 from tests.tracer import agree
 
 pytestmark = pytest.mark.skipif(
@@ -46,7 +47,7 @@ def run(program: str, events: int = 10_000, level: str = "line") -> str:
     return child.stdout
 
 
-@pytest.mark.parametrize("events", range(1, 30))
+@pytest.mark.parametrize("events", spread(range(1, 30), 3))
 def test_a_limit_within_a_comprehension(events: int) -> None:
     """From 3.12 on the interpreter calls the trace function of a frame with opcode events without asking whether there is one."""
     program = "def f():\n    a = [i for i in range(3)]\n    b = [i for i in a]\n    return b\nprint(f())\n"

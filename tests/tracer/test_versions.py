@@ -174,7 +174,7 @@ def _several_versions() -> None:
         pytest.skip("only one CPython here: would have proved that traces are the same on all")
 
 
-@pytest.mark.parametrize("path", spread(PROGRAMS, 20, 9), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", spread(PROGRAMS, 40, 9), ids=lambda path: path.stem)
 def test_a_program_has_one_trace(path: Path) -> None:
     """The trace is the same on every version; or the table says why not, and it is really not."""
     program = Program(id=path.stem, code=path.read_text(), mode=Mode.MODULE, filename=path.name)

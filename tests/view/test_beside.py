@@ -106,7 +106,7 @@ def test_ends_that_do_not_agree(lines: Folder, tmp_path: Path) -> None:
 
 
 def test_a_steppers_file(lines: Folder, tmp_path: Path) -> None:
-    """What `deskcheck step --out` writes is read, with the state that was given and jumps of several events."""
+    """What `deskcheck models step --out` writes is read, with the state that was given and jumps of several events."""
     recording = lines.read("recursion")
     states = true_states(recording)
     wrong = [*states[:7], states[7].replace("n=", "n=7", 1)]
@@ -123,8 +123,8 @@ def test_a_steppers_file(lines: Folder, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", "deskcheck step --out"),
-        ("[1", "deskcheck step --out"),
+        ("{}", "deskcheck models step --out"),
+        ("[1", "deskcheck models step --out"),
         ('{"runs": [{"id": "other"}]}', "has no run of 'recursion'"),
         ('{"runs": [{"id": "recursion", "states": ["call f 1"]}]}', "began with another state"),
         ('{"runs": [{"id": "recursion", "states": []}]}', "damaged"),

@@ -4,6 +4,7 @@ Exit status: 0 all is well, 1 a check found something, 2 a wrong call or an erro
 """
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -14,9 +15,9 @@ from deskcheck.cli.commands import Commands
 from deskcheck.cli.environments import environments
 from deskcheck.cli.folders import dedup, export, pull, push
 from deskcheck.cli.jobs import compact, status
-from deskcheck.cli.marking import mark, questions
-from deskcheck.cli.names import doctor, list_names
+from deskcheck.cli.names import doctor, list_models, list_names
 from deskcheck.cli.notebooks import notebooks
+from deskcheck.cli.offline import questions, score
 from deskcheck.cli.output import standard_streams
 from deskcheck.cli.recording import check, record
 from deskcheck.cli.teaching import lessons, step, teach
@@ -28,7 +29,6 @@ app = typer.Typer(
     cls=Commands,
     help="Records what Python programs really do, asks language models about it, and marks the answers.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -49,16 +49,33 @@ def _options(
     pass
 
 
-for _command in (
-    *(record, status, compact, push, pull, check, dedup, view, show),
-    *(ask, report, questions, mark, lessons, teach, step),
+VERBS, GROUPS, ABOUT = "Commands", "Groups of commands", "About this installation"
+
+runs = typer.Typer(no_args_is_help=True, help="Folders of recordings: look into them, check, merge, copy.")
+offline = typer.Typer(no_args_is_help=True, help="Models that answer elsewhere: questions out, answers in.")
+models = typer.Typer(no_args_is_help=True, help="The small models that `teach` makes, run step by step.")
+_commands: tuple[Callable[..., None], ...] = (status, show, check, compact, dedup, push, pull)
+for _command in _commands:
+    runs.command()(_command)
+runs.add_typer(export, name="export")
+offline.command()(questions)
+offline.command()(score)
+models.command()(step)
+models.command("list")(list_models)
+
+_commands = (record, ask, report, view, lessons, teach)
+for _command in _commands:
+    app.command(rich_help_panel=VERBS)(_command)
+for _name, _group in (
+    ("runs", runs),
+    ("notebooks", notebooks),
+    ("offline", offline),
+    ("models", models),
+    ("env", environments),
 ):
-    app.command()(_command)
-app.add_typer(notebooks, name="notebooks")
-app.add_typer(environments, name="environments")
-app.add_typer(export, name="export")
-app.command("list")(list_names)
-app.command()(doctor)
+    app.add_typer(_group, name=_name, rich_help_panel=GROUPS)
+app.command("list", rich_help_panel=ABOUT)(list_names)
+app.command(rich_help_panel=ABOUT)(doctor)
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from deskcheck.errors import DeskcheckError, InputError
 
 _REMOTE = re.compile(r"(?:--[a-z-]+=)?((?:s3a?|gcs|gs|hdfs|viewfs|abfss?|file)://.*)", re.DOTALL)
 _TAKE_THEM = ("push", "pull")
+"""Of `deskcheck runs`."""
 
 
 _ClickException: Any = next(k for k in typer.BadParameter.__mro__ if k.__name__ == "ClickException")
@@ -54,7 +55,7 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         found = super().resolve_command(ctx, args)
-        if found[0] not in _TAKE_THEM:
+        if args[1:2] not in ([name] for name in _TAKE_THEM):
             for argument in args[1:]:
                 if match := _REMOTE.fullmatch(argument):
                     from deskcheck.scale.store import without_secrets
@@ -62,7 +63,7 @@ class Commands(TyperGroup):
                     uri = without_secrets(match[1])
                     raise InputError(
                         f"{uri}: `deskcheck {found[0]}` works in folders of this machine. Copy the folder of "
-                        f"a job from there first: deskcheck pull {uri} FOLDER; or there afterwards: "
-                        f"deskcheck push FOLDER {uri}"
+                        f"a job from there first: deskcheck runs pull {uri} FOLDER; or there afterwards: "
+                        f"deskcheck runs push FOLDER {uri}"
                     )
         return found

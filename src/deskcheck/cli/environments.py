@@ -1,4 +1,4 @@
-"""Commands about named sets of packages: `environments build` and the others."""
+"""Commands about named sets of packages: `env build` and the others."""
 
 import json
 from pathlib import Path

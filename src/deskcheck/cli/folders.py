@@ -1,4 +1,4 @@
-"""Commands about folders of recordings: `push` and `pull` mirror, `dedup` and `export` write others."""
+"""Commands of `runs` that write other folders: `push`, `pull`, `dedup` and `export`."""
 
 import json
 from collections.abc import Callable, Iterator

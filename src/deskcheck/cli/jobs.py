@@ -1,4 +1,4 @@
-"""Commands that do much in shards: the options that they share, and `status`."""
+"""Commands that do much in shards: the options that they share, and `runs status`."""
 
 import json
 from collections.abc import Callable, Iterator

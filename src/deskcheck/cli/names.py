@@ -34,6 +34,11 @@ def list_names(
         console_out().print(catalogue_table(found))
 
 
+def list_models(as_json: Json = False) -> None:
+    """Models that need no provider: the oracle, baselines, and those that `teach` made."""
+    list_names("models", as_json)
+
+
 def doctor(as_json: Json = False) -> None:
     """What this kernel gives to confine programs with, what is missing, and what that means; the tracer."""
     from deskcheck.sandbox.layers import layers, refusals

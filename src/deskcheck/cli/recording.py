@@ -1,4 +1,4 @@
-"""Commands that record, and check what was recorded: `record`, `check`."""
+"""Commands that record, and check what was recorded: `record`, `runs check`."""
 
 import json
 import os
@@ -151,7 +151,7 @@ def record(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The environment (`deskcheck environments`) of programs that name none. Not for pytest.",
+            help="The environment (`deskcheck env`) of programs that name none. Not for pytest.",
         ),
     ] = None,
     shards: Shards = None,
@@ -520,7 +520,7 @@ def _refuse_environment(name: str | None) -> None:
     if name is not None:
         raise InputError(
             f"--environment {name}: tests run with an interpreter that is named by its path: "
-            "use --python. (Where each environment has it: deskcheck environments list.)"
+            "use --python. (Where each environment has it: deskcheck env list.)"
         )
 
 

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from deskcheck.cli.output import visible
 
-_GAP = 2
-"""Spaces between two columns."""
+_BETWEEN = 3
+"""Cells between two columns."""
 
 
 def print_table(
@@ -40,7 +40,7 @@ def print_table(
         for place, (named, _) in enumerate(rows, 1):
             console.print(f"{place}  {', '.join(map(visible, named))}", markup=False, soft_wrap=True)
         names, rows = ["row"], [([str(place)], found) for place, (_, found) in enumerate(rows, 1)]
-    table = Table(show_edge=False, pad_edge=False, box=None, padding=(0, _GAP, 0, 0))
+    table = Table(show_edge=False, pad_edge=False)
     for name in names:
         table.add_column(name, overflow="fold")
     for name in numbers:
@@ -56,7 +56,7 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
     widest = [
         max((cell_len(line) for text in column for line in text.split("\n")), default=0) for column in columns
     ]
-    return sum(widest) + _GAP * len(widest)
+    return sum(widest) + _BETWEEN * (len(widest) - 1)
 
 
 def print_steps(console: Console, names: Sequence[str], found: Sequence[tuple[Sequence[str], Any]]) -> None:

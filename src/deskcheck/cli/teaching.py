@@ -1,4 +1,4 @@
-"""Commands that teach models and run programs in them: `lessons`, `teach`, `step`."""
+"""Commands that teach models and run programs in them: `lessons`, `teach`, `models step`."""
 
 import json
 import os

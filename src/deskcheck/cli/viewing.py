@@ -1,4 +1,4 @@
-"""Commands that show a recording: `view`, `show`."""
+"""Commands that show a recording: `view`, `runs show`."""
 
 import json
 from pathlib import Path
@@ -49,9 +49,9 @@ def view(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A model's run beside it: from `deskcheck step --out` (without an ID that which goes wrong "
-            "after the most steps), a run folder of `deskcheck ask`, or a text file in a notation. Of a "
-            "notebook the file itself: its stored outputs beside the fresh.",
+            help="A model's run beside it: from `deskcheck models step --out` (without an ID that which goes "
+            "wrong after the most steps), a run folder of `deskcheck ask`, or a text file in a notation. Of "
+            "a notebook the file itself: its stored outputs beside the fresh.",
         ),
     ] = None,
     notation: Annotated[

@@ -98,7 +98,7 @@ class Environment:
     accounts: dict[str, str] = field(default_factory=dict)
     """What counted the `memory`, `pids` and `cpu` of the run: a control group, or what stood for it."""
     name: str | None = None
-    """Of the environment that was built for it (`deskcheck environments`); None: what deskcheck runs in."""
+    """Of the environment that was built for it (`deskcheck env`); None: what deskcheck runs in."""
     installed: dict[str, str] = field(default_factory=dict)
     """Every distribution in that environment, with its version."""
     pins_sha256: str | None = None

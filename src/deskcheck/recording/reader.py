@@ -520,6 +520,7 @@ def _fields_of(type_: Any, row: dict[str, Any]) -> dict[str, Any]:
 
 def _traces(rows: "_Rows", threads: int, cut: str | None) -> tuple[Trace, ...]:
     if threads == 1:
+        rows.of_one_thread = True
         return (Trace(rows, cut=cut),)
     return tuple(Trace(_ThreadRows(rows, thread), thread=thread, cut=cut) for thread in range(threads))
 
@@ -533,6 +534,8 @@ class _Rows(Sequence[Row]):
         self._start = start
         self._count = count
         self._page: tuple[int, list[Row]] = 0, []
+        self.of_one_thread = False
+        """Whether the index of an event is its place here."""
 
     def __len__(self) -> int:
         return self._count
@@ -576,11 +579,18 @@ class _Rows(Sequence[Row]):
         rows = list(itertools.starmap(Row, zip(*columns, strict=True)))
         try:
             check_rows(rows)
+            if self.of_one_thread:
+                for place, row in enumerate(rows, start - self._start):
+                    _check_place(row, place)
         except ValueError as error:
             raise _bad_recording(
                 self._file.path, self._id, f"among its events {index} and on: {error}"
             ) from error
         return start - self._start, rows
+
+    def bad(self, why: str) -> RecordingError:
+        """The error to raise for events that cannot be what was recorded."""
+        return _bad_recording(self._file.path, self._id, why)
 
     def of_thread(self, thread: int) -> "array[int]":
         """Where the events of a thread are, eight bytes each."""
@@ -593,6 +603,12 @@ class _Rows(Sequence[Row]):
             found.extend(i for i, number in enumerate(numbers, row - self._start) if number == thread)
             row = end
         return found
+
+
+def _check_place(row: Row, place: int) -> None:
+    """Raise ValueError where the index of an event is not its place among those of its thread."""
+    if row.index != place:
+        raise ValueError(f"event {place} of thread {row.thread} has the index {row.index}")
 
 
 class _ThreadRows(Sequence[Row]):
@@ -617,8 +633,13 @@ class _ThreadRows(Sequence[Row]):
     def __getitem__(self, index: slice) -> list[Row]: ...
     def __getitem__(self, index: int | slice) -> Row | list[Row]:
         if isinstance(index, slice):
-            return [self._rows[i] for i in self._where()[index]]
-        return self._rows[self._where()[index]]
+            return [self[i] for i in range(*index.indices(len(self)))]
+        row = self._rows[self._where()[index]]
+        try:
+            _check_place(row, index if index >= 0 else index + len(self))
+        except ValueError as error:
+            raise self._rows.bad(str(error)) from error
+        return row
 
 
 def read_groups(path: Path, schema: Any = None) -> Iterator[Any]:

@@ -179,13 +179,12 @@ def find(name: str) -> BuiltEnvironment:
     if found is None:
         known = ", ".join(environment.name for environment in environments()) or "none"
         raise InputError(
-            f"no environment is called {name!r}; built are: {known}. "
-            "Build one with: deskcheck environments build FILE"
+            f"no environment is called {name!r}; built are: {known}. Build one with: deskcheck env build FILE"
         )
     if not os.access(found.python, os.X_OK):
         raise InputError(
             f"environment {name!r}: the Python {found.python_version} that it was built with is gone. "
-            f"Build it again: deskcheck environments build FILE"
+            f"Build it again: deskcheck env build FILE"
         )
     return found
 

@@ -223,8 +223,8 @@ class Planning:
         place = self.place
         if (place.folder / COMPACTING_NAME).exists():
             raise InputError(
-                f"{place.folder}: `deskcheck compact` was stopped here. Let it come to its end first: the "
-                "same command goes on."
+                f"{place.folder}: `deskcheck runs compact` was stopped here. Let it come to its end first: "
+                "the same command goes on."
             )
         if any(len(name) < _NAME_CHARS for names in place.files().values() for name in names):
             raise InputError(
@@ -290,7 +290,7 @@ class Planning:
         foreign = (self.there | self._changed_too_much(wanted)) - wanted
         if foreign & self.parts.keys():
             raise InputError(
-                f"{self.place.folder}: its shards were put together (`deskcheck compact`), and "
+                f"{self.place.folder}: its shards were put together (`deskcheck runs compact`), and "
                 f"{len(foreign & self.parts.keys())} of them this plan does not have. Choose another folder."
             )
         _make_room(self.job, self.place, foreign, self._replace)

@@ -289,7 +289,7 @@ class _Pull:
         there = _Remote(store)
         if there.told is None or there.plan is None:
             raise RecordingError(
-                f"{store.shown}: holds no job: `deskcheck push FOLDER {store.shown}` brings one there.",
+                f"{store.shown}: holds no job: `deskcheck runs push FOLDER {store.shown}` brings one there.",
                 store.shown,
             )
         self.sizes = there.sizes
@@ -325,8 +325,9 @@ class _Pull:
         for line, parts in missing:
             if parts:
                 raise InputError(
-                    f"{place.folder}: has some of the shards that were put together (`deskcheck compact`) in "
-                    f"{_name('recordings', line)} of {store.shown}. Pull into a folder of its own."
+                    f"{place.folder}: has some of the shards that were put together (`deskcheck runs "
+                    f"compact`) in {_name('recordings', line)} of {store.shown}. "
+                    "Pull into a folder of its own."
                 )
         with place.doing("write the plan"):
             if mine is None or _names_of(mine) != _names_of(planned):
@@ -495,8 +496,8 @@ def _read_here(place: Place) -> tuple[dict[str, Any], Plan]:
 def _refuse_compacting(place: Place) -> None:
     if (place.folder / COMPACTING_NAME).exists():
         raise InputError(
-            f"{place.folder}: its shards are being put together (`deskcheck compact`). Let that come to its "
-            "end first: where it was stopped the same command goes on."
+            f"{place.folder}: its shards are being put together (`deskcheck runs compact`). Let that come to "
+            "its end first: where it was stopped the same command goes on."
         )
 
 
@@ -542,8 +543,8 @@ def _missing(source: dict[str, Line], target: dict[str, Line], at: str) -> list[
             continue
         if any(not _leaves(target[name]) <= leaves for name in over):
             raise InputError(
-                f"{at}: its shards were put together (`deskcheck compact`), but others than in the folder "
-                "they come from. Choose a folder of its own."
+                f"{at}: its shards were put together (`deskcheck runs compact`), but others than in the "
+                "folder they come from. Choose a folder of its own."
             )
         found.append((line, over))
     return found

@@ -1,9 +1,9 @@
 """A run as a model told it beside the run that was recorded, aligned event for event.
 
-The model's run is read from what `deskcheck step --out` or `deskcheck ask` wrote, or from a text in one of
-the notations. Each of its states is laid beside the true one of the same number; which of them is wrong,
-and where the first divergence is, is decided by `notation.divergence`. After it the model goes on from a
-wrong state: what differs there is shown, and says nothing.
+The model's run is read from what `deskcheck models step --out` or `deskcheck ask` wrote, or from a text in
+one of the notations. Each of its states is laid beside the true one of the same number; which of them is
+wrong, and where the first divergence is, is decided by `notation.divergence`. After it the model goes on
+from a wrong state: what differs there is shown, and says nothing.
 
 Covers the main thread, by line. Does not look for a better alignment after a divergence in the path.
 """
@@ -105,8 +105,8 @@ def read_told(
 
 
 def first_mistake(path: Path) -> str:
-    """The recording whose run in a file of `deskcheck step` first goes wrong, after the most steps of all; of
-    runs that are right throughout, the longest.
+    """The recording whose run in a file of `deskcheck models step` first goes wrong, after the most steps of
+    all; of runs that are right throughout, the longest.
 
     Raises InputError where the file is none of those.
     """
@@ -118,7 +118,7 @@ def first_mistake(path: Path) -> str:
     try:
         return max(runs, key=lambda name: (runs[name]["first"] is not None, int(runs[name]["exact"])))
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: is no file that `deskcheck step --out` wrote: {error!r}.") from error
+        raise InputError(f"{path}: was not written by `deskcheck models step --out`: {error!r}.") from error
 
 
 def _true(recording: Recording, *, instructions: bool = False) -> tuple[Moment, ...]:
@@ -142,12 +142,12 @@ def _from_text(text: str, notation: str, recording: Recording, source: str) -> T
 
 
 def _runs(path: Path, text: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """What a file of `deskcheck step` says, and its runs by their recordings."""
+    """What a file of `deskcheck models step` says, and its runs by their recordings."""
     try:
         told = json.loads(text)
         return told, {run["id"]: run for run in told["runs"]}
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: is no file that `deskcheck step --out` wrote: {error!r}.") from error
+        raise InputError(f"{path}: was not written by `deskcheck models step --out`: {error!r}.") from error
 
 
 def _from_stepper(path: Path, text: str, recording: Recording) -> Told:

@@ -216,10 +216,12 @@ def sample_in(raw: bytes) -> Sample:
     row = _object(raw)
     for name, kind in _KINDS.items():
         if not isinstance(row.get(name), kind):
-            raise ValueError(f"is no question that `deskcheck questions` wrote: {name!r} is missing or wrong")
+            raise ValueError(
+                f"is no question that `deskcheck offline questions` wrote: {name!r} is missing or wrong"
+            )
     sample = Sample.from_dict({name: row[name] for name in _KINDS})
     if not isinstance(sample.data.get("form"), str):
-        raise ValueError("is no question that `deskcheck questions` wrote: 'data' has no form")
+        raise ValueError("is no question that `deskcheck offline questions` wrote: 'data' has no form")
     return sample
 
 

@@ -1,7 +1,7 @@
 """The folder of a run of `ask`, and going on with a run that was stopped.
 
     run.json             the card: what decides the result, written before a model is asked
-    questions/*.jsonl    what is asked, a `Sample` a line, as `deskcheck questions` writes it
+    questions/*.jsonl    what is asked, a `Sample` a line, as `deskcheck offline questions` writes it
     logs/*.eval          Inspect's logs. They hold every answer as soon as it is marked; of more
                          than 600 samples up to a three-hundredth of all wait in memory
     samples.parquet, usage.parquet, effects.json, results.json     in the end, results.json last

@@ -1,4 +1,4 @@
-"""Commands for models that answer elsewhere: `questions` writes them down, `mark` marks the answers."""
+"""Commands for models that answer elsewhere: `offline questions` and `offline score`."""
 
 import json
 import os
@@ -42,9 +42,9 @@ def questions(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Write the questions that `ask` would put, for models that answer elsewhere; `mark` marks the answers.
+    """Write the questions that `ask` would put, for models that answer elsewhere.
 
-    A line for each: its id, the prompt, and what marking needs: the right answer, too."""
+    A line for each: its id, the prompt, and what `offline score` needs: the right answer, too."""
     from deskcheck.ask.questions.lines import write_questions
     from deskcheck.ask.questions.notebooks import NotebookOptions
 
@@ -69,9 +69,9 @@ def questions(
     print_excluded(console_out(), excluded)
 
 
-def mark(
+def score(
     questions_file: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS", help="What `deskcheck questions` wrote.")
+        Path, typer.Argument(metavar="QUESTIONS", help="What `deskcheck offline questions` wrote.")
     ],
     answers: Annotated[
         list[Path],
@@ -80,7 +80,7 @@ def mark(
             help='JSON lines: {"id": of the question, "completion": text}; "model" and other keys are kept.',
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the marks.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the scores.")],
     shards: Annotated[
         int | None,
         typer.Option("--shards", min=1, metavar="N", help="Answers of a shard, about (2000; docs/scale.md)."),
@@ -101,7 +101,7 @@ def mark(
     ] = Confinement.STRICT,
     as_json: Json = False,
 ) -> None:
-    """Mark answers that models gave elsewhere, as `ask` does; answers to input questions are run.
+    """Score answers that models gave elsewhere, as `ask` does; answers to input questions are run.
 
     A score is over all questions of its kind: one that is not answered counts as wrong.
 

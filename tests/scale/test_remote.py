@@ -630,7 +630,11 @@ def test_the_commands(job: Path, tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert f"changed there, and replaced: {name}" in done.stdout
     assert deskcheck("runs", "push", job, uri, "--verify").exit_code == 0
-    for given in (("runs", "status", uri), ("record", "x.jsonl", "--out", uri), ("lessons", back, f"--out={uri}")):
+    for given in (
+        ("runs", "status", uri),
+        ("record", "x.jsonl", "--out", uri),
+        ("lessons", back, f"--out={uri}"),
+    ):
         refused = deskcheck(*given)
         assert isinstance(refused.exception, InputError)
         assert f"deskcheck runs pull {uri} FOLDER" in str(refused.exception)

@@ -74,7 +74,7 @@ SMALL = ("--steps", 3, "--batch-size", 4, "--layers", 1, "--hidden-size", 16, "-
             "--per-device-batch-size, --lora: to train a model further",
         ),
         (("--model", "some/model", "--device", "cpu"), "--device: for a model from nothing"),
-        (("--hidden-size", 36), "width"),
+        (("--hidden-size", 36), "hidden_size"),
         (("--precision", "fp8"), "precision='fp8' must be bf16 or fp32"),
         (("--device", "nothing"), "device 'nothing'"),
     ],

@@ -95,7 +95,12 @@ COMMANDS = (
     ("runs", "show", "two"),
     ("runs", "show", "one"),
     ("view", "three"),
+    ("lessons", "--any-licence", "--notation", "dynamic,compact,direct", "--out", "lessons"),
+    ("runs", "export", "hf", "--any-licence", "--out", "set"),
+    ("runs", "dedup", "--out", "each-once"),
 )
+WORDS = {"runs": 2, "offline": 2}
+"""Of a command's name, where it is in a group; `export` has one more."""
 
 
 @pytest.mark.parametrize("name", spread([*EVENTS, *RECORDINGS], 3))
@@ -103,7 +108,7 @@ def test_commands_go_on(tmp_path: Path, name: str) -> None:
     """None ends with a traceback; what is whole is there; what is not is named."""
     folder = folder_of(tmp_path / "runs", events=EVENTS.get(name), recording=RECORDINGS.get(name))
     for command in COMMANDS:
-        words = 2 if command[0] in ("runs", "offline") else 1
+        words = WORDS.get(command[0], 1) + (command[1:2] == ("export",))
         done = deskcheck(*command[:words], folder, *command[words:], cwd=tmp_path)
         said = done.stdout + done.stderr
         assert "Traceback" not in said

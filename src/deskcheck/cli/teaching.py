@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +29,7 @@ from deskcheck.cli.output import (
     says_when_interrupted,
 )
 from deskcheck.cli.tables import print_steps
-from deskcheck.errors import InputError, MissingExtra
+from deskcheck.errors import InputError, MissingExtra, RecordingError
 from deskcheck.files import write_file
 from deskcheck.notation import NOTATIONS
 
@@ -402,7 +402,7 @@ def step(
         refuse_unwritable(out)
 
     recordings = Recordings(runs)
-    chosen = [recordings[id_]] if id_ is not None else [r for r in recordings if len(r.trace)]
+    chosen = [recordings[id_]] if id_ is not None else list(_with_states(recordings))
     if not chosen:
         raise InputError(f"{runs}: has no recording with events to step through.")
     try:
@@ -437,6 +437,18 @@ def step(
     if found.each is not None:
         s = found.each
         print(f"each step from its true state: {s.value:.4f} ({s.low:.4f}-{s.high:.4f})")
+
+
+def _with_states(recordings: Iterable[Any]) -> Iterator[Any]:
+    """Those with events; one that is damaged is named on standard error and left out."""
+    for recording in recordings:
+        try:
+            events = sum(1 for _ in recording.trace)
+        except RecordingError as error:
+            say(f"left out: {recording.id}: {error}")
+        else:
+            if events:
+                yield recording
 
 
 def _print_run(one: Any) -> None:

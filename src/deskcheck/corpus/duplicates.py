@@ -112,6 +112,15 @@ _LIST = pa.schema(
 )
 
 
+def _level(environment: str) -> Any:
+    """What was traced, lines or instructions; of a damaged row all that stands in its place."""
+    try:
+        found = json.loads(environment)
+    except (ValueError, RecursionError):
+        return environment
+    return found.get("level") if type(found) is dict else environment
+
+
 class _Choice:
     """Which recordings stay."""
 
@@ -144,8 +153,7 @@ class _Choice:
         return True
 
     def _duplicate(self, row: dict[str, Any]) -> _Dropped | None:
-        level = json.loads(row["environment"]).get("level")
-        run = _digest(repr([row[name] for name in _CALL] + [level]))
+        run = _digest(repr([row[name] for name in _CALL] + [_level(row["environment"])]))
         first = self._runs.get(run)
         if first is not None:
             return _Dropped(row["id"], first, SAME_RUN, 1.0)

@@ -158,10 +158,10 @@ def test_a_run_of_nano(page: Page, tmp_path: Path) -> None:
     unseen = list(programs("generated:12,level=1-3,inputs=1,seed=9002"))
     record_all(unseen, tmp_path / "runs", workers=1, repeat=False, confinement=Confinement.TRUSTED)
     run, html = tmp_path / "nano.json", tmp_path / "mistake.html"
-    runs = str(tmp_path / "runs")
+    recorded = str(tmp_path / "runs")
     for arguments in (
-        ["models", "step", runs, "--out", str(run)],
-        ["view", runs, "--beside", str(run), "--out", str(html)],
+        ["models", "step", recorded, "--out", str(run)],
+        ["view", recorded, "--beside", str(run), "--out", str(html)],
     ):
         done = CliRunner().invoke(app, arguments, catch_exceptions=False)
         assert done.exit_code == 0

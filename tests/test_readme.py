@@ -37,7 +37,7 @@ def test_the_script_is_recorded_as_the_readme_shows(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(code)
     recorded = deskcheck("record", "script.py", "--sandbox", "trusted", cwd=tmp_path)
     shown = [" ".join(line.replace("│", " ").split()) for line in recorded.stdout.splitlines()]
-    rows = [" ".join(line.split()) for line in table.splitlines()]
+    rows = [" ".join(line.replace("│", " ").split()) for line in table.splitlines()]
     assert len(rows) > 3
     assert [row for row in rows if row not in shown] == []
 

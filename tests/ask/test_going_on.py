@@ -158,21 +158,12 @@ def disturbed(place: Path, served: Provider, name: str, seed: int) -> tuple[list
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", some(range(3), 0))
-def test_stopped_at_some_moments(
+@pytest.mark.parametrize("seed", some(range(23), 0))
+def test_stopped_at_random_moments(
     place: Path, served: Provider, undisturbed: tuple[list[Any], list[Any], list[Any]], seed: int
 ) -> None:
     """Killed or interrupted, and started again: the result of an undisturbed run."""
     assert disturbed(place, served, f"some-{seed}", seed) == undisturbed
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(3, 23))
-def test_stopped_at_random_moments(
-    place: Path, served: Provider, undisturbed: tuple[list[Any], list[Any], list[Any]], seed: int
-) -> None:
-    """The same at 20 other moments."""
-    assert disturbed(place, served, f"random-{seed}", seed) == undisturbed
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ VERBS, GROUPS, ABOUT = "Commands", "Groups of commands", "About this installatio
 
 runs = typer.Typer(no_args_is_help=True, help="Folders of recordings: look into them, check, merge, copy.")
 offline = typer.Typer(no_args_is_help=True, help="Models that answer elsewhere: questions out, answers in.")
-models = typer.Typer(no_args_is_help=True, help="The small models that `teach` makes, run step by step.")
+models = typer.Typer(no_args_is_help=True, help="Which models there are; runs of those that `teach` makes.")
 _commands: tuple[Callable[..., None], ...] = (status, show, check, compact, dedup, push, pull)
 for _command in _commands:
     runs.command()(_command)

@@ -55,7 +55,7 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         found = super().resolve_command(ctx, args)
-        if args[1:2] not in ([name] for name in _TAKE_THEM):
+        if not (found[0] == "runs" and args[1:] and args[1] in _TAKE_THEM):
             for argument in args[1:]:
                 if match := _REMOTE.fullmatch(argument):
                     from deskcheck.scale.store import without_secrets

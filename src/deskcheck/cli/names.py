@@ -35,7 +35,7 @@ def list_names(
 
 
 def list_models(as_json: Json = False) -> None:
-    """Models that need no provider: the oracle, baselines, and those that `teach` made."""
+    """Models that `ask` takes: those that need no network, and how others are named."""
     list_names("models", as_json)
 
 

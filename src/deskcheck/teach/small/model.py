@@ -31,14 +31,20 @@ BASE = 10_000.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """Sizes of a model. The names are those of Hugging Face's LlamaConfig, where it has them."""
+    """Sizes of a model.
+
+    `vocab_size`, `hidden_size` and `intermediate_size` are those of Hugging Face's LlamaConfig; `layers` and
+    `heads` are its `num_hidden_layers` and `num_attention_heads`.
+    """
 
     vocab_size: int
     """Number of tokens."""
     layers: int = 5
+    """Blocks of attention and feed-forward layer."""
     hidden_size: int = 192
     """Numbers in the residual stream, per position."""
     heads: int = 4
+    """Attention heads of a layer."""
     intermediate_size: int = 512
     """Numbers between the two matrices of a feed-forward layer."""
     shift_tokens: int = 0
@@ -189,7 +195,7 @@ class Shift(nn.Module):
         self.proj = nn.Linear(config.shift_tokens * config.hidden_size, config.hidden_size, bias=False)
 
     def forward(self, x: Tensor, tokens: int) -> Tensor:
-        """x: [rows, those before and these, hidden_size] -> [rows, tokens, width]."""
+        """x: [rows, those before and these, hidden_size] -> [rows, tokens, hidden_size]."""
         more = x.shape[1] - tokens
         shifted = torch.cat([x[:, more - back : more - back + tokens] for back in range(1, more + 1)], -1)
         added: Tensor = self.proj(shifted)

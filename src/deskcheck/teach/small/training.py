@@ -46,8 +46,11 @@ class Training:
     learning_rate: float = 2e-3
     """The highest, reached after `warmup_steps` and left along a cosine."""
     warmup_steps: int = 100
+    """Updates in which the learning rate rises, linearly."""
     weight_decay: float = 0.01
+    """Of AdamW, on matrices alone."""
     max_grad_norm: float = 1.0
+    """The gradient of all weights is scaled down to this L2 norm."""
     precision: str = "bf16"
     """Of the computation: "bf16" or "fp32". Weights are kept in fp32."""
     log_every: int = 20

@@ -1,7 +1,9 @@
 """Commands that run an interpreter as somebody else than whoever runs the tests: fewer privileges, no new ones."""
 
 import functools
+import os
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -69,3 +71,12 @@ def _first(drop: tuple[str, ...], *pythons: str) -> list[str] | None:
         if tried.returncode == 0:
             return command
     return None
+
+
+def let_all_read(folder: Path) -> None:
+    """Other users may read a folder and go through those above it, as far as they are ours. No right is taken away:
+    the other worker's tests have the same folders above theirs."""
+    for each in (folder, *folder.parents[:-1]):
+        facts = each.stat()
+        if facts.st_uid == os.geteuid():
+            each.chmod(stat.S_IMODE(facts.st_mode) | 0o055)

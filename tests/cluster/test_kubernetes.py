@@ -15,7 +15,7 @@ import pytest
 
 from deskcheck.sandbox.linux.processes import children
 from deskcheck.scale import status
-from tests.circumstances import ROOT, as_container, as_nobody
+from tests.circumstances import ROOT, as_container, as_nobody, let_all_read
 from tests.scale.same import digests
 
 FILES = ROOT / "examples" / "cluster"
@@ -150,8 +150,7 @@ def test_a_pod_that_is_ended_is_followed_by_one_that_goes_on(tmp_path: Path) -> 
         pytest.skip(
             "no interpreter that all may run fits the packages here: would have proved that a pod goes on"
         )
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(0o755)
+    let_all_read(tmp_path)
     arguments = manifests()["Job"]["spec"]["template"]["spec"]["containers"][0]["args"]
 
     def start(runs: Path) -> "subprocess.Popen[bytes]":

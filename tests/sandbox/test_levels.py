@@ -15,7 +15,7 @@ from deskcheck.recording.program import Program
 from deskcheck.sandbox import Limits, Sandbox, probe
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.layers import missing
-from tests.circumstances import ROOT, as_bare_root, as_container, as_nobody
+from tests.circumstances import ROOT, as_bare_root, as_container, as_nobody, let_all_read
 
 CONFINED = ("strict", "standard")
 PRIVILEGES = """
@@ -179,8 +179,7 @@ def test_foreign_modules_are_imported_confined(level: str, tmp_path: Path) -> No
     (packages,) = place.glob("lib/python*/site-packages")
     aims = {"canary": str(canary), "secret": str(secret), "victim": os.getpid()}
     (packages / "hostile.py").write_text(HOSTILE % aims)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
+    let_all_read(tmp_path)
     code = (
         "import sys, json, os\nassert 'hostile' in sys.modules\nimport hostile\n"
         "print(json.dumps(hostile.facts))\nprint(os.getuid(), os.listdir())\nopen('left', 'w').close()\n"

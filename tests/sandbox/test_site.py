@@ -11,6 +11,7 @@ import pytest
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Limits, Sandbox
+from tests.circumstances import let_all_read
 
 HOSTILE = """
 import os, socket
@@ -41,8 +42,7 @@ print(json.dumps([places, flags, path, sys.told, "usercustomize" in sys.modules,
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A virtual environment with files of each kind."""
     folder = tmp_path_factory.mktemp("site")
-    for each in (folder, *folder.parents[:3]):
-        each.chmod(0o755)
+    let_all_read(folder)
     python = folder / "python"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", python], check=True)
     (packages,) = python.glob("lib/python*/site-packages")
@@ -75,8 +75,7 @@ def test_it_runs_confined_before_each_program(
     canary.touch()
     canary.chmod(0o666)
     secret.touch(0o600)
-    for folder in (tmp_path, *tmp_path.parents[:3]):
-        folder.chmod(0o755)
+    let_all_read(tmp_path)
     (hostile,) = place.glob("python/lib/python*/site-packages/hostile.py")
     hostile.write_text(HOSTILE % {"canary": str(canary), "secret": str(secret), "victim": os.getpid()})
     code = "import hostile, json, os\nprint(json.dumps([hostile.found, os.getuid(), os.getpid()]))\n"

@@ -10,6 +10,7 @@ import pytest
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Sandbox
+from deskcheck.sandbox import server
 from deskcheck.sandbox.server import sweep
 
 
@@ -63,6 +64,31 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
         "deskcheck-sandbox-file",
         "deskcheck-suite-other",
     }
+
+
+@pytest.mark.parametrize("before", ["it is opened", "it is locked"])
+def test_another_may_sweep_before_the_lock(before: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that another process removes before this one holds it is made again."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    tmp_path.chmod(0o755)
+    taken: list[Path] = []
+    owner, name = {"it is opened": (os, "open"), "it is locked": (fcntl, "flock")}[before]
+    done = getattr(owner, name)
+
+    def late(*arguments: object, **options: object) -> object:
+        if not taken:
+            taken.extend(tmp_path.iterdir())
+            taken[0].rmdir()
+        return done(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, late)
+    folder, lock = server._locked_folder()
+    try:
+        assert taken and str(taken[0]) != folder
+        assert os.path.samestat(os.stat(folder), os.fstat(lock))
+    finally:
+        os.close(lock)
+        os.rmdir(folder)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: would have proved that another user's folder stays")

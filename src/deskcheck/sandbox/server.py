@@ -391,13 +391,16 @@ def _locked_folder() -> tuple[str, int]:
     both the caller and the server are gone, however they went."""
     while True:
         folder = tempfile.mkdtemp(prefix=cgroup.PREFIX)
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue  # another process swept it between its making and its opening
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if os.path.samestat(os.stat(folder), os.fstat(lock)):
                 return folder, lock
         except FileNotFoundError:
-            pass  # somebody swept it between its making and the lock
+            pass  # another process swept it between its opening and the lock
         except BaseException:
             os.close(lock)
             raise

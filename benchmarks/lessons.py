@@ -23,9 +23,11 @@ from pathlib import Path
 
 from deskcheck.notation import moments, transitions
 from deskcheck.notation.forms.running import RunningTexts
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox.record.recorder import record_all
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.teach.lessons.lessons import LessonSettings, build
 from deskcheck.tracer import TraceLimits
 
@@ -173,7 +175,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 programs = one_long(events) if kind == "one" else many(events)
                 folder = Path(place) / f"{name} {events}"
                 limits = TraceLimits(events=2 * events)
-                record_all(programs, folder, repeat=False, confinement="trusted", trace_limits=limits)
+                record_programs(
+                    programs,
+                    folder,
+                    RecordSettings(repeat=False, sandbox=Confinement.TRUSTED, trace_limits=limits),
+                )
                 count = sum(len(recording.trace) for recording in Recordings(folder))
                 for way in given.ways:
                     found = [_apart(way, folder) for _ in range(given.reps)]

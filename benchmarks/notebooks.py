@@ -41,7 +41,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from benchmarks._page import machine, table
-from deskcheck.notebook import ReplayLimits, StateLimits, Status, Trajectory, read_notebook, replay
+from deskcheck.notebook import (
+    NotebookSettings,
+    ReplayLimits,
+    StateLimits,
+    Status,
+    Trajectory,
+    read_notebook,
+    replay,
+)
 from deskcheck.notebook.kernel.kernel import CellLimits, Kernel
 from deskcheck.notebook.kernel.record import notebook_files, record_notebooks
 from deskcheck.notebook.state.capture import Capture
@@ -57,7 +65,7 @@ LIMITS = ReplayLimits(cell_s=60, notebook_s=300)
 
 def repeatable(folder: Path, runs: Path, most_s: float, workers: int) -> list[Path]:
     """The notebooks that give the same in two fresh runs, each within the time."""
-    record_notebooks([f"notebooks:{folder}"], runs, limits=LIMITS, runs=2, workers=workers)
+    record_notebooks([f"notebooks:{folder}"], runs, NotebookSettings(limits=LIMITS), workers=workers)
     found = []
     for path in notebook_files(folder):
         recorded = runs / (str(path.relative_to(folder).with_suffix("")) + SUFFIX)

@@ -32,11 +32,13 @@ from benchmarks._page import machine, published
 from benchmarks._scale_page import BEGIN, END, page
 from benchmarks._simulation import Assumptions, simulate
 from deskcheck import corpus
+from deskcheck.recorder.job import record_job
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.recorder import RecordSettings, record_all
-from deskcheck.scale import LocalPool, record_job
+from deskcheck.scale import LocalPool
 from deskcheck.scale.job import Answer
 from deskcheck.tracer.limits import TraceLimits
 from tests.scale.same import digests
@@ -58,7 +60,7 @@ BOUNDED = RecordSettings(
     repeat=False,
     limits=Limits(cpu_s=1, wall_s=20),
     trace_limits=TraceLimits(events=20_000),
-    fixed=Determinism(clock=1e9, random_seed=0),
+    determinism=Determinism(clock=1e9, random_seed=0),
 )
 """Of programs that others wrote: some run for minutes, and some draw numbers."""
 
@@ -124,15 +126,7 @@ def measure(what: str, count: int, folder: Path, workers: int, given: Path | Non
     began = time.monotonic()
     items, settings = (programs(count), SETTINGS) if given is None else (kept(given, count), BOUNDED)
     if what == "recorder":
-        record_all(
-            items,
-            folder,
-            workers=workers,
-            repeat=settings.repeat,
-            limits=settings.limits,
-            trace_limits=settings.trace_limits,
-            fixed=settings.fixed,
-        )
+        record_programs(items, folder, settings, workers=workers)
     else:
         job(items, folder, what, workers, settings)
     took = time.monotonic() - began

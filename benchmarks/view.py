@@ -20,11 +20,12 @@ from typing import Any
 
 from selenium import webdriver
 
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Mode, Program, Recording
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.view.trace_page import TraceServer, write_trace_page
 
@@ -91,14 +92,16 @@ def browser() -> Iterator[Any]:
 def recorded(folder: Path, events: int) -> Recording:
     turns = events // EVENTS_A_TURN + 2
     program = Program(id=f"run-{events}", code=CODE, mode=Mode.CALL, entry="run", arguments=f"({turns})")
-    record_all(
+    record_programs(
         [program],
         folder,
+        RecordSettings(
+            repeat=False,
+            sandbox=Confinement.TRUSTED,
+            limits=Limits(cpu_s=900, wall_s=3600),
+            trace_limits=TraceLimits(events=events),
+        ),
         workers=1,
-        repeat=False,
-        confinement=Confinement.TRUSTED,
-        limits=Limits(cpu_s=900, wall_s=3600),
-        trace_limits=TraceLimits(events=events),
     )
     return Recordings(folder)[program.id]
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import deskcheck as deskcheck_package
-from deskcheck.cli.jobs import job_progress
+from deskcheck.cli.common.jobs import job_progress
 from deskcheck.recording import Kind
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.linux.processes import children
@@ -298,7 +298,7 @@ def test_a_reader_that_has_gone_does_not_move_the_status(folder: Path) -> None:
     for prints in ("print('found')", "console_out().print('found')"):
         code = (
             "import typer, deskcheck.corpus.check as check\n"
-            "from deskcheck.cli.output import console_out\n"
+            "from deskcheck.cli.common.output import console_out\n"
             f"def found(*_):\n    {prints}\n    raise typer.Exit(1)\n"
             "check.check = found\n"
             "from deskcheck.cli import main\n"
@@ -469,7 +469,7 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["runs", "check", "nowhere"], "nowhere"),
         (["record", "--bogus"], "No such option"),
         (["record", "good.py::double", "(1)", "--clock", "1960-01-01"], "lies before 1970-01-01"),
-        (["record", "pytest:.", "--out", "o", "--environment", "x"], "use --python"),
+        (["record", "pytest:.", "--out", "o", "--environment", "x"], "--environment: is for programs"),
         (["env", "build", "unpinned.txt"], "'numpy>=1' is not pinned"),
     ],
 )

@@ -9,15 +9,15 @@ from typing import Any, cast
 import pytest
 
 from deskcheck.corpus.check import Report
-from deskcheck.corpus.suite.suite import SuiteSummary
 from deskcheck.notation import RunningTexts
 from deskcheck.notation.following import following
 from deskcheck.notebook import states
 from deskcheck.notebook.kernel.replayer import packages
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
+from deskcheck.recorder.programs import Summary
+from deskcheck.recorder.suite import SuiteSummary
 from deskcheck.recording import Ending, Environment, Outcome, Program, Row
 from deskcheck.recording.writer import Writer
-from deskcheck.sandbox.record.recorder import Summary
 
 
 def test_done_of_a_writer_is_for_reading(tmp_path: Path) -> None:

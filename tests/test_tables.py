@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from deskcheck.cli.tables import print_table
+from deskcheck.cli.common.tables import print_table
 
 NAMES = ("question", "model", "method")
 NUMBERS = ("n", "score", "95 % interval", "cut", "refused")

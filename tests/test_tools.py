@@ -192,5 +192,5 @@ def test_a_change_names_the_tests_that_it_touches(changed: ModuleType) -> None:
     assert "tests/test_readme.py" in changed.touched(["README.md"], files)
     assert len(changed.touched(["pyproject.toml"], files)) > 130
     called = changed.touched(["src/deskcheck/tracer/call.py"], files)
-    assert "tests/tracer/test_whole_call.py" in called, "`deskcheck.record` is found on first use"
+    assert "tests/tracer/test_whole_call.py" in called, "`deskcheck.trace` is found on first use"
     assert "tests/tracer/test_whole_call.py" in changed.touched(["src/deskcheck/recording/trace.py"], files)

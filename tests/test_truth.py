@@ -8,8 +8,9 @@ import pytest
 
 from deskcheck.corpus import programs
 from deskcheck.corpus.check import check
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox.record.recorder import record_all
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[2] / "shared")) / "data"
 FILES = {
@@ -25,7 +26,7 @@ def cruxeval(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not FILES["cruxeval"].exists():
         pytest.skip("no CRUXEval in DESKCHECK_SHARED or ../shared: would have proved its recordings true")
     folder = tmp_path_factory.mktemp("truth") / "crux"
-    record_all(programs(f"cruxeval:{FILES['cruxeval']}"), folder)
+    record_programs(programs(f"cruxeval:{FILES['cruxeval']}"), folder)
     return folder
 
 
@@ -59,7 +60,11 @@ def test_references_of_other_sets_reach_their_end(name: str, tmp_path: Path) -> 
         pytest.skip(f"no {name} in DESKCHECK_SHARED or ../shared: would have proved that its references pass")
     some = itertools.islice(programs(f"{name}:{FILES[name]}"), 0, 100, 4)
     slow = {"HumanEval/36"}  # 420,000 events
-    record_all((program for program in some if program.id not in slow), tmp_path / "runs", repeat=False)
+    record_programs(
+        (program for program in some if program.id not in slow),
+        tmp_path / "runs",
+        RecordSettings(repeat=False),
+    )
     report = check(Recordings(tmp_path / "runs"), max_events=2000)
     assert report.checked >= 24
     assert (report.wrong, report.addresses, report.ambiguous) == ({}, {}, {})

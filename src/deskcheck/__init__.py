@@ -4,7 +4,7 @@
 >>> def double(x):
 ...     y = x + x
 ...     return y
->>> recording = deskcheck.record(double, 4)
+>>> recording = deskcheck.trace(double, 4)
 >>> recording.trace[2].locals
 {'x': 4, 'y': 8}
 """
@@ -13,17 +13,70 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["Recordings", "context", "record"]
+__all__ = [
+    "DeskcheckError",
+    "Event",
+    "InputError",
+    "Limits",
+    "MissingExtra",
+    "NotebookSettings",
+    "Outcome",
+    "Program",
+    "RecordSettings",
+    "Recording",
+    "RecordingError",
+    "Recordings",
+    "Sandbox",
+    "SandboxError",
+    "SuiteSettings",
+    "TraceLimits",
+    "Value",
+    "check_notebooks",
+    "context",
+    "record",
+    "trace",
+]
 
 if TYPE_CHECKING:
+    from deskcheck.errors import DeskcheckError, InputError, MissingExtra, RecordingError, SandboxError
+    from deskcheck.notebook.check.check import check_notebooks
+    from deskcheck.notebook.settings import NotebookSettings
     from deskcheck.notebook.state.context import context
+    from deskcheck.recorder.record import record
+    from deskcheck.recorder.settings import RecordSettings, SuiteSettings
+    from deskcheck.recording.outcome import Outcome
+    from deskcheck.recording.program import Program
     from deskcheck.recording.reader import Recordings
-    from deskcheck.tracer.call import record
+    from deskcheck.recording.recording import Recording
+    from deskcheck.recording.trace import Event
+    from deskcheck.recording.value import Value
+    from deskcheck.sandbox.limits import Limits
+    from deskcheck.sandbox.sandbox import Sandbox
+    from deskcheck.tracer.call import trace
+    from deskcheck.tracer.limits import TraceLimits
 
 _HOMES = {
-    "record": "deskcheck.tracer.call",
+    "DeskcheckError": "deskcheck.errors",
+    "Event": "deskcheck.recording.trace",
+    "InputError": "deskcheck.errors",
+    "Limits": "deskcheck.sandbox.limits",
+    "MissingExtra": "deskcheck.errors",
+    "NotebookSettings": "deskcheck.notebook.settings",
+    "Outcome": "deskcheck.recording.outcome",
+    "Program": "deskcheck.recording.program",
+    "RecordSettings": "deskcheck.recorder.settings",
+    "Recording": "deskcheck.recording.recording",
+    "RecordingError": "deskcheck.errors",
     "Recordings": "deskcheck.recording.reader",
+    "Sandbox": "deskcheck.sandbox.sandbox",
+    "SandboxError": "deskcheck.errors",
+    "SuiteSettings": "deskcheck.recorder.settings",
+    "TraceLimits": "deskcheck.tracer.limits",
+    "Value": "deskcheck.recording.value",
+    "check_notebooks": "deskcheck.notebook.check.check",
     "context": "deskcheck.notebook.state.context",
+    "record": "deskcheck.recorder.record",
+    "trace": "deskcheck.tracer.call",
 }
 
 

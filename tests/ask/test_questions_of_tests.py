@@ -19,8 +19,8 @@ from deskcheck.recording import Recording
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
 from tests.conftest import unmeasured
-from tests.corpus.test_suite import project
-from tests.corpus.test_suite import record as record_tests
+from tests.recorder.test_suite import project
+from tests.recorder.test_suite import record as record_tests
 
 Record = Callable[..., Recording]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import deskcheck
 from deskcheck.corpus import programs
 from deskcheck.corpus.check import ambiguity, check, shown_address
+from deskcheck.recorder.programs import record_programs
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import Row, Trace
-from deskcheck.sandbox.record.recorder import record_all
 
 
 def countdown(n: int) -> int:
@@ -26,12 +26,12 @@ def with_rows(trace: Trace, rows: list[Row]) -> Trace:
 
 def test_every_state_of_a_plain_loop_decides_what_comes_next() -> None:
     """In a true recording no two events with one state have different successors."""
-    assert ambiguity(deskcheck.record(countdown, 5).trace) is None
+    assert ambiguity(deskcheck.trace(countdown, 5).trace) is None
 
 
 def test_a_lost_change_is_found() -> None:
     """If the changes of the loop's variables are left out, states repeat with different successors."""
-    trace = deskcheck.record(countdown, 5).trace
+    trace = deskcheck.trace(countdown, 5).trace
     blind = [row._replace(locals=None) if row.kind == "line" else row for row in trace.rows]
     found = ambiguity(with_rows(trace, blind))
     assert found is not None
@@ -47,7 +47,7 @@ def test_an_iterator_that_is_not_recorded_is_found() -> None:
             total = item
         return total
 
-    trace = deskcheck.record(twice, [7, 7, 7]).trace
+    trace = deskcheck.trace(twice, [7, 7, 7]).trace
     assert ambiguity(trace) is None
     blind = [
         row._replace(stack=None, objects=None if row.kind == "line" else row.objects) for row in trace.rows
@@ -57,7 +57,7 @@ def test_an_iterator_that_is_not_recorded_is_found() -> None:
 
 def test_an_address_in_a_value_is_found() -> None:
     """A value that shows where an object lies in memory is named with its event."""
-    recording = deskcheck.record(countdown, 2)
+    recording = deskcheck.trace(countdown, 2)
     assert shown_address(recording) is None
     address = hex(0x7F3A38B33850)
     leaky = [
@@ -70,7 +70,7 @@ def test_an_address_in_a_value_is_found() -> None:
 
 def test_doctests_of_the_library_show_what_they_say(tmp_path: Path) -> None:
     """The doctests of heapq are recorded, the module's own functions with them, and show what they say."""
-    record_all(programs("heapq"), tmp_path / "runs")
+    record_programs(programs("heapq"), tmp_path / "runs")
     report = check(Recordings(tmp_path / "runs"))
     assert report.checked >= 1
     assert report.events > 100

@@ -14,12 +14,13 @@ from deskcheck.corpus.duplicates import LIST_NAME, NEAR, SAME_PROGRAM, SAME_RUN,
 from deskcheck.corpus.generated import generated
 from deskcheck.corpus.near import NearCopies, runs_of, tokens_of
 from deskcheck.errors import InputError, MissingExtra
+from deskcheck.recorder.job import record_job
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Ending
 from deskcheck.recording.writer import Writer
-from deskcheck.scale import LocalPool, record_job
+from deskcheck.scale import LocalPool
 from tests.command import deskcheck
 from tests.sample import examples
 from tests.scale.jobs import OPEN

@@ -9,10 +9,11 @@ import pytest
 
 from deskcheck.corpus import programs
 from deskcheck.corpus.families.families import FAMILIES, Family, entry, line_events, paper_inputs, text_of
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import InputError
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import Kind
-from deskcheck.sandbox.record.recorder import record_all
 from tests.sample import spread
 
 
@@ -91,8 +92,11 @@ def test_a_run_is_as_long_as_was_asked_for(name: str) -> None:
 
 def test_counted_events_are_recorded_events(tmp_path: Path) -> None:
     """The number of line events that a source states is that of the recording."""
-    summary = record_all(
-        programs("family:hanoi,events=300,inputs=1"), tmp_path / "runs", workers=1, repeat=False
+    summary = record_programs(
+        programs("family:hanoi,events=300,inputs=1"),
+        tmp_path / "runs",
+        RecordSettings(repeat=False),
+        workers=1,
     )
     assert summary.recorded == 4
     for recording in Recordings(tmp_path / "runs"):

@@ -16,9 +16,10 @@ from deskcheck.corpus import programs
 from deskcheck.corpus.coverage import constructs, coverage, run_lengths
 from deskcheck.corpus.generated import HIGHEST, LANGUAGE, LEVELS, Made, program_text
 from deskcheck.notation import moments, state_text
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import InputError, Program
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox.record.recorder import record_all
 from tests.sample import spread
 
 DIGEST = "e78c8f8a565c4826"
@@ -136,7 +137,9 @@ def test_programs_are_all_different() -> None:
 
 def test_states_are_short(tmp_path: Path) -> None:
     """Recorded, most states of the notation `dynamic` are texts of at most 150 characters, and runs are short."""
-    record_all(programs("generated:40,seed=2,inputs=1"), tmp_path / "runs", workers=2, repeat=False)
+    record_programs(
+        programs("generated:40,seed=2,inputs=1"), tmp_path / "runs", RecordSettings(repeat=False), workers=2
+    )
     recordings = list(Recordings(tmp_path / "runs"))
     assert len(recordings) == 40
     states = [

@@ -15,10 +15,11 @@ from deskcheck.corpus import programs
 from deskcheck.corpus.check import check
 from deskcheck.corpus.families.families import FAMILIES, Family
 from deskcheck.corpus.readers.mutations import KINDS, mutants
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import InputError, Outcome, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer.limits import TraceLimits
 from tests.sample import spread
 
@@ -176,13 +177,13 @@ def test_wrong_programs_have_true_traces(tmp_path: Path) -> None:
     file = tmp_path / "f.jsonl"
     code = "def f(n):\n    while n > 0:\n        n -= 1\n    return n\n"
     file.write_text(json.dumps({"code": code, "entry": "f", "inputs": ["3"]}))
-    summary = record_all(
+    summary = record_programs(
         programs(f"mutations,each=50:{file}"),
         tmp_path / "runs",
+        RecordSettings(
+            repeat=False, limits=Limits(cpu_s=0.5, wall_s=60), trace_limits=TraceLimits(events=1000)
+        ),
         workers=2,
-        repeat=False,
-        limits=Limits(cpu_s=0.5, wall_s=60),
-        trace_limits=TraceLimits(events=1000),
     )
     assert summary.recorded == len(mutants(code))
     assert summary.by_outcome[Outcome.TIMED_OUT] > 0

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from deskcheck.cli import app
 from deskcheck.notebook.kernel.record import record_notebooks
-from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+from deskcheck.notebook.kernel.replayer import replay
+from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.trajectory.file import read_trajectory
 from deskcheck.notebook.trajectory.trajectory import Cell, Execution, Restart, Status, Trajectory
 from deskcheck.recording import InputError

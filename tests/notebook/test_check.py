@@ -17,7 +17,7 @@ from deskcheck.errors import RecordingError
 from deskcheck.notebook.check.check import CellStatus, NotebookReport, NotebookStatus, Report, check_notebooks
 from deskcheck.notebook.check.diff import diff
 from deskcheck.notebook.kernel.repeats import Text
-from deskcheck.notebook.kernel.replayer import ReplayLimits
+from deskcheck.notebook.settings import CheckSettings, ReplayLimits
 from deskcheck.view import notebooks_page
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
@@ -105,7 +105,7 @@ class TestRuns:
     def test_every_status(self, tmp_path: Path) -> None:
         """Each cell gets the one that it deserves, with why; the report counts them all."""
         path = save(tmp_path / "all.ipynb", *(case for case, _, _ in CASES))
-        report = check_notebooks([path], limits=ReplayLimits(cell_s=5))
+        report = check_notebooks([path], CheckSettings(limits=ReplayLimits(cell_s=5)))
         (notebook,) = report.notebooks
         found = {each.number: each for each in notebook.cells}
         assert {number: each.status.value for number, each in found.items()} == {
@@ -126,10 +126,10 @@ class TestRuns:
     def test_one_run_says_nothing_of_repeating(self, tmp_path: Path) -> None:
         """What differs is different then; and where all is the same, one run is enough."""
         path = save(tmp_path / "a.ipynb", cell("import random; random.random()", shown("0.5")))
-        (notebook,) = check_notebooks([path], runs=1).notebooks
+        (notebook,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
         assert [each.status for each in notebook.cells] == [CellStatus.DIFFERENT]
         path = save(tmp_path / "b.ipynb", cell("1", shown("1")))
-        (notebook,) = check_notebooks([path], runs=3).notebooks
+        (notebook,) = check_notebooks([path], CheckSettings(runs=3)).notebooks
         assert (notebook.status, notebook.runs) == (NotebookStatus.SAME, 1)
 
     def test_stripped_outputs_are_no_difference(self, tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 from deskcheck.cli import app
 from deskcheck.errors import InputError
 from deskcheck.notebook.check.check import (
-    CheckSettings,
     NotebookReport,
     NotebookStatus,
     Report,
@@ -27,6 +26,7 @@ from deskcheck.notebook.check.check import (
 )
 from deskcheck.notebook.check.job import check_in_shards
 from deskcheck.notebook.check.normalise import NORMALISERS
+from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.scale import JobSummary, LocalPool, status
 from deskcheck.scale.status import changed, failures
@@ -182,7 +182,7 @@ class TestRuns:
         save(folder / "a.ipynb", cell(f"print('x', file=open({str(out)!r}, 'a'))", count=None))
         once = f"import os\nif not os.path.exists({str(out)!r} + '2'):\n    open({str(out)!r} + '2', 'w')\n    f(9)"
         save(folder / "b.ipynb", cell(f"{KILL_THE_WORKER}\n{once}", count=None), cell("1", shown("1")))
-        settings = CheckSettings(confinement=Confinement.TRUSTED)
+        settings = CheckSettings(sandbox=Confinement.TRUSTED)
         report, done = check_in_shards([folder], tmp_path / "out", settings, runner=LocalPool(1), size=4)
         assert done.tried_again == {"killed by SIGKILL": 1}
         assert out.read_text() == "x\n"

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from deskcheck.notebook.kernel.repeats import difference, marked
-from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+from deskcheck.notebook.kernel.replayer import replay
+from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.trajectory.file import write_trajectory
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import (

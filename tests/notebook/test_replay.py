@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
-from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+from deskcheck.notebook.kernel.replayer import replay
+from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.state.state import states
 from deskcheck.notebook.trajectory.file import read_trajectory, trajectories

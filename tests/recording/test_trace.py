@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 
 import deskcheck
 from deskcheck.corpus import programs
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Event, Kind, Mode, Program, Recording, Row, State, Trace, Value
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import CHECKPOINT_EVENTS, fingerprint
 from deskcheck.recording.writer import Writer
-from deskcheck.sandbox.record.recorder import record_all
 from tests.sample import examples
 
 
@@ -49,7 +50,7 @@ def again_and_again(n: int) -> list[int]:
 
 @pytest.fixture(scope="module")
 def recording() -> Recording:
-    return deskcheck.record(grow, 6)
+    return deskcheck.trace(grow, 6)
 
 
 def said(event: Event) -> tuple[Any, ...]:
@@ -144,7 +145,7 @@ def test_two_iterators_at_once(recording: Recording) -> None:
 
 def test_events_of_two_recordings(recording: Recording) -> None:
     """Events of several recordings keep theirs."""
-    other = deskcheck.record(grow, 3)
+    other = deskcheck.trace(grow, 3)
     pairs = list(zip(recording.trace, other.trace, strict=False))
     assert [said(a) for a, _ in pairs] == at_once(recording.trace)[: len(pairs)]
     assert [said(b) for _, b in pairs] == at_once(other.trace)
@@ -165,7 +166,7 @@ def test_copied_and_pickled_events(recording: Recording, again: Any) -> None:
 
 def test_an_event_outlives_its_recording() -> None:
     """An event that is kept keeps no more of the recording than it needs, and loses nothing by its end."""
-    recording = deskcheck.record(grow, 4)
+    recording = deskcheck.trace(grow, 4)
     told = at_once(recording.trace)
     iterated, indexed = list(recording.trace), recording.trace[:]
     gone = weakref.ref(recording.trace)
@@ -179,7 +180,7 @@ def test_an_event_outlives_its_recording() -> None:
 
 def test_events_of_a_file(tmp_path: Path) -> None:
     """So are events of a recording that is read from a file, also when the file is gone meanwhile."""
-    made = deskcheck.record(again_and_again, 600)
+    made = deskcheck.trace(again_and_again, 600)
     told = {event.index: said(event) for event in made.trace if event.index % 61 == 0}
     with Writer(tmp_path / "runs") as writer:
         spool = writer.begin(made.program)
@@ -207,7 +208,7 @@ def test_a_list_of_rows_that_is_changed_later(recording: Recording) -> None:
 
 def test_threads() -> None:
     """One thread iterates, others read what it hands over, and ask by index."""
-    trace = deskcheck.record(again_and_again, 60).trace
+    trace = deskcheck.trace(again_and_again, 60).trace
     told = at_once(trace)
     trace = Trace(trace.rows)
     handed: SimpleQueue[Event | None] = SimpleQueue()
@@ -266,7 +267,7 @@ def test_the_result_has_the_numbers_of_the_trace(tmp_path: Path) -> None:
         Program(id=entry, code=POINTS, mode=Mode.CALL, entry=entry, arguments="(3,)")
         for entry in ("last_of", "other")
     ]
-    record_all(made, tmp_path, repeat=False)
+    record_programs(made, tmp_path, RecordSettings(repeat=False))
     recordings = Recordings(tmp_path)
     one, other = recordings["last_of"], recordings["other"]
     assert (one.ending.result or "").startswith("Point#1(x=2, follows=Point#2(x=1, ")
@@ -274,7 +275,7 @@ def test_the_result_has_the_numbers_of_the_trace(tmp_path: Path) -> None:
     assert one.result != one.ending.result
     assert other.trace[-1].value is not None
     assert other.result == other.ending.result == "Point#1(x=3, follows='#7')"
-    assert deskcheck.record(grow, 2).result == "[0, 2]"
+    assert deskcheck.trace(grow, 2).result == "[0, 2]"
 
 
 # ---------------------------------------------------------------------------------------------------
@@ -466,7 +467,7 @@ def size_of(known: dict[str, Any]) -> int:
 
 def test_events_of_generated_programs(tmp_path: Path) -> None:
     """What events of recorded programs say late, in any order, is what they say at once."""
-    record_all(programs("generated:12,seed=3"), tmp_path, repeat=False)
+    record_programs(programs("generated:12,seed=3"), tmp_path, RecordSettings(repeat=False))
     rng = random.Random(3)
     seen = 0
     for recording in Recordings(tmp_path):

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from deskcheck.recorder.programs import Recorder
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox import Limits, Sandbox
 from deskcheck.sandbox.limits import WALL_TIMES
 from deskcheck.sandbox.linux import cgroup
-from deskcheck.sandbox.record.recorder import Recorder, RecordSettings
 from deskcheck.sandbox.server import NOT_COUNTED
 from tests.circumstances import as_nobody
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.repeats import Cause, causes, repeat
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox import Cause, Determinism, Limits, Sandbox, repeat
-from deskcheck.sandbox.record.recorder import record_all
-from deskcheck.sandbox.record.repeats import causes
+from deskcheck.sandbox import Determinism, Limits, Sandbox
 
 START = 1_709_210_096.25
 """2024-02-29 12:34:56.25 UTC."""
@@ -183,11 +184,13 @@ def test_what_was_fixed_is_no_cause() -> None:
 def test_recordings_say_why_and_what_was_fixed(tmp_path: Path) -> None:
     """A recording that differs names its cause; with that fixed it is repeatable, and says what was fixed."""
     program = Program(id="dice", code="import random\nx = random.random()\n")
-    summary = record_all([program], tmp_path / "free", limits=LIMITS)
+    summary = record_programs([program], tmp_path / "free", RecordSettings(limits=LIMITS))
     assert summary.causes == {"randomness": 1}
     assert summary.not_repeatable["dice"].endswith("(cause: randomness)")
-    summary = record_all(
-        [program], tmp_path / "fixed", limits=LIMITS, fixed=Determinism(random_seed=4), runs=3
+    summary = record_programs(
+        [program],
+        tmp_path / "fixed",
+        RecordSettings(limits=LIMITS, determinism=Determinism(random_seed=4), runs=3),
     )
     (recording,) = Recordings(tmp_path / "fixed")
     assert recording.repeatable is True

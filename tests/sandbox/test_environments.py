@@ -16,6 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import InputError, Mode, Outcome, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.environments import (
@@ -26,7 +28,6 @@ from deskcheck.sandbox.environments import (
     find,
     remove,
 )
-from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.sandbox.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]
@@ -216,7 +217,7 @@ def test_modules_are_imported_beforehand(one: BuiltEnvironment, two: BuiltEnviro
 
 def test_a_recording_tells_its_environment(two: BuiltEnvironment, tmp_path: Path) -> None:
     """Name, all that is installed and its digest stand in the row, and the program names the environment."""
-    summary = record_all([call("plain", None)], tmp_path / "runs", environment="tiny-2")
+    summary = record_programs([call("plain", None)], tmp_path / "runs", RecordSettings(environment="tiny-2"))
     assert summary.by_outcome == {"returned": 1}
     recording = Recordings(tmp_path / "runs")["plain"]
     ran = recording.environment
@@ -244,7 +245,7 @@ def test_another_python(wheels: Path, tmp_path: Path) -> None:
     else:
         pytest.skip("one Python alone: would have proved that programs run with another than deskcheck's")
     code = "import sys, tiny\ndef f():\n    return sys.version_info[:3], tiny.VERSION\n"
-    record_all([call("version", "other", code)], tmp_path / "runs")
+    record_programs([call("version", "other", code)], tmp_path / "runs")
     recording = Recordings(tmp_path / "runs")["version"]
     assert other.python_version.startswith(f"{python}.")
     assert recording.environment.python == other.python_version

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Outcome, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
 from deskcheck.sandbox.inside.channel import PART_BYTES, Forged, Receiver, TooLong, sender
-from deskcheck.sandbox.record.recorder import record_all
 from tests.command import deskcheck
 from tests.peer import streams
 from tests.sample import examples, spread
@@ -140,7 +141,9 @@ def test_a_forged_block_does_not_reach_the_folder(tmp_path: Path) -> None:
         Program(id="forger", code=FORGER),
         Program(id="better", code="y = 2\n"),
     ]
-    summary = record_all(programs, tmp_path / "runs", repeat=False, confinement=Confinement.STANDARD)
+    summary = record_programs(
+        programs, tmp_path / "runs", RecordSettings(repeat=False, sandbox=Confinement.STANDARD)
+    )
     assert summary.by_outcome == {"returned": 2, "killed": 1}
     for recording in Recordings(tmp_path / "runs"):
         for event in recording.trace:

@@ -17,12 +17,13 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from deskcheck.recorder.job import record_job
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.recorder import RecordSettings
-from deskcheck.scale import LocalPool, record_job
+from deskcheck.scale import LocalPool
 from deskcheck.scale.status import failures
 from tests.scale.jobs import HOSTILE, OPEN, hostile, killer, sums
 from tests.scale.same import digests

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.recorder import RecordSettings
 
-OPEN = RecordSettings(repeat=False, confinement=Confinement.TRUSTED, limits=Limits(cpu_s=5, wall_s=100))
+OPEN = RecordSettings(repeat=False, sandbox=Confinement.TRUSTED, limits=Limits(cpu_s=5, wall_s=100))
 """Programs that can reach the process that records them."""
 
 HOSTILE = {

@@ -19,13 +19,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from deskcheck.scale import LocalPool, record_job, status
+from deskcheck.recorder.job import record_job
+from deskcheck.scale import LocalPool, status
 from tests.scale.jobs import OPEN, sums
 from tests.scale.same import digests, order
 
 JOB = """
 import resource, sys
-from deskcheck.scale import LocalPool, record_job
+from deskcheck.recorder.job import record_job
+from deskcheck.scale import LocalPool
 from tests.scale.jobs import OPEN, sums
 most = int(sys.argv[3])
 if most:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from deskcheck.scale import record_job
+from deskcheck.recorder.job import record_job
 from tests.scale.jobs import OPEN, killer, sums
 
 

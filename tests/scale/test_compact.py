@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from deskcheck.errors import InputError, RecordingError
+from deskcheck.recorder.job import record_job
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.schema import COMPACTING_NAME
-from deskcheck.scale import LocalPool, record_job, status
+from deskcheck.scale import LocalPool, status
 from deskcheck.scale.compact import compact
 from deskcheck.scale.manifest import add_line
 from deskcheck.scale.status import changed

@@ -19,20 +19,24 @@ from pathlib import Path
 import pytest
 
 from deskcheck.errors import InputError, RecordingError
+from deskcheck.recorder.job import record_job
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.recorder import RecordSettings, record_all
-from deskcheck.scale import JobSummary, LocalPool, record_job, status
+from deskcheck.scale import JobSummary, LocalPool, status
 from deskcheck.scale.status import changed, failures
 from tests.scale.jobs import HOSTILE, OPEN, hostile, killer, sums
 from tests.scale.same import digests, order
 
 JOB = """
 import sys
-from deskcheck.scale import LocalPool, record_job
+from deskcheck.recorder.job import record_job
+from deskcheck.scale import LocalPool
 from tests.scale.jobs import OPEN, sums
 record_job(sums(int(sys.argv[2])), sys.argv[1], runner=LocalPool(2), settings=OPEN, size=10)
 """
@@ -71,8 +75,12 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_job_records_what_the_recorder_records(tmp_path: Path, undisturbed: Path) -> None:
-    """Row for row and event for event the shards hold what `record_all` writes; only what is to stay stays."""
-    record_all(sums(60), tmp_path / "plain", repeat=False, confinement="trusted", limits=OPEN.limits)
+    """Row for row and event for event the shards hold what `record_programs` writes; only what is to stay stays."""
+    record_programs(
+        sums(60),
+        tmp_path / "plain",
+        RecordSettings(repeat=False, sandbox=Confinement.TRUSTED, limits=OPEN.limits),
+    )
     assert digests(undisturbed) == digests(tmp_path / "plain")
     assert len(Recordings(undisturbed)) == 60
     left = Counter(path.name.partition("-")[0] for path in undisturbed.iterdir())
@@ -292,7 +300,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (6000, resource.RLIM_INFINITY))
 
 def test_one_folder_one_way(tmp_path: Path, undisturbed: Path) -> None:
     """A folder that was recorded into without shards takes no job, and the other way round; neither changes it."""
-    record_all(sums(3), tmp_path / "plain", repeat=False, confinement="trusted")
+    record_programs(sums(3), tmp_path / "plain", RecordSettings(repeat=False, sandbox=Confinement.TRUSTED))
     before = sorted(path.name for path in (tmp_path / "plain").iterdir())
     for allowed in (False, True):
         with pytest.raises(InputError, match="made without --shards"):

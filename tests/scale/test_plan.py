@@ -5,10 +5,10 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.recorder import RecordSettings
 from deskcheck.scale.plan import Item, in_shards
 from deskcheck.tracer.limits import Level, TraceLimits
 from tests.sample import examples
@@ -52,8 +52,10 @@ def test_a_program_less_moves_few(left_out: int) -> None:
         level=st.sampled_from(Level),
         repeat=st.booleans(),
         runs=st.integers(2, 5),
-        fixed=st.builds(Determinism, clock=st.none() | st.floats(0, 1e9), turns=st.none() | st.booleans()),
-        confinement=st.sampled_from(Confinement),
+        determinism=st.builds(
+            Determinism, clock=st.none() | st.floats(0, 1e9), turns=st.none() | st.booleans()
+        ),
+        sandbox=st.sampled_from(Confinement),
         environment=st.none() | st.text(max_size=5),
     )
 )

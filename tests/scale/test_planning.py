@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from deskcheck.errors import InputError
+from deskcheck.recorder.job import record_job
 from deskcheck.recording.program import Program
-from deskcheck.scale import JobSummary, LocalPool, Progress, record_job, status
+from deskcheck.scale import JobSummary, LocalPool, Progress, status
 from deskcheck.scale import job as job_module
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import Shard, read_plan
@@ -69,7 +70,8 @@ def test_the_first_shard_does_not_wait_for_the_plan(tmp_path: Path) -> None:
 JOB = """
 import sys, time
 from pathlib import Path
-from deskcheck.scale import LocalPool, record_job
+from deskcheck.recorder.job import record_job
+from deskcheck.scale import LocalPool
 from deskcheck.scale import job as job_module
 from tests.scale.jobs import OPEN, sums
 from tests.scale.test_planning import slow_after

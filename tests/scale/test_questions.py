@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.scale import LocalPool, record_job
+from deskcheck.recorder.job import record_job
+from deskcheck.scale import LocalPool
 from tests.scale.jobs import OPEN, sums
 
 duckdb = pytest.importorskip(

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from deskcheck.errors import MissingExtra
+from deskcheck.recorder.job import record_job
 from deskcheck.recording.reader import Recordings
-from deskcheck.scale import LocalPool, record_job
+from deskcheck.scale import LocalPool
 from tests.conftest import skip_without_ray
 from tests.scale.jobs import OPEN, killer, sums
 from tests.scale.same import digests, order

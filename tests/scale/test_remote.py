@@ -23,8 +23,9 @@ from typer.testing import CliRunner
 
 from deskcheck.cli.app import app
 from deskcheck.errors import InputError, RecordingError
+from deskcheck.recorder.job import record_job
 from deskcheck.recording.reader import Recordings
-from deskcheck.scale import LocalPool, record_job, status
+from deskcheck.scale import LocalPool, status
 from deskcheck.scale.compact import compact
 from deskcheck.scale.remote import Mirrored, pull, push
 from deskcheck.scale.status import changed
@@ -235,7 +236,7 @@ def test_pushed_while_it_runs(remote: Remote, job: Path, tmp_path: Path) -> None
     end."""
     folder = tmp_path / "runs"
     code = (
-        "import sys; from deskcheck.scale import LocalPool, record_job; from tests.scale.jobs import OPEN, sums\n"
+        "import sys; from deskcheck.recorder.job import record_job; from deskcheck.scale import LocalPool; from tests.scale.jobs import OPEN, sums\n"
         f"record_job(sums({COUNT}), sys.argv[1], runner=LocalPool(1), settings=OPEN, size=3)"
     )
     path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])

@@ -21,10 +21,11 @@ from typing import Any
 
 import pytest
 
-from deskcheck import Recordings, record
+from deskcheck import Recordings, trace
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Trace, Value, block, render
 from deskcheck.sandbox import run
-from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer import Level
 from deskcheck.tracer._instructions import constant_text
 from deskcheck.tracer.frames import _LEAVES, CodeFacts, _after
@@ -328,14 +329,14 @@ def test_a_recording_says_its_level(tmp_path: Path) -> None:
     program = Program(
         id="p", code="def f(x):\n    return x + 1\n", mode=Mode.CALL, entry="f", arguments="(1,)"
     )
-    summary = record_all([program], tmp_path, level=Level.INSTRUCTION, workers=1)
+    summary = record_programs([program], tmp_path, RecordSettings(level=Level.INSTRUCTION), workers=1)
     assert (summary.problems, summary.not_repeatable) == ({}, {})
     (recording,) = Recordings(tmp_path)
     assert recording.environment.level == "instruction"
     texts = [event.instruction for event in recording.trace if event.kind is Kind.INSTRUCTION]
     assert texts[-1] == "RETURN_VALUE"
-    assert record(textwrap.dedent, "  a", level=Level.INSTRUCTION).environment.level == "instruction"
-    assert record(textwrap.dedent, "  a").environment.level == "line"
+    assert trace(textwrap.dedent, "  a", level=Level.INSTRUCTION).environment.level == "instruction"
+    assert trace(textwrap.dedent, "  a").environment.level == "line"
 
 
 # -- text ----------------------------------------------------------------------------------------

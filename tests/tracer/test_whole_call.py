@@ -1,4 +1,4 @@
-"""`deskcheck.record` of functions whose call only begins something: coroutines and generators."""
+"""`deskcheck.trace` of functions whose call only begins something: coroutines and generators."""
 
 import asyncio
 import functools
@@ -43,7 +43,7 @@ def handed_on(generator: Iterator[int]) -> Iterator[int]:
 
 
 def record(function: Any, *args: Any) -> Recording:
-    recording = deskcheck.record(function, *args)
+    recording = deskcheck.trace(function, *args)
     kinds = [event.kind for event in recording.trace]
     assert kinds.count(Kind.CALL) == kinds.count(Kind.RETURN) + kinds.count(Kind.UNWIND)
     return recording
@@ -81,9 +81,9 @@ def test_inside_a_loop_the_way_out_is_said() -> None:
 
     async def inside() -> Recording:
         with pytest.raises(InputError, match=r"asyncio\.to_thread\(deskcheck\.record, later"):
-            deskcheck.record(later, 3)
-        assert deskcheck.record(squares, 3).ending.result == "[0, 1, 4]"
-        return await asyncio.to_thread(deskcheck.record, later, 3)
+            deskcheck.trace(later, 3)
+        assert deskcheck.trace(squares, 3).ending.result == "[0, 1, 4]"
+        return await asyncio.to_thread(deskcheck.trace, later, 3)
 
     assert asyncio.run(inside()).ending.result == "4"
 
@@ -106,13 +106,13 @@ def test_a_coroutine_of_a_plain_function_is_refused_inside_a_loop_too() -> None:
     async def inside() -> None:
         for function in (gives, functools.wraps(later)(gives)):
             with pytest.raises(InputError, match=r"asyncio\.to_thread"):
-                deskcheck.record(function)
+                deskcheck.trace(function)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         asyncio.run(inside())
         gc.collect()
-    assert deskcheck.record(gives).ending.result == "4"
+    assert deskcheck.trace(gives).ending.result == "4"
 
 
 def test_what_a_decorator_runs_by_itself_is_its_own() -> None:
@@ -130,10 +130,10 @@ def test_what_a_decorator_runs_by_itself_is_its_own() -> None:
             yield 2 * value
 
     async def inside() -> Recording:
-        return deskcheck.record(in_a_thread, 3)
+        return deskcheck.trace(in_a_thread, 3)
 
     assert asyncio.run(inside()).ending.result == "4"
-    assert deskcheck.record(doubled, 3).ending.result == "[0, 2, 8]"
+    assert deskcheck.trace(doubled, 3).ending.result == "[0, 2, 8]"
     in_a_thread.__wrapped__ = in_a_thread
     assert whole_call(in_a_thread, squares(1)).drawn is False
 

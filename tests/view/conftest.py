@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Mode, Program, Recording
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer import Level
 from tests.conftest import unmeasured
 
@@ -137,7 +138,9 @@ class Folder:
 
 
 def _recorded(folder: Path, programs: list[Program], level: Level) -> Folder:
-    record_all(programs, folder, workers=1, level=level, repeat=False, confinement=Confinement.TRUSTED)
+    record_programs(
+        programs, folder, RecordSettings(level=level, repeat=False, sandbox=Confinement.TRUSTED), workers=1
+    )
     return Folder(folder)
 
 
@@ -158,7 +161,8 @@ def instructions(tmp_path_factory: pytest.TempPathFactory) -> Folder:
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     """A call that goes through two files, recorded while a project's tests make it."""
-    from deskcheck.corpus.suite.suite import find_suite, record_suite
+    from deskcheck.recorder.settings import SuiteSettings
+    from deskcheck.recorder.suite import find_suite, record_suite
 
     folder = tmp_path_factory.mktemp("project")
     (folder / "pyproject.toml").write_text("")
@@ -171,7 +175,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     )
     out = folder / "runs"
     with unmeasured():
-        record_suite(find_suite(f"pytest:{folder}"), out, workers=1, repeat=False)
+        record_suite(find_suite(f"pytest:{folder}"), out, SuiteSettings(repeat=False), workers=1)
     return next(one for one in Recordings(out) if one.program.entry == "both")
 
 

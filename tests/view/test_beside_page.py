@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 from deskcheck.cli import app
 from deskcheck.corpus import programs
 from deskcheck.notation import Moment
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.view.beside import AHEAD, Beside, beside, beside_page, read_told
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
 from tests.view.conftest import Folder
@@ -156,7 +157,9 @@ def test_a_run_of_nano(page: Page, tmp_path: Path) -> None:
         reason="no ONNX Runtime: would have proved that a page shows what nano makes of a program",
     )
     unseen = list(programs("generated:12,level=1-3,inputs=1,seed=9002"))
-    record_all(unseen, tmp_path / "runs", workers=1, repeat=False, confinement=Confinement.TRUSTED)
+    record_programs(
+        unseen, tmp_path / "runs", RecordSettings(repeat=False, sandbox=Confinement.TRUSTED), workers=1
+    )
     run, html = tmp_path / "nano.json", tmp_path / "mistake.html"
     recorded = str(tmp_path / "runs")
     for arguments in (

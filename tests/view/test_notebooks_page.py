@@ -10,6 +10,7 @@ from deskcheck.notebook.check.check import (
     Report,
     check_notebooks,
 )
+from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.view import notebooks_page
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
@@ -28,7 +29,7 @@ def html() -> str:
     ]
     if len(found) != len(NAMES):
         pytest.skip("no notebooks here (DESKCHECK_SHARED): would have proved that a check of them is shown")
-    return notebooks_page(check_notebooks(found, runs=2, workers=1, confinement=Confinement.TRUSTED))
+    return notebooks_page(check_notebooks(found, CheckSettings(sandbox=Confinement.TRUSTED)))
 
 
 def shown(page: Page) -> int:

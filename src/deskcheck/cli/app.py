@@ -11,14 +11,15 @@ import typer
 
 from deskcheck import __version__
 from deskcheck.cli.asking import ask, report
-from deskcheck.cli.commands import Commands
+from deskcheck.cli.common.commands import Commands
+from deskcheck.cli.common.configuration import configuration
+from deskcheck.cli.common.jobs import compact, status
+from deskcheck.cli.common.output import standard_streams
 from deskcheck.cli.environments import environments
 from deskcheck.cli.folders import dedup, export, pull, push
-from deskcheck.cli.jobs import compact, status
 from deskcheck.cli.names import doctor, list_models, list_names
 from deskcheck.cli.notebooks import notebooks
 from deskcheck.cli.offline import questions, score
-from deskcheck.cli.output import standard_streams
 from deskcheck.cli.recording import check, record
 from deskcheck.cli.teaching import lessons, step, teach
 from deskcheck.cli.viewing import show, view
@@ -42,11 +43,13 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _options(
+    ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass
+    if not ctx.resilient_parsing:  # not for completion in a shell
+        ctx.default_map = configuration(ctx.command, ctx)
 
 
 VERBS, GROUPS, ABOUT = "Commands", "Groups of commands", "About this installation"

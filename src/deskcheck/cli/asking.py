@@ -15,9 +15,17 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
-from deskcheck.cli.jobs import duration
-from deskcheck.cli.output import Console, Json, console_out, has_browser, kept_page, messages, say, write_text
-from deskcheck.cli.tables import print_steps, print_table, with_interval
+from deskcheck.cli.common.output import (
+    Console,
+    Json,
+    console_out,
+    has_browser,
+    kept_page,
+    messages,
+    say,
+    write_text,
+)
+from deskcheck.cli.common.tables import print_steps, print_table, with_interval
 from deskcheck.errors import InputError
 
 Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of recordings.")]
@@ -260,6 +268,8 @@ def live_text(answered: Any, seconds: float) -> str:
         parts.append(f"{answered.retries} requests again")
     new = answered.done - answered.before
     if new and answered.done < answered.total:
+        from deskcheck.scale.job import duration
+
         parts.append(f"{duration(seconds / new * (answered.total - answered.done))} left")
     return ", ".join(parts)
 

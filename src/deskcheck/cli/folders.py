@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deskcheck.cli.output import Json, progress_bar, say, says_when_interrupted
+from deskcheck.cli.common.output import Json, progress_bar, say, says_when_interrupted
 
 Uri = Annotated[
     str,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from deskcheck.cli.output import Json, console_out
+from deskcheck.cli.common.output import Json, console_out
 from deskcheck.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.tracer import tracer_class
@@ -41,8 +41,8 @@ def list_models(as_json: Json = False) -> None:
 
 def doctor(as_json: Json = False) -> None:
     """What this kernel gives to confine programs with, what is missing, and what that means; the tracer."""
+    from deskcheck.recorder.programs import SLOW
     from deskcheck.sandbox.layers import layers, refusals
-    from deskcheck.sandbox.record.recorder import SLOW
 
     found, why_not = layers(), refusals()
     tracer = tracer_class().name

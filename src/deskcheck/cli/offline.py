@@ -1,7 +1,6 @@
 """Commands for models that answer elsewhere: `offline questions` and `offline score`."""
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,9 +20,10 @@ from deskcheck.cli.asking import (
     names,
     print_excluded,
 )
-from deskcheck.cli.jobs import On, RayAddress, ReplaceShards, asked_shards, job_progress, print_job
-from deskcheck.cli.output import Json, console_out, counts_text, say
-from deskcheck.cli.tables import print_table, with_interval
+from deskcheck.cli.common.jobs import Work, job_progress, print_job
+from deskcheck.cli.common.options import with_options
+from deskcheck.cli.common.output import Json, console_out, counts_text, say
+from deskcheck.cli.common.tables import print_table, with_interval
 from deskcheck.sandbox.confinement import Confinement
 
 
@@ -69,6 +69,7 @@ def questions(
     print_excluded(console_out(), excluded)
 
 
+@with_options
 def score(
     questions_file: Annotated[
         Path, typer.Argument(metavar="QUESTIONS", help="What `deskcheck offline questions` wrote.")
@@ -80,14 +81,8 @@ def score(
             help='JSON lines: {"id": of the question, "completion": text}; "model" and other keys are kept.',
         ),
     ],
+    *,
     out: Annotated[Path, typer.Option("--out", help="Folder for the scores.")],
-    shards: Annotated[
-        int | None,
-        typer.Option("--shards", min=1, metavar="N", help="Answers of a shard, about (2000; docs/scale.md)."),
-    ] = None,
-    on: On = None,
-    ray_address: RayAddress = None,
-    replace_shards: ReplaceShards = False,
     samples: Annotated[
         bool,
         typer.Option(
@@ -95,10 +90,10 @@ def score(
             help="Several answers of a model to a question are samples: their mean counts.",
         ),
     ] = False,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that mark here.")] = os.cpu_count() or 1,
     sandbox: Annotated[
         Confinement, typer.Option(help="How closely answers that are run are confined.")
     ] = Confinement.STRICT,
+    work: Work,
     as_json: Json = False,
 ) -> None:
     """Score answers that models gave elsewhere, as `ask` does; answers to input questions are run.
@@ -109,16 +104,14 @@ def score(
     ours."""
     from deskcheck.ask.job import SIZE, mark_in_shards
 
-    asked = asked_shards(shards or SIZE, on, ray_address, replace_shards)
-    assert asked is not None
     with job_progress(out, as_json) as tell:
         marks, done = mark_in_shards(
             questions_file,
             answers,
             out,
-            runner=asked.runner(workers),
-            size=asked.size,
-            replace=asked.replace,
+            runner=work.runner(),
+            size=work.shards or SIZE,
+            replace=work.replace,
             samples=samples,
             confinement=sandbox,
             progress=tell,

@@ -4,10 +4,9 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -15,18 +14,9 @@ from typing import Annotated, Any
 
 import typer
 
-from deskcheck.cli.jobs import (
-    AskedShards,
-    On,
-    RayAddress,
-    ReplaceShards,
-    Shards,
-    asked_shards,
-    job_progress,
-    print_job,
-    totals_text,
-)
-from deskcheck.cli.output import (
+from deskcheck.cli.common.jobs import WORK, Work, print_job, stopped, totals_text
+from deskcheck.cli.common.options import Panel, refuse_others, with_options
+from deskcheck.cli.common.output import (
     Json,
     counted,
     counts_text,
@@ -38,11 +28,16 @@ from deskcheck.cli.output import (
     show_trace,
 )
 from deskcheck.errors import InputError
+from deskcheck.notebook.settings import NotebookSettings
+from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.tracer import tracer_class
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.sandbox.limits import Limits
+from deskcheck.scale.spread import Spread
+
+PROGRAMS, NOTEBOOKS, TESTS = "Programs", "Notebooks", "Tests of a project (pytest:PATH)"
 
 
+@with_options
 def record(
     sources: Annotated[
         list[str],
@@ -56,264 +51,85 @@ def record(
             "june:LOG.csv.",
         ),
     ],
+    *,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder for the recordings; one program without it is shown instead."),
+        typer.Option("--out", help="Folder for the recordings. Without it one program is shown instead."),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Programs that run at once.")] = os.cpu_count() or 1,
-    repeat: Annotated[
-        bool,
-        typer.Option(
-            help="Run programs again under another hash seed, notebooks in another kernel; say where they "
-            "differ, of programs also why."
-        ),
-    ] = True,
-    runs: Annotated[
-        int,
-        typer.Option(
-            min=2, help="Runs of each program or notebook that are compared, each under another hash seed."
-        ),
-    ] = 2,
-    clock: Annotated[
-        datetime | None,
-        typer.Option(help="All clocks start from this moment (UTC) and advance by --tick-s at each reading."),
-    ] = None,
-    tick_s: Annotated[float, typer.Option("--tick-s", min=0, help="0: --clock stands still.")] = 0.001,
-    random_seed: Annotated[
-        int | None, typer.Option("--random-seed", help="Of random, os.urandom, secrets, uuid4 and numpy.")
-    ] = None,
-    turns: Annotated[bool, typer.Option("--turns", help="Threads take turns only where one waits.")] = False,
-    level: Annotated[
-        Level, typer.Option(help="Record every line, or before every instruction too.")
-    ] = Level.LINE,
-    cpu_s: Annotated[float, typer.Option("--cpu-s", min=0.1, help="CPU time a run may use.")] = 20.0,
-    max_events: Annotated[
-        int | None,
-        typer.Option(
-            "--max-events",
-            min=1,
-            help="Events recorded of each thread: 1,000,000; of a call in a test 5,000.",
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Record this alone, of what would be: a function or class (with what is inside it), "
-            "MODULE, MODULE.FUNCTION, FILE.py or FILE.py::FUNCTION. May be given again.",
-        ),
-    ] = None,
-    call_depth: Annotated[
-        int | None,
-        typer.Option(
-            "--call-depth", min=1, help="Calls inside one another that are recorded; deeper ones are counted."
-        ),
-    ] = None,
-    max_repetitions: Annotated[
-        int | None,
-        typer.Option(
-            "--max-repetitions",
-            min=1,
-            help="How often a line of a frame is recorded; what a loop does beyond that is counted.",
-        ),
-    ] = None,
-    calls: Annotated[int, typer.Option(min=1, help="pytest: calls kept in all.")] = 1000,
-    per_function: Annotated[
-        int, typer.Option("--per-function", min=1, help="pytest: calls kept of one function.")
-    ] = 10,
-    package: Annotated[
-        list[str] | None,
-        typer.Option(help="pytest: a package whose functions are recorded, instead of the project's folder."),
-    ] = None,
-    python: Annotated[
-        str | None, typer.Option(help="pytest: the interpreter that has what the tests need.")
-    ] = None,
-    suite_s: Annotated[
-        float, typer.Option("--suite-s", min=1, help="pytest: seconds that the tests may take.")
-    ] = 1800.0,
-    suite_times: Annotated[
-        float,
-        typer.Option(
-            "--suite-times",
-            min=3,
-            metavar="N",
-            help="pytest: recording may take N times the CPU time that the tests take by themselves.",
-        ),
-    ] = 20.0,
-    mask: Annotated[
-        bool, typer.Option(help="pytest: take environment variables out of what is recorded.")
-    ] = True,
-    sandbox: Annotated[
-        Confinement,
-        typer.Option(help="How closely programs are confined ('trusted': your own code). Not for pytest."),
-    ] = Confinement.STRICT,
-    environment: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The environment (`deskcheck env`) of programs that name none. Not for pytest.",
-        ),
-    ] = None,
-    shards: Shards = None,
-    on: On = None,
-    ray_address: RayAddress = None,
-    replace_shards: ReplaceShards = False,
+    programs: Annotated[RecordSettings, Panel(PROGRAMS, "programs")],
+    notebooks: Annotated[NotebookSettings, Panel(NOTEBOOKS, "notebooks")],
+    tests: Annotated[SuiteSettings, Panel(TESTS, "pytest:PATH")],
+    work: Work,
     inputs_by: Annotated[
         str | None,
         typer.Option(
             "--inputs-by",
             metavar="MODEL",
             help="inputs: also ask this model, any that Inspect reaches, for inputs of each function.",
+            rich_help_panel=PROGRAMS,
         ),
     ] = None,
-    cell_s: Annotated[
-        float, typer.Option("--cell-s", min=0.1, help="Notebooks: seconds that a cell may take.")
-    ] = 60.0,
-    notebook_s: Annotated[
-        float, typer.Option("--notebook-s", min=0.1, help="Notebooks: seconds that all its cells may take.")
-    ] = 600.0,
-    cell_order: Annotated[
-        str,
-        typer.Option("--cell-order", help="Notebooks: run from the 'top' down, or by execution 'count'."),
-    ] = "top",
     as_json: Json = False,
 ) -> None:
-    """Run programs in a sandbox and keep every line with the state of its variables."""
-    _refuse_inputs_by(inputs_by, sources)
-    shards_of = asked_shards(shards, on, ray_address, replace_shards)
-    if shards_of is not None:
-        _refuse_shards(sources)
-    if any(_are_notebooks(source) for source in sources):
-        options: dict[str, Any] = {
-            "confinement": sandbox,
-            "order": cell_order,
-            "runs": runs if repeat else 1,
-            "workers": workers,
-        }
-        _record_notebooks(sources, out, options, cell_s=cell_s, notebook_s=notebook_s, as_json=as_json)
-        return
-    asked = _sources(sources)
-    options = {
-        "workers": workers,
-        "repeat": repeat,
-        "runs": runs,
-        "fixed": _fixed(clock, tick_s, random_seed, turns),
-        "limits": _limits(cpu_s),
-        "trace_limits": TraceLimits(
-            events=max_events or 1_000_000,
-            only=tuple(only or ()),
-            call_depth=call_depth,
-            repetitions=max_repetitions,
-        ),
-        "level": level,
-        "confinement": sandbox,
-        "environment": environment,
-    }
-    if any(_is_suite(source) for source, _ in asked):
-        options |= {
-            "calls": calls,
-            "per_function": per_function,
-            "wall_s": suite_s,
-            "times": suite_times,
-            "mask": mask,
-        }
-        _record_suite(
-            sources, out, options, max_events, packages=package or [], python=python, as_json=as_json
-        )
-    elif shards_of is not None:
-        _record_in_shards(_programs(asked, inputs_by), out, options, shards_of, as_json=as_json)
-    elif out is not None:
-        _record_in_folder(_programs(asked, inputs_by), out, options, as_json=as_json)
+    """Run programs in a sandbox and keep every line with the state of its variables.
+
+    Exit status: 0 all is well, 1 nothing was recorded or some recordings differ from the reference tracer's,
+    2 a wrong call or an error of ours, 130 interrupted."""
+    from deskcheck.recorder.record import Kind, kind_of
+
+    if inputs_by is not None and not any(map(_LOOKS_FOR_INPUTS.match, sources)):
+        raise InputError(f"--inputs-by {inputs_by}: goes with a source inputs:FILE.py.")
+    kind = kind_of(sources)
+    panel, settings = {
+        Kind.PROGRAMS: (PROGRAMS, replace(programs, limits=_with_wall_time(programs.limits))),
+        Kind.TESTS: (TESTS, replace(tests, limits=_with_wall_time(tests.limits))),
+        Kind.NOTEBOOKS: (NOTEBOOKS, notebooks),
+    }[kind]
+    refuse_others(panel, WORK)
+    if out is not None:
+        _record_in_folder(sources, out, settings, work, inputs_by, as_json=as_json)
+    elif work.in_shards:
+        raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
+    elif kind is Kind.PROGRAMS:
+        _record_and_show(sources, programs, as_json=as_json)
     else:
-        _record_and_show(asked, options, as_json=as_json)
-
-
-# -- what goes together ----------------------------------------------------------------------------
+        raise InputError(f"{sources[0]}: recordings of {kind} need a folder: add --out FOLDER.")
 
 
 _LOOKS_FOR_INPUTS = re.compile(r"inputs[,:]")
 
 
-def _refuse_inputs_by(model: str | None, sources: list[str]) -> None:
-    if model is not None and not any(_LOOKS_FOR_INPUTS.match(source) for source in sources):
-        raise InputError(f"--inputs-by {model}: goes with a source inputs:FILE.py.")
-
-
-def _refuse_shards(sources: list[str]) -> None:
-    if any(_are_notebooks(source) or _is_suite(source) for source in sources):
-        raise InputError("--shards, --on, --ray-address, --replace: not for notebooks and pytest.")
-
-
-def _are_notebooks(source: str) -> bool:
-    return source.endswith(".ipynb") or source.startswith(("notebooks:", "history:", "june:"))
-
-
-def _is_suite(source: str) -> bool:
-    return source.startswith("pytest:")
-
-
-def _sources(texts: list[str]) -> list[tuple[str, str | None]]:
-    """Sources with their argument lists: an argument list follows the call it belongs to."""
-    asked: list[tuple[str, str | None]] = []
-    for text in texts:
-        if asked and "::" in asked[-1][0] and asked[-1][1] is None and not _may_be_source(text):
-            asked[-1] = (asked[-1][0], text)
-        else:
-            asked.append((text, None))
-    return asked
-
-
-def _may_be_source(text: str) -> bool:
-    """Whether a word after a call is not meant as its arguments, however wrongly written."""
-    if text.lstrip().startswith("("):
-        return False
-    named = re.match(r"[\w+-]+(,[\w=+-]+)*:", text) or "::" in text or text.endswith((".py", ".jsonl", ".gz"))
-    return bool(named) or text.replace(".", "_").isidentifier() or os.path.exists(text)
-
-
-def _fixed(clock: datetime | None, tick_s: float, random_seed: int | None, turns: bool) -> Any:
-    from deskcheck.sandbox.determinism import Determinism
-
-    if clock is not None and clock.year < 1970:
-        raise InputError(f"--clock {clock:%Y-%m-%d}: lies before 1970-01-01, where clocks begin.")
-    return Determinism(
-        clock=None if clock is None else clock.replace(tzinfo=UTC).timestamp(),
-        tick_s=tick_s,
-        random_seed=random_seed,
-        turns=turns or None,
-    )
-
-
-def _limits(cpu_s: float) -> Any:
-    from deskcheck.sandbox.limits import Limits
-
-    return Limits(cpu_s=cpu_s, wall_s=max(60.0, 3 * cpu_s))
-
-
-# -- programs --------------------------------------------------------------------------------------
-
-
-def _programs(asked: list[tuple[str, str | None]], inputs_by: str | None = None) -> Iterator[Any]:
-    """Those of all sources, each of which is looked up before the first program is given out. inputs_by: the
-    model that is asked for inputs too."""
-    from deskcheck import corpus
-
-    with ExitStack() as stack:
-        propose = None if inputs_by is None else stack.enter_context(_proposer(inputs_by))
-        found = [
-            corpus.programs(source, arguments, note=_note, propose=propose) for source, arguments in asked
-        ]
-        return _all_of(found, stack.pop_all())
+def _with_wall_time(limits: Limits) -> Limits:
+    """With time on the clock for the CPU time that may be used."""
+    return replace(limits, wall_s=max(limits.wall_s, 3 * limits.cpu_s))
 
 
 def _note(text: str) -> None:
     say(f"note: {text}")
 
 
-def _all_of(found: list[Iterator[Any]], held: ExitStack) -> Iterator[Any]:
-    with held:
-        for programs in found:
-            yield from programs
+# -- into a folder ---------------------------------------------------------------------------------
+
+
+def _record_in_folder(
+    sources: list[str], out: Path, settings: Any, work: Spread, inputs_by: str | None, *, as_json: bool
+) -> None:
+    from deskcheck.recorder.record import record as record_sources
+
+    said = f"interrupted: what was recorded is in {out}; the same command goes on from there"
+    with ExitStack() as stack:
+        propose = None if inputs_by is None else stack.enter_context(_proposer(inputs_by))
+        advance = stack.enter_context(progress_told(as_json))
+        stack.enter_context(says_when_interrupted(stopped(out) if work.in_shards else said))
+        done = record_sources(
+            *sources, out=out, settings=settings, spread=work, propose=propose, progress=advance, note=_note
+        )
+    if as_json:
+        print(json.dumps(done.to_dict()))
+    else:
+        _print_done(done, out, in_shards=work.in_shards)
+    if status := _status(done):
+        raise typer.Exit(status)
 
 
 def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
@@ -322,29 +138,85 @@ def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
     return proposer(model)
 
 
-def _record_in_folder(programs: Iterator[Any], out: Path, options: dict[str, Any], *, as_json: bool) -> None:
-    from deskcheck.sandbox.record.recorder import record_all
+def _status(done: Any) -> int:
+    """The exit status of a recording."""
+    from deskcheck.recorder.record import Kind
 
-    stopped = f"interrupted: what was finished is in {out}; the same command goes on from there"
-    with progress_bar(as_json) as advance, says_when_interrupted(stopped):
-        summary = record_all(
-            programs, out, progress=lambda program, ending: advance(program.id), note=_note, **options
-        )
-        agreement = _compare_some(summary.recorded, out, options["workers"], as_json)
-    if as_json:
-        print(json.dumps(summary.to_dict() | _told_of(agreement)))
+    summary = done.summary
+    if done.kind is Kind.TESTS:
+        return 0
+    if done.kind is Kind.NOTEBOOKS:
+        return 1 if summary.problems else 0
+    problems, there = (
+        (summary.totals.problems, summary.totals.programs)
+        if hasattr(summary, "totals")
+        else (summary.problems, summary.recorded + summary.skipped)
+    )
+    if problems:
+        return 2
+    return 0 if there and not (done.agreement is not None and done.agreement.different) else 1
+
+
+def _print_done(done: Any, out: Path, *, in_shards: bool) -> None:
+    from deskcheck.recorder.record import Kind
+
+    if done.kind is Kind.NOTEBOOKS:
+        _print_notebooks(done.summary, out)
+    elif done.kind is Kind.TESTS:
+        _print_suite(done.summary, out)
+    elif in_shards:
+        recorded = counted(done.summary.recorded, "program")
+        print(f"recorded {recorded} in {out}, which holds {totals_text(done.summary.totals)}")
+        print_job(done.summary)
     else:
-        _print_programs(summary, out)
-        if agreement is not None:
-            _print_agreement(agreement)
+        _print_programs(done.summary, out)
+    if done.agreement is not None:
+        _print_agreement(done.agreement)
+
+
+# -- one program, shown -----------------------------------------------------------------------------
+
+
+def _record_and_show(sources: list[str], settings: RecordSettings, *, as_json: bool) -> None:
+    from deskcheck.recorder.programs import record_programs
+    from deskcheck.recording.reader import Recordings
+
+    program = _only_program(sources)
+    said = "interrupted: nothing was kept; with --out FOLDER, what is finished is"
+    with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder, says_when_interrupted(said):
+        summary = record_programs([program], folder, settings, note=_note)
+        summary.files = []
+        if as_json:
+            print(json.dumps(summary.to_dict()))
+        else:
+            show_trace(next(iter(Recordings(folder))))
     if summary.problems:
         raise typer.Exit(2)
-    if not (summary.recorded or summary.skipped) or (agreement is not None and agreement.different):
-        raise typer.Exit(1)
 
 
-def _told_of(agreement: Any) -> dict[str, Any]:
-    return {} if agreement is None else {"against_reference": agreement.to_dict()}
+def _only_program(sources: list[str]) -> Any:
+    """The one program that the sources name. Raises InputError where there are more, or none."""
+    from deskcheck.corpus import PUBLISHED
+    from deskcheck.recorder.record import programs_of
+
+    several = InputError(
+        "recordings of more than one program need a folder: add --out FOLDER. "
+        "(One program, FILE.py or FILE.py::FUNCTION '(ARGUMENTS)', is shown without it.)"
+    )
+    if any(source in PUBLISHED for source in sources):  # it would be fetched first
+        raise several
+    programs = programs_of(sources, note=_note)
+    if any(map(_LOOKS_FOR_INPUTS.match, sources)):  # it would be looked for first
+        raise several
+    found = list(islice(programs, 2))
+    if not found:
+        raise InputError(f"{' '.join(sources)}: has no programs, so nothing was run.")
+    if len(found) > 1:
+        raise several
+    return found[0]
+
+
+# -- what was done, in words ------------------------------------------------------------------------
 
 
 def _print_programs(summary: Any, out: Path) -> None:
@@ -358,120 +230,6 @@ def _print_programs(summary: Any, out: Path) -> None:
     print_list("our own failures", summary.problems)
 
 
-def _record_in_shards(
-    programs: Iterator[Any], out: Path | None, options: dict[str, Any], asked: AskedShards, *, as_json: bool
-) -> None:
-    from deskcheck.sandbox.record.recorder import SLOW, RecordSettings
-    from deskcheck.scale import record_job
-
-    if out is None:
-        raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
-    workers = options.pop("workers")
-    runner = asked.runner(workers)
-    if tracer_class().name == "reference":
-        _note(SLOW)
-    with job_progress(out, as_json) as tell:
-        summary = record_job(
-            programs,
-            out,
-            runner=runner,
-            settings=RecordSettings(**options),
-            size=asked.size,
-            replace=asked.replace,
-            progress=tell,
-        )
-    agreement = _compare_some(summary.recorded, out, workers, as_json)
-    if as_json:
-        print(json.dumps(summary.to_dict() | _told_of(agreement)))
-    else:
-        recorded = counted(summary.recorded, "program")
-        print(f"recorded {recorded} in {out}, which holds {totals_text(summary.totals)}")
-        print_job(summary)
-        if agreement is not None:
-            _print_agreement(agreement)
-    if summary.totals.problems:
-        raise typer.Exit(2)
-    if not summary.totals.programs or (agreement is not None and agreement.different):
-        raise typer.Exit(1)
-
-
-def _record_and_show(asked: list[tuple[str, str | None]], options: dict[str, Any], *, as_json: bool) -> None:
-    from deskcheck.recording.reader import Recordings
-    from deskcheck.sandbox.record.recorder import record_all
-
-    program = _only_program(asked)
-    stopped = "interrupted: nothing was kept; with --out FOLDER, what is finished is"
-    with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder, says_when_interrupted(stopped):
-        summary = record_all([program], folder, note=_note, **options)
-        summary.files = []
-        if as_json:
-            print(json.dumps(summary.to_dict()))
-        else:
-            show_trace(next(iter(Recordings(folder))))
-    if summary.problems:
-        raise typer.Exit(2)
-
-
-def _only_program(asked: list[tuple[str, str | None]]) -> Any:
-    """The one program that the sources name. Raises InputError where there are more, or none."""
-    from deskcheck.corpus import PUBLISHED
-
-    several = InputError(
-        "recordings of more than one program need a folder: add --out FOLDER. "
-        "(One program, FILE.py or FILE.py::FUNCTION '(ARGUMENTS)', is shown without it.)"
-    )
-    if any(source in PUBLISHED for source, _ in asked):  # it would be fetched first
-        raise several
-    programs = _programs(asked)
-    if any(_LOOKS_FOR_INPUTS.match(source) for source, _ in asked):  # it would be looked for first
-        raise several
-    found = list(islice(programs, 2))
-    if not found:
-        raise InputError(f"{' '.join(source for source, _ in asked)}: has no programs, so nothing was run.")
-    if len(found) > 1:
-        raise several
-    return found[0]
-
-
-# -- notebooks -------------------------------------------------------------------------------------
-
-
-def _record_notebooks(
-    sources: list[str],
-    out: Path | None,
-    options: dict[str, Any],
-    *,
-    cell_s: float,
-    notebook_s: float,
-    as_json: bool,
-) -> None:
-    from deskcheck.notebook.kernel.record import record_notebooks
-    from deskcheck.notebook.kernel.replayer import ReplayLimits
-    from deskcheck.notebook.state.capture import StateLimits
-
-    others = [source for source in sources if not _are_notebooks(source)]
-    if others:
-        raise InputError(f"{others[0]}: is no notebook, and those are recorded by themselves.")
-    if out is None:
-        raise InputError(f"{sources[0]}: recordings of notebooks need a folder: add --out FOLDER.")
-    stopped = f"interrupted: what was recorded is in {out}; the same command goes on from there"
-    with progress_bar(as_json) as advance, says_when_interrupted(stopped):
-        summary = record_notebooks(
-            sources,
-            out,
-            limits=ReplayLimits(cell_s=cell_s, notebook_s=notebook_s),
-            state=StateLimits(),
-            progress=lambda name: advance(name),
-            **options,
-        )
-    if as_json:
-        print(json.dumps(summary.to_dict()))
-    else:
-        _print_notebooks(summary, out)
-    if summary.problems:
-        raise typer.Exit(1)
-
-
 def _print_notebooks(summary: Any, out: Path) -> None:
     ends, cells = counts_text(summary.by_ending), counts_text(summary.cells)
     recorded = counted(summary.recorded, "notebook")
@@ -481,65 +239,6 @@ def _print_notebooks(summary: Any, out: Path) -> None:
     print_list("not repeatable", summary.not_repeatable)
     print_list("notebooks that could not be run", summary.problems)
     print_list("noted", summary.notes)
-
-
-# -- tests of a project ----------------------------------------------------------------------------
-
-
-def _record_suite(
-    sources: list[str],
-    out: Path | None,
-    options: dict[str, Any],
-    max_events: int | None,
-    *,
-    packages: list[str],
-    python: str | None,
-    as_json: bool,
-) -> None:
-    from deskcheck.corpus.suite.suite import find_suite, record_suite
-
-    _refuse_environment(options["environment"])
-    if len(sources) != 1:
-        raise InputError(
-            f"{sources[0]}: the tests of a project are recorded by themselves: name one pytest:PATH."
-        )
-    if out is None:
-        raise InputError(f"{sources[0]}: recordings of a project's calls need a folder: add --out FOLDER.")
-    suite = find_suite(sources[0], packages=packages, python=python)
-    options = _suite_options(sources[0], options, max_events)
-    stopped = f"interrupted: what was recorded is in {out}; the same command goes on from there"
-    with progress_told(as_json) as advance, says_when_interrupted(stopped):
-        summary = record_suite(suite, out, progress=advance, **options)
-    if as_json:
-        print(json.dumps(summary.to_dict()))
-    else:
-        _print_suite(summary, out)
-
-
-def _refuse_environment(name: str | None) -> None:
-    if name is not None:
-        raise InputError(
-            f"--environment {name}: tests run with an interpreter that is named by its path: "
-            "use --python. (Where each environment has it: deskcheck env list.)"
-        )
-
-
-def _suite_options(source: str, given: dict[str, Any], max_events: int | None) -> dict[str, Any]:
-    """Those that go with tests, which run as their owner runs them; events are bounded as tests' are."""
-    from deskcheck.corpus.suite.suite import LIMITS
-
-    if given["level"] is not Level.LINE:
-        raise InputError(f"{source}: calls in tests are recorded at line level: leave --level out.")
-    if given["fixed"].said or given["runs"] != 2:
-        raise InputError(
-            f"{source}: the tests run as their owner runs them: "
-            "leave out --clock, --random-seed, --turns and --runs."
-        )
-    of_programs = ("level", "fixed", "runs", "confinement", "environment")
-    options = {name: value for name, value in given.items() if name not in of_programs}
-    asked: TraceLimits = given["trace_limits"]
-    options["trace_limits"] = replace(LIMITS, events=max_events or LIMITS.events, **asked.leaving_out)
-    return options
 
 
 def _print_suite(summary: Any, out: Path) -> None:
@@ -632,8 +331,8 @@ def check(
 def _check_against(
     folder: Path, share: float, seed: int, workers: int, sandbox: Confinement | None, *, as_json: bool
 ) -> None:
+    from deskcheck.recorder.against import against_reference
     from deskcheck.recording.reader import Recordings
-    from deskcheck.sandbox.record.against import against_reference
 
     with progress_bar(as_json) as advance:
         found = against_reference(
@@ -645,22 +344,6 @@ def _check_against(
         _print_agreement(found)
     if found.different or not found.compared:
         raise typer.Exit(1)
-
-
-_MANY, _SOME = 1000, 20
-"""Of more new recordings than the first, so many are recorded again by the reference tracer."""
-
-
-def _compare_some(new: int, out: Path, workers: int, as_json: bool) -> Any:
-    """What `against_reference` finds of some recordings, where many were made. None where they were not, or
-    by the reference itself."""
-    from deskcheck.recording.reader import Recordings
-    from deskcheck.sandbox.record.against import REFERENCE, against_reference
-
-    if new <= _MANY or tracer_class().name == REFERENCE:
-        return None
-    with progress_bar(as_json) as advance:
-        return against_reference(Recordings(out), most=_SOME, workers=workers, progress=advance)
 
 
 def _print_agreement(found: Any) -> None:

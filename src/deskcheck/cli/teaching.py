@@ -1,7 +1,6 @@
 """Commands that teach models and run programs in them: `lessons`, `teach`, `models step`."""
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -10,17 +9,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from deskcheck.cli.jobs import (
-    AskedShards,
-    On,
-    RayAddress,
-    ReplaceShards,
-    Shards,
-    asked_shards,
-    job_progress,
-    print_job,
-)
-from deskcheck.cli.output import (
+from deskcheck.cli.common.jobs import Work, job_progress, print_job
+from deskcheck.cli.common.options import with_options
+from deskcheck.cli.common.output import (
     Json,
     console_out,
     progress_bar,
@@ -28,16 +19,19 @@ from deskcheck.cli.output import (
     say,
     says_when_interrupted,
 )
-from deskcheck.cli.tables import print_steps
+from deskcheck.cli.common.tables import print_steps
 from deskcheck.errors import InputError, MissingExtra, RecordingError
 from deskcheck.files import write_file
 from deskcheck.notation import NOTATIONS
+from deskcheck.scale.spread import Spread
 
 _BUDGET = 8_000
 
 
+@with_options
 def lessons(
     runs: Annotated[list[Path], typer.Argument(metavar="RUNS...", help="Folders of recordings.")],
+    *,
     out: Annotated[Path, typer.Option("--out", help="Folder for the lessons.")],
     notation: Annotated[
         str, typer.Option("--notation", "-n", help=f"Which, with commas: {', '.join(NOTATIONS)}.")
@@ -81,13 +75,7 @@ def lessons(
             "`deskcheck record` takes. May be given again.",
         ),
     ] = None,
-    shards: Shards = None,
-    on: On = None,
-    ray_address: RayAddress = None,
-    replace_shards: ReplaceShards = False,
-    workers: Annotated[
-        int, typer.Option(min=1, help="With --shards: processes that make lessons at once.")
-    ] = os.cpu_count() or 1,
+    work: Work,
     as_json: Json = False,
 ) -> None:
     """Write recordings out as lessons: Parquet rows with prompt, completion, tokens and labels."""
@@ -107,9 +95,8 @@ def lessons(
         any_licence=any_licence,
         without=tuple(without or ()),
     )
-    asked = asked_shards(shards, on, ray_address, replace_shards)
-    if asked is not None:
-        _lessons_in_shards(runs, out, settings, asked, workers, as_json=as_json)
+    if work.in_shards:
+        _lessons_in_shards(runs, out, settings, work, as_json=as_json)
         return
     stopped = f"interrupted: the shards that are whole are in {out}; the same command goes on from there"
     with progress_bar(as_json) as advance, says_when_interrupted(stopped):
@@ -122,9 +109,8 @@ def lessons(
     _show_lessons(out, summary)
 
 
-def _lessons_in_shards(
-    runs: list[Path], out: Path, settings: Any, asked: AskedShards, workers: int, *, as_json: bool
-) -> None:
+def _lessons_in_shards(runs: list[Path], out: Path, settings: Any, work: Spread, *, as_json: bool) -> None:
+    from deskcheck.scale.plan import SIZE
     from deskcheck.teach.lessons.job import build_in_shards
 
     with job_progress(out, as_json) as tell:
@@ -132,9 +118,9 @@ def _lessons_in_shards(
             runs,
             out,
             settings,
-            runner=asked.runner(workers),
-            size=asked.size,
-            replace=asked.replace,
+            runner=work.runner(),
+            size=work.shards or SIZE,
+            replace=work.replace,
             progress=tell,
             note=say,
         )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from deskcheck.cli.output import (
+from deskcheck.cli.common.output import (
     Json,
     console_out,
     has_browser,

@@ -19,7 +19,6 @@ from deskcheck.corpus.readers.inputs import inputs
 from deskcheck.corpus.readers.mutations import PREFIX as MUTATIONS
 from deskcheck.corpus.readers.mutations import mutations
 from deskcheck.corpus.readers.published import PUBLISHED, published_set
-from deskcheck.corpus.suite.suite import PREFIX
 from deskcheck.corpus.text.modules import is_module_name
 from deskcheck.recording import InputError, Program
 
@@ -45,6 +44,8 @@ SOURCES: Mapping[str, str] = {
 """Form of a source -> one line of help."""
 
 _DOCTESTS = "doctests:"
+TESTS = "pytest:"
+"""What begins a source that `deskcheck.recorder.suite` records."""
 _MADE = ("doctests", "family", "generated", "inputs", "mutations", "notebooks", "pytest")
 """Words before a colon that name no set."""
 
@@ -75,12 +76,12 @@ def programs(
         return inputs(source, lambda inner: programs(inner, arguments, note=note), note=note, propose=propose)
     if re.match(rf"{MUTATIONS}[:,]", source):
         return mutations(source, lambda inner: programs(inner, arguments, note=note), note=note)
-    if "::" in source and not source.startswith(PREFIX):
+    if "::" in source and not source.startswith(TESTS):
         file, _, entry = source.rpartition("::")
         return iter([function_in_file(file, entry, arguments, note)])
     if arguments is not None:
         raise InputError(f"{source}: takes no arguments ({arguments}); only FILE.py::FUNCTION does.")
-    if source.startswith(PREFIX):
+    if source.startswith(TESTS):
         raise InputError(
             f"{source}: is recorded by itself, while the tests run (`deskcheck record {source}`)."
         )

@@ -11,6 +11,7 @@ __all__ = [
     "CheckSettings",
     "Difference",
     "Execution",
+    "NotebookSettings",
     "Output",
     "ReplayLimits",
     "State",
@@ -41,10 +42,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from deskcheck.notebook.check.check import CheckSettings, check_notebooks
+    from deskcheck.notebook.check.check import check_notebooks
     from deskcheck.notebook.check.job import check_in_shards
     from deskcheck.notebook.kernel.record import record_notebooks
-    from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+    from deskcheck.notebook.kernel.replayer import replay
+    from deskcheck.notebook.settings import CheckSettings, NotebookSettings, ReplayLimits
     from deskcheck.notebook.state.capture import StateLimits, register
     from deskcheck.notebook.state.settings import register_settings
     from deskcheck.notebook.state.state import State, Variable, states
@@ -59,7 +61,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     **dict.fromkeys(("StateLimits", "register"), "state.capture"),
-    **dict.fromkeys(("CheckSettings", "check_notebooks"), "check.check"),
+    "check_notebooks": "check.check",
     **dict.fromkeys(("Agreement", "Difference", "Trial", "agreement"), "trial.compare"),
     **dict.fromkeys(("read_trajectory", "trajectories", "write_trajectory"), "trajectory.file"),
     "read_history": "trajectory.git",
@@ -67,7 +69,8 @@ _HOMES = {
     "check_in_shards": "check.job",
     "read_june": "trajectory.june",
     "record_notebooks": "kernel.record",
-    **dict.fromkeys(("ReplayLimits", "replay"), "kernel.replayer"),
+    **dict.fromkeys(("CheckSettings", "NotebookSettings", "ReplayLimits"), "settings"),
+    "replay": "kernel.replayer",
     "register_settings": "state.settings",
     **dict.fromkeys(("State", "Variable", "states"), "state.state"),
     **dict.fromkeys(("Cell", "Execution", "Output", "Status", "Trajectory"), "trajectory.trajectory"),

@@ -42,6 +42,8 @@ from deskcheck.recording.spool import (
 
 # Whichever comes first ends a row group of a shard; in bytes for the reason given at `spool._BATCH_BYTES`.
 _GROUP_ROWS, _GROUP_BYTES = 65_536, 16 << 20
+TABLES = ("recordings", "events")
+"""The files of a shard. The first is put in its place last: it is the commit."""
 
 
 class Writer:
@@ -368,3 +370,30 @@ class ShardFile:
             self._writer.close()
         except (OSError, pa.ArrowException):  # what happened first is what to report
             pass
+
+
+def join_shards(
+    sources: list[dict[str, Path]], into: dict[str, Path], told: dict[str, str] | None = None
+) -> None:
+    """Write several shards as one, row group by row group. Both: the path of each table. told: for the
+    metadata of the recordings file."""
+    first_row = 0
+    schema = RECORDINGS_SCHEMA.with_metadata({**RECORDINGS_SCHEMA.metadata, **(told or {})})
+    with (
+        ShardFile(into["events"], "events", EVENTS_SCHEMA) as events,
+        ShardFile(into["recordings"], "recordings", schema) as recordings,
+    ):
+        for source in sources:
+            with pq.ParquetFile(source["recordings"], pre_buffer=False) as file:
+                for group in range(file.num_row_groups):
+                    rows = file.read_row_group(group, use_threads=False).to_pylist()
+                    for row in rows:
+                        row["first_row"] += first_row
+                    recordings.add(pa.RecordBatch.from_pylist(rows, schema=RECORDINGS_SCHEMA))
+            with pq.ParquetFile(source["events"], pre_buffer=False) as file:
+                for group in range(file.num_row_groups):
+                    for batch in file.read_row_group(group, use_threads=False).to_batches():
+                        events.add(batch.cast(EVENTS_SCHEMA))
+                first_row += file.metadata.num_rows
+    for path in into.values():
+        sync(path)

@@ -4,20 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "After",
-    "Cause",
     "Checked",
     "Confinement",
     "Determinism",
     "Limits",
     "Piece",
-    "Repeats",
     "Result",
     "Sandbox",
     "Session",
     "SessionEnded",
     "Snapshot",
     "Workspace",
-    "repeat",
     "run",
 ]
 
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from deskcheck.sandbox.confinement import Confinement
     from deskcheck.sandbox.determinism import Determinism
     from deskcheck.sandbox.limits import Limits
-    from deskcheck.sandbox.record.repeats import Cause, Repeats, repeat
     from deskcheck.sandbox.sandbox import Result, Sandbox, run
     from deskcheck.sandbox.session import After, Piece, Session, SessionEnded, Snapshot
     from deskcheck.sandbox.workspace import Workspace
@@ -36,7 +32,6 @@ _HOMES = {
     "Confinement": "deskcheck.sandbox.confinement",
     "Determinism": "deskcheck.sandbox.determinism",
     "Limits": "deskcheck.sandbox.limits",
-    **dict.fromkeys(("Cause", "Repeats", "repeat"), "deskcheck.sandbox.record.repeats"),
     "Result": "deskcheck.sandbox.sandbox",
     "Sandbox": "deskcheck.sandbox.sandbox",
     **dict.fromkeys(("After", "Piece", "Session", "SessionEnded", "Snapshot"), "deskcheck.sandbox.session"),

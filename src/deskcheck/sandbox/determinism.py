@@ -1,7 +1,23 @@
 """What a program is given in place of what differs from run to run."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from deskcheck.settings import Setting
+
+
+def _since_1970(text: str) -> float:
+    """Seconds since 1970 of a moment, as ISO 8601 writes it; without a zone it is UTC."""
+    from datetime import UTC, datetime  # not in the process that a program runs in
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("is no moment as ISO 8601 writes it, like 2024-05-01 or 2024-05-01T12:00") from None
+    seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
+    if seconds < 0:
+        raise ValueError("lies before 1970-01-01, where clocks begin")
+    return seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +37,17 @@ class Determinism:
     Raises ValueError for a negative clock or tick.
     """
 
-    clock: float | None = None
-    tick_s: float = 0.001
-    random_seed: int | None = None
-    turns: bool | None = None
+    clock: Annotated[
+        float | None,
+        Setting(
+            "All clocks start from this moment (ISO 8601, UTC) and advance by --tick-s at each reading.",
+            metavar="MOMENT",
+            parse=_since_1970,
+        ),
+    ] = None
+    tick_s: Annotated[float, Setting("Seconds. 0: --clock stands still.", min=0)] = 0.001
+    random_seed: Annotated[int | None, Setting("Of random, os.urandom, secrets, uuid4 and numpy.")] = None
+    turns: Annotated[bool | None, Setting("Threads take turns only where one waits.")] = None
     addresses: bool | None = None
 
     def __post_init__(self) -> None:

@@ -1,7 +1,9 @@
 """What a program may use before it is stopped."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from deskcheck.settings import Setting
 
 WALL_TIMES = 3
 """How many times `Limits.wall_s` a run may take in all, with the time in which it waits for a processor."""
@@ -19,7 +21,7 @@ class Limits:
     user, where the program is not root.
     """
 
-    cpu_s: float = 20.0
+    cpu_s: Annotated[float, Setting("CPU time that a run may use.", min=0.1)] = 20.0
     wall_s: float = 60.0
     memory_bytes: int = 4 << 30
     output_bytes: int = 1 << 20

@@ -3,16 +3,15 @@
 A job is a list of shards. A shard is named after all that decides it, so that one that is there need not be
 made again; `work.run_task` makes one, whoever calls it: a process of the pool on this machine (`pool`) or a
 task on a Ray cluster (`ray`). `job.run_job` gives out the work and decides what is tried again. What is done
-is a `Job`: `record.record_job` records programs; lessons are made by `deskcheck.teach.lessons.job`,
+is a `Job`: `deskcheck.recorder.job` records programs; lessons are made by `deskcheck.teach.lessons.job`,
 notebooks checked by `deskcheck.notebook.check.job`.
 
-Not: programs one by one as they come, which `deskcheck.sandbox.record.recorder` records.
+Not: programs one by one as they come, which `deskcheck.recorder.programs` records.
 """
 
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
 from deskcheck.scale.plan import Item, Job
 from deskcheck.scale.pool import LocalPool
-from deskcheck.scale.record import record_job
 from deskcheck.scale.status import Status, status
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "Progress",
     "Runner",
     "Status",
-    "record_job",
     "run_job",
     "status",
 ]

@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError
 from deskcheck.files import sync
 from deskcheck.recording.schema import COMPACTING_NAME, OF_KEY
+from deskcheck.recording.writer import TABLES, join_shards
 from deskcheck.scale.manifest import Line, Totals, add_line, parts_of, read_manifest, write_manifest
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import Plan, digest, read_plan
-from deskcheck.scale.record import TABLES, join
 from deskcheck.scale.work import file_facts
 
 SIZE = 5000
@@ -121,7 +121,7 @@ def _together(place: Place, scratch: Path, group: list[Line]) -> Line:
     name = digest("\n".join(leaf for leaf, _ in leaves))[:32]
     paths = {table: scratch / f"{table}.parquet" for table in TABLES}
     sources = [{table: place.file(table, line["shard"]) for table in TABLES} for line in group]
-    join(sources, paths, {OF_KEY: json.dumps(_begins(place, group))})
+    join_shards(sources, paths, {OF_KEY: json.dumps(_begins(place, group))})
     line = _sum(name, leaves, group, paths)
     add_line(place, line)
     sync(place.manifest)

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
 from deskcheck.errors import DeskcheckError
-from deskcheck.scale.manifest import Line, Totals, add_line, write_manifest
+from deskcheck.scale.manifest import FAILURES, Line, Totals, add_line, write_manifest
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import SIZE, Job, Planning, Shard
 
@@ -68,6 +68,20 @@ class Progress(NamedTuple):
     rate: float | None
     left_s: float | None
     planning: bool = False
+
+    def __str__(self) -> str:
+        left = "" if self.left_s is None else f", {duration(self.left_s)} left"
+        rate = "" if self.rate is None else f"{self.rate:.3g}/s{left}"
+        failed = sum(self.by_outcome[kind] for kind in FAILURES)
+        planning = f"{self.of} planned " if self.planning else ""
+        return planning + rate + (f", {failed} failed" if failed else "")
+
+
+def duration(seconds: float) -> str:
+    """As hours:minutes:seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
 
 
 @dataclass(slots=True)

@@ -10,6 +10,8 @@ from typing import Any
 from deskcheck.scale.place import Place, is_file, write_whole
 from deskcheck.scale.work import sha256
 
+FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_limit")
+"""Outcomes that a reader may want to know the programs of."""
 Line = dict[str, Any]
 """``shard``, ``programs``, ``events``, ``outcomes``, ``not_repeatable``, ``problems``, ``bytes``, ``sha256``,
 ``finished``: docs/scale.md."""

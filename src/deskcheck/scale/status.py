@@ -15,12 +15,10 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.schema import SPOOL_NAME
 from deskcheck.scale.job import finished_inside
-from deskcheck.scale.manifest import Line, Totals, changed_files, read_manifest
+from deskcheck.scale.manifest import FAILURES, Line, Totals, changed_files, read_manifest
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import read_plan
 
-FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_limit")
-"""Outcomes that a reader may want to know the programs of."""
 _FLOCK = "hhqqi4x"
 
 

@@ -45,11 +45,11 @@ def _loop_runs(function: Any) -> InputError:
     name = function.__qualname__
     return InputError(
         f"{name} gives a coroutine, and this thread runs an event loop already, as in a notebook. "
-        f"Record it in another thread: await asyncio.to_thread(deskcheck.record, {name}, ...)"
+        f"Record it in another thread: await asyncio.to_thread(deskcheck.trace, {name}, ...)"
     )
 
 
-def record(
+def trace(
     function: Callable[..., Any],
     /,
     *args: Any,

@@ -3,7 +3,9 @@
 import builtins
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
+
+from deskcheck.settings import Setting
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -34,10 +36,34 @@ class TraceLimits:
     int_digits: int = 4300
     depth: int = 60
     objects: int = 20_000
-    events: int = 1_000_000
-    call_depth: int | None = None
-    repetitions: int | None = None
-    only: tuple[str, ...] = ()
+    events: Annotated[
+        int,
+        Setting(
+            "Events recorded of each thread (1,000,000), or of a call that a test makes (5,000).",
+            min=1,
+            flag="--max-events",
+        ),
+    ] = 1_000_000
+    call_depth: Annotated[
+        int | None,
+        Setting("Calls inside one another that are recorded. Deeper ones are counted.", min=1),
+    ] = None
+    repetitions: Annotated[
+        int | None,
+        Setting(
+            "How often a line of a frame is recorded. What a loop does beyond that is counted.",
+            min=1,
+            flag="--max-repetitions",
+        ),
+    ] = None
+    only: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Record this alone, of what would be: a function or class (with what is inside it), MODULE, "
+            "MODULE.FUNCTION, FILE.py or FILE.py::FUNCTION. May be given again.",
+            metavar="NAME",
+        ),
+    ] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "only", tuple(self.only))  # a list, where it comes from JSON

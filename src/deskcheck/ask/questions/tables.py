@@ -23,7 +23,7 @@ def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
     file runs."""
     if "own" not in recording.program.extra:
         return {}
-    from deskcheck.corpus.suite.reads import nodes_of  # corpus loads pyarrow
+    from deskcheck.recorder.reads import nodes_of  # corpus loads pyarrow
 
     found: dict[tuple[str, str], Value] = {}
     ran: dict[str, set[str]] = {}

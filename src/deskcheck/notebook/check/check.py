@@ -27,12 +27,12 @@ from deskcheck.notebook.check.diff import DiffRow, diff
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
 from deskcheck.notebook.kernel.record import notebook_files
 from deskcheck.notebook.kernel.repeats import Text, text_difference
-from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+from deskcheck.notebook.kernel.replayer import replay
+from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.file import SUFFIX, storable
 from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.trajectory import Cell, Ended, Execution, Output, Status, Trajectory
 from deskcheck.recording.program import Environment
-from deskcheck.sandbox.confinement import Confinement
 
 
 class CellStatus(StrEnum):
@@ -240,53 +240,27 @@ class Report:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckSettings:
-    """How a notebook is checked: `check_notebooks` says what each of these is."""
-
-    limits: ReplayLimits = field(default_factory=ReplayLimits)
-    confinement: Confinement = Confinement.STRICT
-    order: str = "top"
-    runs: int = 2
-    normalisers: tuple[Normaliser, ...] = NORMALISERS
-
-    def __post_init__(self) -> None:
-        if self.runs < 1:
-            raise ValueError(f"runs={self.runs} must be at least one")
-
-
 def check_notebooks(
     paths: Iterable[str | os.PathLike[str]],
+    settings: CheckSettings | None = None,
     *,
     out: str | os.PathLike[str] | None = None,
-    limits: ReplayLimits | None = None,
-    confinement: Confinement = Confinement.STRICT,
-    order: str = "top",
-    runs: int = 2,
-    normalisers: Sequence[Normaliser] = NORMALISERS,
     workers: int = 1,
     progress: Callable[[str], None] = lambda name: None,
 ) -> Report:
     """Run notebooks again, files or all below folders, and compare them with what is stored in them.
 
-    A notebook is run in a copy of its folder, or of the folder that was named. One whose cells give something
-    else than is stored is run up to `runs` times in all. out: folder that keeps the trajectories of the runs,
-    and from which the same call goes on; without it they are gone at the end.
+    A notebook is run in a copy of its folder, or of the folder that was named. out: folder that keeps the
+    trajectories of the runs, and from which the same call goes on; without it they are gone at the end.
+    workers: notebooks that run at once.
 
     Raises:
         InputError: there is no such file or folder, or no notebook in it; `out` is the folder of a job.
         RecordingError: `out` holds the run of another version of a notebook, or cannot be written to.
         MissingExtra: ipykernel or jupyter_client is not installed.
         SandboxError: the level of confinement cannot be had here.
-        ValueError: less than one run.
     """
-    settings = CheckSettings(
-        limits=limits or ReplayLimits(),
-        confinement=confinement,
-        order=order,
-        runs=runs,
-        normalisers=tuple(normalisers),
-    )
+    settings = settings or CheckSettings()
     if out is not None:
         _refuse_a_job(Path(out))
     files = files_of(paths)
@@ -322,9 +296,14 @@ def _refuse_a_job(out: Path) -> None:
         )
 
 
+def normalisers_of(settings: CheckSettings) -> tuple[Normaliser, ...]:
+    """Those that are used."""
+    return NORMALISERS if settings.normalisers is None else settings.normalisers
+
+
 def new_report(settings: CheckSettings) -> Report:
     """Of no notebooks yet."""
-    return Report(tuple(each.name for each in settings.normalisers), settings.runs)
+    return Report(tuple(each.name for each in normalisers_of(settings)), settings.runs)
 
 
 def check_one(
@@ -342,12 +321,12 @@ def check_one(
     except InputError as error:
         unreadable = NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
         return unreadable, None
-    compare = _Comparison(stored, settings.normalisers)
+    compare = _Comparison(stored, normalisers_of(settings))
     fresh = replay(
         stored,
         kept / (_name(path) + SUFFIX),
         limits=settings.limits,
-        confinement=settings.confinement,
+        confinement=settings.sandbox,
         folder=folder,
         runs=settings.runs,
         again=compare.differs,

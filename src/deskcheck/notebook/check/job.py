@@ -22,16 +22,17 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError
 from deskcheck.files import sync
 from deskcheck.notebook.check.check import (
-    CheckSettings,
     NotebookReport,
     NotebookStatus,
     Report,
     check_one,
     files_of,
     new_report,
+    normalisers_of,
 )
 from deskcheck.notebook.check.normalise import NORMALISERS
-from deskcheck.notebook.kernel.replayer import ReplayLimits, packages
+from deskcheck.notebook.kernel.replayer import packages
+from deskcheck.notebook.settings import CellOrder, CheckSettings, ReplayLimits
 from deskcheck.notebook.trajectory.file import storable
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
@@ -85,7 +86,7 @@ def check_in_shards(
         ValueError: a normaliser that is none of `NORMALISERS`: it could not be named to another process.
     """
     settings = settings or CheckSettings()
-    unknown = [each.name for each in settings.normalisers if _NAMED.get(each.name) != each]
+    unknown = [each.name for each in normalisers_of(settings) if _NAMED.get(each.name) != each]
     if unknown:
         raise ValueError(f"normalisers={unknown}: a job takes those of NORMALISERS alone")
     files = {path.resolve(): (path, folder.resolve()) for path, folder in files_of(paths)}
@@ -118,18 +119,18 @@ def check_in_shards(
 def _told(settings: CheckSettings) -> dict[str, Any]:
     return {
         "limits": asdict(settings.limits),
-        "confinement": settings.confinement.value,
+        "sandbox": settings.sandbox.value,
         "order": settings.order,
         "runs": settings.runs,
-        "normalisers": [each.name for each in settings.normalisers],
+        "normalisers": [each.name for each in normalisers_of(settings)],
     }
 
 
 def _settings(told: dict[str, Any]) -> CheckSettings:
     return CheckSettings(
         limits=ReplayLimits(**told["limits"]),
-        confinement=Confinement(told["confinement"]),
-        order=told["order"],
+        sandbox=Confinement(told["sandbox"]),
+        order=CellOrder(told["order"]),
         runs=told["runs"],
         normalisers=tuple(_NAMED[name] for name in told["normalisers"]),
     )

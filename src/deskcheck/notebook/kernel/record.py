@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError
-from deskcheck.notebook.kernel.replayer import ReplayLimits, replay
+from deskcheck.notebook.kernel.replayer import replay
+from deskcheck.notebook.settings import NotebookSettings
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.file import SUFFIX, read_trajectory
 from deskcheck.notebook.trajectory.git import read_history
 from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.june import read_june
 from deskcheck.notebook.trajectory.trajectory import Ended, Trajectory
-from deskcheck.sandbox.confinement import Confinement
 
 _PREFIXES = ("notebooks:", "june:", "history:")
 """Beginnings of sources, beside ``FILE.ipynb``: a folder or file, a JuNE log, a notebook under git."""
@@ -47,26 +47,24 @@ class Summary:
 def record_notebooks(
     sources: Sequence[str],
     out: str | os.PathLike[str],
+    settings: NotebookSettings | None = None,
     *,
-    limits: ReplayLimits | None = None,
-    confinement: Confinement = Confinement.STRICT,
     state: StateLimits | None = None,
-    order: str = "top",
-    runs: int = 2,
     workers: int = 1,
     progress: Callable[[str], None] = lambda name: None,
 ) -> Summary:
     """Run the notebooks of some sources and record each in a file below `out`; those there are left alone.
 
-    runs: of each notebook, in fresh kernels, which are compared (`replay`). A notebook that cannot be read is
-    a problem of its own, the rest goes on. Ctrl-C leaves what is under way to the next call, which goes on
-    from there.
+    state: bounds on what is seen of variables. workers: notebooks that run at once. A notebook that cannot be
+    read is a problem of its own, the rest goes on. Ctrl-C leaves what is under way to the next call, which
+    goes on from there.
 
     Raises:
         InputError: a source names nothing.
         MissingExtra: ipykernel or jupyter_client is not installed.
         SandboxError: the level of confinement cannot be had here.
     """
+    settings = settings or NotebookSettings()
     summary = Summary(str(out))
     stopping = threading.Event()
 
@@ -76,13 +74,13 @@ def record_notebooks(
             summary.skipped += 1
             return read_trajectory(path)
         found = replay(
-            job.read(order),
+            job.read(settings.order),
             path,
-            limits=limits,
-            confinement=confinement,
-            state=state,
+            limits=settings.limits,
+            confinement=settings.sandbox,
+            state=state or StateLimits(),
             folder=job.folder,
-            runs=runs,
+            runs=settings.runs if settings.repeat else 1,
             interrupted=stopping.is_set,
         )
         summary.recorded += 1

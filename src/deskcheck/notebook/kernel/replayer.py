@@ -10,31 +10,19 @@ import site
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from importlib import metadata
 from pathlib import Path
 
 from deskcheck.notebook.kernel.kernel import CellLimits, Kernel, Ran
 from deskcheck.notebook.kernel.repeats import marked
+from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.file import Writer, read_trajectory
 from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Trajectory
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayLimits:
-    """Bounds on a replay. cell_s, notebook_s: wall time of one cell, and of all together; what the second
-    cuts off is not in the trajectory, which says so. cpu_s: CPU time of one kernel, between two restarts.
-    memory_bytes: of the kernel and all its processes. output_chars: kept of one cell's outputs."""
-
-    cell_s: float = 60.0
-    notebook_s: float = 600.0
-    cpu_s: float = 1200.0
-    memory_bytes: int = 4 << 30
-    output_chars: int = 1 << 20
 
 
 def replay(

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from deskcheck.cli import recording as command
+from deskcheck.recorder import record as composer
+from deskcheck.recorder.against import against_reference
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Program, Row
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.against import against_reference
-from deskcheck.sandbox.record.recorder import record_all
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import TraceLimits
 from tests.command import deskcheck
@@ -42,8 +44,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Five recordings, made with limits that are not the usual ones."""
     folder = tmp_path_factory.mktemp("against") / "runs"
     limits = TraceLimits(items=3, repetitions=2)
-    given = {"confinement": "trusted", "repeat": False, "limits": Limits(cpu_s=11.0), "trace_limits": limits}
-    record_all(programs(5), folder, **given)  # type: ignore[arg-type]
+    settings = RecordSettings(
+        sandbox=Confinement.TRUSTED, repeat=False, limits=Limits(cpu_s=11.0), trace_limits=limits
+    )
+    record_programs(programs(5), folder, settings)
     return folder
 
 
@@ -151,10 +155,7 @@ def test_what_cannot_be_compared_is_counted(tmp_path: Path) -> None:
         Program(id="folder", code="import os\nx = os.getcwd()\n"),
         Program(id="fine", code="x = 1\n"),
     ]
-    record_all(
-        given, tmp_path / "runs", confinement="trusted", repeat=False, limits=Limits(cpu_s=0.5),
-        trace_limits=TraceLimits(repetitions=50),
-    )  # fmt: skip
+    record_programs(given, tmp_path / "runs", RecordSettings(sandbox=Confinement.TRUSTED, repeat=False, limits=Limits(cpu_s=0.5), trace_limits=TraceLimits(repetitions=50)))  # fmt: skip
     found = against_reference(Recordings(tmp_path / "runs"), workers=2)
     assert (found.compared, found.partly, found.different) == (2, 1, {})
     assert found.left_out == {"not repeatable": 3}
@@ -191,8 +192,8 @@ def test_of_many_some_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shards: list[str]
 ) -> None:
     """`record` of many programs records some again by itself and says what it found; of few it does not."""
-    monkeypatch.setattr(command, "_MANY", 5)
-    monkeypatch.setattr(command, "_SOME", 2)
+    monkeypatch.setattr(composer, "_MANY", 5)
+    monkeypatch.setattr(composer, "_SOME", 2)
     made = ["--no-repeat", "--sandbox", "trusted", "--out", "runs", *shards]
     few = deskcheck("record", "generated:5,inputs=1", *made, cwd=tmp_path)
     assert (few.returncode, few.stderr) == (0, "")

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from deskcheck.cli.output import (
+from deskcheck.cli.common.options import Panel
+from deskcheck.cli.common.output import (
     Json,
     counts_text,
     print_list,
@@ -18,93 +17,27 @@ from deskcheck.cli.output import (
     says_when_interrupted,
 )
 from deskcheck.errors import InputError
+from deskcheck.scale.spread import Spread
 
-
-class Where(StrEnum):
-    """Where the shards of a job are made."""
-
-    LOCAL = "local"
-    RAY = "ray"
-
-
-Shards = Annotated[
-    int | None,
-    typer.Option(
-        "--shards",
-        min=1,
-        metavar="N",
-        help="For many programs: in shards of about N, each whole or absent (docs/scale.md). Not for "
-        "notebooks and pytest.",
-    ),
-]
-On = Annotated[
-    Where | None,
-    typer.Option("--on", help="Where shards are made: in --workers processes here, or by Ray."),
-]
-RayAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--ray-address", metavar="ADDRESS", help="--on ray: the cluster, if not that of this machine."
-    ),
-]
-ReplaceShards = Annotated[
-    bool,
-    typer.Option(
-        "--replace",
-        help="Shards of other programs, notebooks or settings in the folder go when the new are whole.",
-    ),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class AskedShards:
-    """What was asked for of a job. cluster: the address of Ray's, in a tuple; None for this machine."""
-
-    size: int
-    cluster: tuple[str | None] | None
-    replace: bool
-
-    def runner(self, workers: int) -> Any:
-        from deskcheck.scale import LocalPool
-
-        if self.cluster is None:
-            return LocalPool(workers)
-        from deskcheck.scale.ray import RayCluster
-
-        return RayCluster(*self.cluster)
-
-
-def asked_shards(
-    shards: int | None, on: Where | None, ray_address: str | None, replace: bool, *, size: int | None = None
-) -> AskedShards | None:
-    """None where none of the options was given. size: of a shard where nobody says."""
-    if shards is None and on is None and ray_address is None and not replace:
-        return None
-    if ray_address is not None and on is Where.LOCAL:
-        raise InputError(f"--ray-address {ray_address}: goes with --on ray.")
-    from deskcheck.scale.plan import SIZE
-
-    on_ray = on is Where.RAY or ray_address is not None
-    return AskedShards(shards or size or SIZE, (ray_address,) if on_ray else None, replace)
+WORK = "How the work is spread"
+Work = Annotated[Spread, Panel(WORK, "work that is spread")]
 
 
 @contextmanager
 def job_progress(out: Path, quiet: bool) -> Iterator[Callable[[Any], None]]:
     """A bar that a job's progress is told to; a word where it is stopped."""
-    from deskcheck.scale.status import FAILURES
-
     with progress_bar(quiet) as advance:
 
         def tell(now: Any) -> None:
-            left = "" if now.left_s is None else f", {duration(now.left_s)} left"
-            rate = "" if now.rate is None else f"{now.rate:.3g}/s{left}"
-            failed = sum(now.by_outcome[kind] for kind in FAILURES)
-            planning = f"{now.of} planned " if now.planning else ""
-            advance(planning + rate + (f", {failed} failed" if failed else ""), now.done, now.of)
+            advance(str(now), now.done, now.of)
 
-        stopped = f"stopped: what is whole is in {out}; the same command goes on from there"
-        with says_when_interrupted(stopped):
+        with says_when_interrupted(stopped(out)):
             yield tell
+
+
+def stopped(out: Path) -> str:
+    """What a job that was interrupted says."""
+    return f"stopped: what is whole is in {out}; the same command goes on from there"
 
 
 def print_job(summary: Any) -> None:
@@ -128,13 +61,6 @@ def totals_text(totals: Any, kind: str = "record") -> str:
         f"{totals.programs} {items} in {totals.shards} shards, {totals.events} {parts}, "
         f"{totals.size_bytes / 1e6:.1f} MB: {counts_text(totals.by_outcome) or 'none yet'}"
     )
-
-
-def duration(seconds: float) -> str:
-    """As hours:minutes:seconds."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}"
 
 
 def compact(
@@ -209,6 +135,8 @@ def _print_status(found: Any, folder: Path) -> None:
     if found.inside:
         print(f"{found.inside} more are finished in shards that are not")
     if found.driver is not None:
+        from deskcheck.scale.job import duration
+
         rate = "" if found.rate is None else f": {found.rate:.3g} {items}/s"
         left = "" if found.left_s is None else f", {duration(found.left_s)} left"
         print(f"driven by {found.driver}{rate}{left}")

@@ -31,10 +31,13 @@ from typing import Any
 
 from deskcheck import __version__
 from deskcheck.corpus.readers.files import short_id
-from deskcheck.corpus.suite.kept import SETTINGS, Kept
-from deskcheck.corpus.suite.reads import VARIES, reads_of, without
+from deskcheck.corpus.sources import TESTS
 from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
+from deskcheck.recorder.kept import SETTINGS, Kept
+from deskcheck.recorder.programs import HASH_SEEDS, Summary
+from deskcheck.recorder.reads import VARIES, reads_of, without
+from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Outcome, Program
 from deskcheck.recording.block import rows
 from deskcheck.recording.compare import Global, difference
@@ -42,23 +45,19 @@ from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.recorder import HASH_SEEDS, Summary
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.sandbox.suite import Call, Observed, Pace, Suite, observe
 from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
-PREFIX = "pytest:"
 OUTPUT = "pytest-output.txt"
 """What the tests wrote, kept beside the recordings."""
-LIMITS = TraceLimits(events=5000, objects=5000)
-"""A call with more events than this is left out."""
 _ROOT_MARKS = (*SETTINGS, ".git")
-TIMES = 20.0
-"""CPU time that all of it may take, as a multiple of what the tests take by themselves."""
+_DECIDES = ("calls", "per_function", "seed", "times", "repeat", "mask", "trace_limits")
+"""The settings that decide what is recorded: with others, a recording that was stopped does not go on."""
 _FIRST_SHARE = 0.3
-"""Of that, what recording calls may take; recording half of them again, and checking them, takes
-the rest."""
+"""Of the CPU time that all of it may take, what recording calls may take. Recording half of them
+again, and checking them, takes the rest."""
 _AT_LEAST_S = 0.5
 """Tests that take less count as if they took this."""
 _POOL = 2
@@ -76,7 +75,7 @@ def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None 
     Raises:
         InputError: there is no such path, or no such interpreter.
     """
-    file, colons, test = source.removeprefix(PREFIX).partition("::")
+    file, colons, test = source.removeprefix(TESTS).partition("::")
     path = Path(file or ".")
     if not path.exists():
         raise InputError(
@@ -186,27 +185,16 @@ Progress = Callable[[str, int, int], None]
 def record_suite(
     suite: Suite,
     folder: str | Path,
+    settings: SuiteSettings | None = None,
     *,
-    calls: int = 1000,
-    per_function: int = 10,
-    wall_s: float = 1800.0,
-    times: float = TIMES,
     workers: int = 2,
-    limits: Limits | None = None,
-    trace_limits: TraceLimits | None = None,
-    repeat: bool = True,
-    mask: bool = True,
-    seed: int = 0,
     progress: Progress = lambda what, done, of: None,
 ) -> SuiteSummary:
-    """Run the tests and keep recordings of at most `calls` calls of the project's own functions, at
-    most `per_function` of each. What the folder holds already is not recorded again.
+    """Run the tests and keep recordings of calls of the project's own functions. What the folder holds
+    already is not recorded again.
 
-    wall_s: seconds that one run of the tests may take. times: how much CPU time may be spent in
-    all, as a multiple of what the tests take by themselves; it bounds how many calls are recorded
-    and made alone. trace_limits: a call with more events than that is left out. mask: environment
-    variables are taken out of what is kept (`EnvironmentMask`). seed: of the choice among the calls
-    of one function.
+    settings: `package` and `python` have been used where the suite was found (`find_suite`). workers: calls
+    that are made again at once. progress: told what is being done, how much of it is done, of how much.
 
     How the tests end is no error. Whatever ends this early, the same call goes on where it was:
     with the test that ran, and with the calls that were not checked. An interrupt or SIGTERM is
@@ -217,35 +205,28 @@ def record_suite(
         InputError: no pytest, no tests, or no call of the project's own functions.
         RecordingError: the folder cannot be written to.
     """
+    settings = settings or SuiteSettings()
     recorder = _Recorder(
         suite=suite,
-        limits=limits or Limits(),
-        trace_limits=trace_limits or LIMITS,
+        limits=settings.limits,
+        trace_limits=settings.trace_limits,
         workers=workers,
-        times=times,
-        mask=_mask() if mask else None,
+        times=settings.times,
+        mask=_mask() if settings.mask else None,
         progress=progress,
     )
-    settings = {
-        "calls": calls,
-        "per_function": per_function,
-        "seed": seed,
-        "times": times,
-        "repeat": repeat,
-        "mask": mask,
-        "trace_limits": asdict(recorder.trace_limits),
-    }
-    kept = Kept(Path(folder), suite, settings)
+    kept = Kept(Path(folder), suite, {name: asdict(settings)[name] for name in _DECIDES})
     look = functools.partial(
         observe,
         suite,
-        most=_POOL * per_function,
-        budget=_POOL * calls,
-        trace_limits=recorder.trace_limits,
-        wall_s=wall_s,
-        seed=seed,
+        most=_POOL * settings.per_function,
+        budget=_POOL * settings.calls,
+        trace_limits=settings.trace_limits,
+        wall_s=settings.wall_s,
+        seed=settings.seed,
         mask=recorder.mask,
     )
+    repeat = settings.repeat
     with terminable(), ExitStack() as stack:
         recorder.begin(stack)
         with Writer(folder, prepare=kept.begin) as writer:
@@ -259,7 +240,7 @@ def record_suite(
                 assert interrupted is not None
                 raise interrupted
             otherwise = _otherwise(recorder.plain, first.tests)
-            chosen = choose(first, calls, per_function, otherwise)
+            chosen = choose(first, settings.calls, settings.per_function, otherwise)
             if not chosen and interrupted is None:
                 nothing = InputError(_nothing(suite, first))
                 kept.remove()
@@ -324,7 +305,7 @@ def _summary(observed: Observed, chosen: list[Call], otherwise: dict[str, str]) 
 
 def _nothing(suite: Suite, observed: Observed) -> str:
     """Why there is no recording, and what to do."""
-    asked = f"{PREFIX}{suite.arguments[0]}"
+    asked = f"{TESTS}{suite.arguments[0]}"
     tail = observed.output.read_text("utf-8", "replace").strip()[-1500:]
     if not set(observed.tests.values()) - {"not collected", "error", "skipped"}:
         return f"{asked}: no test ran to its end; pytest {observed.ended}:\n{tail}"

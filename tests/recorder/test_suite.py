@@ -16,9 +16,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.corpus.suite.kept import Kept
-from deskcheck.corpus.suite.suite import SuiteSummary, _Recorder, find_suite, record_suite
 from deskcheck.files import FolderLock
+from deskcheck.recorder.kept import Kept
+from deskcheck.recorder.settings import SuiteSettings
+from deskcheck.recorder.suite import SuiteSummary, _Recorder, find_suite, record_suite
 from deskcheck.recording import InputError, Kind, Outcome, Recording, RecordingError, SandboxError, render
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.suite import Suite, observe
@@ -260,8 +261,10 @@ def project(folder: Path, tests: str = TESTS) -> Path:
 
 
 def record(path: object, out: Path, **options: Any) -> SuiteSummary:
-    options.setdefault("trace_limits", TraceLimits(events=1000))
-    return record_suite(find_suite(f"pytest:{path}"), out, workers=1, **options)
+    """options: of `SuiteSettings`, or ``progress``."""
+    told = {"progress": options.pop("progress")} if "progress" in options else {}
+    settings = SuiteSettings(**{"trace_limits": TraceLimits(events=1000)} | options)
+    return record_suite(find_suite(f"pytest:{path}"), out, settings, workers=1, **told)
 
 
 def plain(folder: Path, *arguments: str) -> dict[str, str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.corpus.suite.kept import SETTINGS, Kept
 from deskcheck.files import FolderLock
+from deskcheck.recorder.kept import SETTINGS, Kept
 from deskcheck.recording import Ending, Environment, Outcome, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer

@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 from deskcheck.errors import InputError
+from deskcheck.recorder.repeats import Cause, causes, in_words
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.compare import difference, save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending
 from deskcheck.recording.writer import Writer
-from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.determinism import Determinism
-from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.repeats import Cause, causes, in_words
 from deskcheck.sandbox.sandbox import Sandbox
-from deskcheck.tracer import Level, TraceLimits, tracer_class
+from deskcheck.tracer import tracer_class
 
 _log = logging.getLogger(__name__)
 SLOW = (
@@ -37,7 +35,7 @@ HASH_SEEDS = (0, 1)
 
 @dataclass(slots=True)
 class Summary:
-    """What `record_all` did.
+    """What `record_programs` did.
 
     recorded: new recordings. skipped: programs that the folder already held. by_outcome: how many of the new
     recordings ended how. not_repeatable: program id -> where two runs differ. causes: of how many of those
@@ -56,51 +54,6 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         told = {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
         return told | {"by_outcome": dict(self.by_outcome), "causes": dict(self.causes)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordSettings:
-    """What decides a recording, beside its program.
-
-    repeat: whether each program runs again under another hash seed, `runs` times in all; a recording that
-    differs says where, and by further runs why (`repeats.causes`). fixed: what the programs find in place
-    of what differs between runs. environment: name of the one that programs run in which name none
-    themselves; its recording says so in ``extra`` too.
-
-    Raises ValueError where `runs` is less than two.
-    """
-
-    limits: Limits = field(default_factory=Limits)
-    trace_limits: TraceLimits = field(default_factory=TraceLimits)
-    level: Level = Level.LINE
-    repeat: bool = True
-    runs: int = 2
-    fixed: Determinism = field(default_factory=Determinism)
-    confinement: Confinement = Confinement.STRICT
-    environment: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.runs < 2:
-            raise ValueError(
-                f"runs={self.runs} must be at least two; for one that is not compared, repeat=False"
-            )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as JSON-able values; `from_dict` reads them back."""
-        return {**asdict(self), "level": self.level.value, "confinement": self.confinement.value}
-
-    @classmethod
-    def from_dict(cls, row: dict[str, Any]) -> "RecordSettings":
-        return cls(
-            **{
-                **row,
-                "limits": Limits(**row["limits"]),
-                "trace_limits": TraceLimits(**row["trace_limits"]),
-                "level": Level(row["level"]),
-                "fixed": Determinism(**row["fixed"]),
-                "confinement": Confinement(row["confinement"]),
-            }
-        )
 
 
 class Recorded(NamedTuple):
@@ -124,10 +77,10 @@ class Recorder:
         self.settings = settings
         self._stopping = threading.Event()
         self._place = Sandbox(
-            settings.confinement,
+            settings.sandbox,
             workers=workers,
             limits=settings.limits,
-            fixed=settings.fixed,
+            fixed=settings.determinism,
             environment=settings.environment,
         )
         self._watch = functools.partial(
@@ -188,11 +141,11 @@ class Recorder:
         settings = self.settings
         return causes(
             program,
-            fixed=settings.fixed,
+            fixed=settings.determinism,
             limits=settings.limits,
             trace_limits=settings.trace_limits,
             level=settings.level,
-            confinement=settings.confinement,
+            confinement=settings.sandbox,
             cancelled=self._stopping.is_set,
         )
 
@@ -212,7 +165,7 @@ class Recorder:
             here,
             run_limits=settings.limits.to_dict(),
             trace_limits=asdict(settings.trace_limits),
-            sandbox=settings.confinement.value,
+            sandbox=settings.sandbox.value,
             accounts=self._place.accounts(),
         )
         if built is None:
@@ -228,43 +181,27 @@ class Recorder:
         )
 
 
-def record_all(
+def record_programs(
     programs: Iterable[Program],
     folder: str | Path,
+    settings: RecordSettings | None = None,
     *,
     workers: int = 2,
-    limits: Limits | None = None,
-    trace_limits: TraceLimits | None = None,
-    level: Level = Level.LINE,
-    repeat: bool = True,
-    runs: int = 2,
-    fixed: Determinism | None = None,
-    confinement: Confinement | str = Confinement.STRICT,
-    environment: str | None = None,
     progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
     note: Callable[[str], None] = _log.warning,
 ) -> Summary:
     """Record every program that the folder does not hold yet.
 
-    Programs are taken from the iterable as workers get free. `progress` is called in this thread after each
-    program, with None for one that was skipped. note: told where the slow tracer is used. The other options
-    are those of `RecordSettings`.
+    workers: programs that run at once; they are taken from the iterable as workers get free. progress: called
+    in this thread after each program, with None for one that was skipped. note: told where the slow tracer is
+    used.
 
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
     """
     summary = Summary()
     seen: set[str] = set()
-    settings = RecordSettings(
-        limits=limits or Limits(),
-        trace_limits=trace_limits or TraceLimits(),
-        level=level,
-        repeat=repeat,
-        runs=runs,
-        fixed=fixed or Determinism(),
-        confinement=Confinement(confinement),
-        environment=environment,
-    )
+    settings = settings or RecordSettings()
     with (
         Recorder(settings, workers=workers) as recorder,
         Writer(folder) as writer,

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from deskcheck.corpus.suite.reads import without
+from deskcheck.recorder.reads import without
 from deskcheck.recording import Kind
 from deskcheck.recording.block import rows
 from deskcheck.recording.trace import Row

@@ -10,18 +10,18 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError
 from deskcheck.files import sync
+from deskcheck.recorder.programs import Recorder
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
-from deskcheck.recording.schema import EVENTS_SCHEMA, FORMAT, RECORDINGS_SCHEMA
-from deskcheck.recording.writer import ShardFile, Writer
+from deskcheck.recording.schema import FORMAT
+from deskcheck.recording.writer import TABLES, Writer, join_shards
 from deskcheck.sandbox.environments import find
-from deskcheck.sandbox.record.recorder import Recorder, RecordSettings
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch
@@ -29,7 +29,6 @@ from deskcheck.scale.plan import SIZE, Item, Job, decided_by, read_items
 from deskcheck.scale.work import file_facts, unwatch, watch
 from deskcheck.tracer import tracer_class
 
-TABLES = ("recordings", "events")
 _FIELDS = tuple(field.name for field in fields(Program))
 _ALL = 1 << 60
 """More than there are: one shard takes everything."""
@@ -186,36 +185,13 @@ def _join(task: dict[str, Any]) -> Line:
     folders = [place.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
     with place.doing("join the parts of a shard"):
         parts = {table: place.work / f"{task['shard']}.{table}.part" for table in TABLES}
-        join([{table: folder / f"{table}-00000.parquet" for table in TABLES} for folder in folders], parts)
+        join_shards(
+            [{table: folder / f"{table}-00000.parquet" for table in TABLES} for folder in folders], parts
+        )
         for table in reversed(TABLES):
             os.replace(parts[table], place.file(table, task["shard"]))
         sync(place.folder)
     return describe(place, task["shard"])
-
-
-def join(sources: list[dict[str, Path]], into: dict[str, Path], told: dict[str, str] | None = None) -> None:
-    """Write several shards as one, row group by row group. Both: the path of each table. told: for the
-    metadata of the recordings file."""
-    first_row = 0
-    schema = RECORDINGS_SCHEMA.with_metadata({**RECORDINGS_SCHEMA.metadata, **(told or {})})
-    with (
-        ShardFile(into["events"], "events", EVENTS_SCHEMA) as events,
-        ShardFile(into["recordings"], "recordings", schema) as recordings,
-    ):
-        for source in sources:
-            with pq.ParquetFile(source["recordings"], pre_buffer=False) as file:
-                for group in range(file.num_row_groups):
-                    rows = file.read_row_group(group, use_threads=False).to_pylist()
-                    for row in rows:
-                        row["first_row"] += first_row
-                    recordings.add(pa.RecordBatch.from_pylist(rows, schema=RECORDINGS_SCHEMA))
-            with pq.ParquetFile(source["events"], pre_buffer=False) as file:
-                for group in range(file.num_row_groups):
-                    for batch in file.read_row_group(group, use_threads=False).to_batches():
-                        events.add(batch.cast(EVENTS_SCHEMA))
-                first_row += file.metadata.num_rows
-    for path in into.values():
-        sync(path)
 
 
 def _describe(task: dict[str, Any]) -> Line:

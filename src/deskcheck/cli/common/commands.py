@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from deskcheck.cli.output import say, visible
+from deskcheck.cli.common.output import say, visible
 from deskcheck.errors import DeskcheckError, InputError
 
 _REMOTE = re.compile(r"(?:--[a-z-]+=)?((?:s3a?|gcs|gs|hdfs|viewfs|abfss?|file)://.*)", re.DOTALL)

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from deskcheck.cli.output import visible
+from deskcheck.cli.common.output import visible
 
 _BETWEEN = 3
 """Cells between two columns."""

@@ -151,19 +151,21 @@ def progress_bar(quiet: bool) -> Iterator[Any]:
 
 
 @contextmanager
-def progress_told(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+def progress_told(quiet: bool) -> Iterator[Callable[..., None]]:
     """A bar while it lasts; where nobody watches, as in a batch job, a line now and then."""
-    if sys.stderr.isatty():
+    if quiet or sys.stderr.isatty():
         with progress_bar(quiet) as advance:
             yield advance
         return
-    told = time.monotonic()
+    told, count = time.monotonic(), 0
 
-    def tell(what: str, done: int, of: int) -> None:
-        nonlocal told
-        if not quiet and time.monotonic() - told >= TOLD_EVERY_S:
+    def tell(what: str, done: int | None = None, of: int | None = None) -> None:
+        """One more is done; or so many, of so many."""
+        nonlocal told, count
+        count = count + 1 if done is None else done
+        if time.monotonic() - told >= TOLD_EVERY_S:
             told = time.monotonic()
-            say(f"{what}: {done} of {of}" if of else what)
+            say(f"{count} done, last {what}" if done is None else f"{what}: {done} of {of}" if of else what)
 
     yield tell
 

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from deskcheck.errors import InputError
+from deskcheck.recorder.programs import Summary, record_programs
+from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.record.recorder import Summary, record_all
 
 
 def call(name: str, code: str, arguments: str = "()") -> Program:
@@ -17,7 +18,7 @@ def call(name: str, code: str, arguments: str = "()") -> Program:
 
 
 def recorded(tmp_path: Path, *programs: Program) -> tuple[Summary, Recordings]:
-    summary = record_all(programs, tmp_path / "runs", limits=Limits(cpu_s=1, wall_s=60))
+    summary = record_programs(programs, tmp_path / "runs", RecordSettings(limits=Limits(cpu_s=1, wall_s=60)))
     return summary, Recordings(tmp_path / "runs")
 
 

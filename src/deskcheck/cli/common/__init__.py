@@ -1,0 +1,1 @@
+"""What commands share: their options, defaults from a file, what they print."""

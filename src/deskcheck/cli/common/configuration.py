@@ -1,0 +1,96 @@
+"""Defaults for options from ``[tool.deskcheck]`` in pyproject.toml.
+
+    [tool.deskcheck.record]
+    workers = 8
+    max-events = 100_000
+
+    [tool.deskcheck.notebooks.check]
+    cell-s = 30
+
+A table is named after a command, a key after an option. An option on the command line counts before the file.
+The file is that of the current folder, or of the nearest one above that has such a table.
+"""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from deskcheck.errors import InputError
+
+NAME = "pyproject.toml"
+SAID_ALONE = ("--sandbox", "--python", "--environment", "--ray-address", "--model", "--inputs-by", "-M")
+"""Options that a file may not set: what confines a program, what is started, who is paid. The folder may be
+of somebody whom the user does not trust."""
+
+
+def configuration(commands: Any, context: Any, folder: Path | None = None) -> dict[str, Any]:
+    """The defaults for `context.default_map`: by command, by name of parameter.
+
+    commands: the group that holds all commands. Raises InputError for a file that cannot be read, and for
+    tables and keys that no command has.
+    """
+    for place in (folder or Path.cwd(), *(folder or Path.cwd()).parents):
+        file = place / NAME
+        try:
+            tables = tomllib.loads(file.read_text("utf-8")).get("tool", {}).get("deskcheck")
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            continue
+        except (OSError, ValueError) as error:
+            raise InputError(f"{file}: cannot be read: {error}") from None
+        if tables is not None:
+            return _of_group(commands, context, tables, file, "tool.deskcheck")
+    return {}
+
+
+def _of_group(group: Any, context: Any, table: Any, file: Path, name: str) -> dict[str, Any]:
+    if not isinstance(table, Mapping):
+        raise InputError(f"{file}: {name} must be a table of commands, as [{name}.record].")
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        command = group.get_command(context, key)
+        if command is None:
+            raise _unknown(file, f"[{name}.{key}]", "command", key, group.list_commands(context))
+        inside = f"{name}.{key}"
+        if hasattr(command, "list_commands"):
+            found[key] = _of_group(command, context, value, file, inside)
+        else:
+            found[key] = _of_command(command, context, value, file, inside)
+    return found
+
+
+def _of_command(command: Any, context: Any, table: Any, file: Path, name: str) -> dict[str, Any]:
+    if not isinstance(table, Mapping):
+        raise InputError(f"{file}: {name} must be a table of options, as [{name}].")
+    options = {
+        opt: each
+        for each in command.params
+        for opt in each.opts
+        if each.param_type_name == "option" and opt.startswith("--")
+    }
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        flag = "--" + key.replace("_", "-")
+        if flag in SAID_ALONE:
+            raise InputError(
+                f"{file}: [{name}] {key}: is said on the command line alone. The folder of a project could "
+                "otherwise decide what confines its programs, what is started or which model is paid."
+            )
+        if flag not in options:
+            known = [each.removeprefix("--") for each in options if each not in SAID_ALONE]
+            raise _unknown(file, f"[{name}] {key}", "option", key, known)
+        try:
+            options[flag].type_cast_value(context, value)
+        except typer.BadParameter as error:
+            raise InputError(f"{file}: [{name}] {key} = {value!r}: {error.message}") from None
+        found[options[flag].name] = value
+    return found
+
+
+def _unknown(file: Path, where: str, what: str, name: str, known: list[str]) -> InputError:
+    close = difflib.get_close_matches(name.replace("_", "-"), known, n=3)
+    hint = f" Did you mean {' or '.join(close)}?" if close else f" Known are {', '.join(sorted(known))}."
+    return InputError(f"{file}: {where}: there is no {what} {name!r}.{hint}")

@@ -1,0 +1,203 @@
+"""Options made from settings: a command takes dataclasses, and each `Setting` in them becomes an option.
+
+    @with_options
+    def record(sources: Sources, programs: Annotated[RecordSettings, Panel("Programs")]) -> None: ...
+
+Options of the same name in several of a command's settings are one option, which sets all of them. What was
+given on the command line counts before what stands in pyproject.toml (`configuration`), and that before the
+settings' own defaults.
+"""
+
+import dataclasses
+import functools
+import inspect
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import typer
+
+from deskcheck.errors import InputError
+from deskcheck.settings import Setting
+
+COMMON = "Common"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Marks a parameter of a command as settings. name: the heading in the help for those of its options that
+    no other of the command's settings has. those: what they are for, in a sentence that refuses them."""
+
+    name: str
+    those: str = ""
+
+
+_given: ContextVar[Mapping[str, list[Panel]]] = ContextVar("_given", default=types.MappingProxyType({}))
+"""The options that were given on the command line, with what they are of."""
+
+
+@dataclass(slots=True)
+class _Option:
+    flag: str
+    setting: Setting
+    kind: Any
+    default: Any
+    owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Parameter of the command -> path of the field in its settings."""
+    same: bool = True
+    """Whether all owners have this default."""
+
+    @property
+    def name(self) -> str:
+        return self.flag.removeprefix("--").replace("-", "_")
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for each `Setting` of those of its parameters that have a `Panel`."""
+    hints = get_type_hints(command, include_extras=True)
+    panels: dict[str, Panel] = {}
+    classes: dict[str, type[Any]] = {}
+    for name, hint in hints.items():
+        for mark in getattr(hint, "__metadata__", ()):
+            if isinstance(mark, Panel):
+                panels[name], classes[name] = mark, get_args(hint)[0]
+    options = _options(classes)
+
+    @functools.wraps(command)
+    def expanded(ctx: typer.Context, **values: Any) -> None:
+        given = {option.name: values.pop(option.name) for option in options.values()}
+        told = {
+            option.flag: [panels[owner] for owner in option.owners]
+            for option in options.values()
+            if ctx.get_parameter_source(option.name).name == "COMMANDLINE"  # type: ignore[union-attr]
+        }
+        _given.set(told)
+        for name, settings in classes.items():
+            values[name] = _built(settings, name, options, given)
+        command(**values)
+
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    signature = [context]
+    made = [_parameter(option, panels) for option in _in_order(options, list(panels))]
+    for p in inspect.signature(command).parameters.values():
+        if p.name in classes:
+            signature += made  # where the first of the settings stands
+            made = []
+        else:
+            signature.append(p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]))
+    expanded.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {p.name: p.annotation for p in signature}
+    return expanded
+
+
+def refuse_others(*panels: str) -> None:
+    """Raise InputError for an option that was given on the command line and is in none of these panels."""
+    for flag, owners in _given.get().items():
+        if not {*panels} & {owner.name for owner in owners}:
+            raise InputError(f"{flag}: is for {' and '.join(owner.those for owner in owners)}: leave it out.")
+
+
+def _options(classes: Mapping[str, type[Any]]) -> dict[str, _Option]:
+    """Flag -> option."""
+    found: dict[str, _Option] = {}
+    for owner, settings in classes.items():
+        for path, kind, setting, default in _settings(settings()):
+            flag = setting.flag or "--" + path[-1].replace("_", "-")
+            option = found.setdefault(flag, _Option(flag, setting, kind, default))
+            option.owners[owner] = path
+            option.same = option.same and option.default == default
+    return found
+
+
+def _settings(settings: Any) -> Iterator[tuple[tuple[str, ...], Any, Setting, Any]]:
+    """Path, type, what is said of it and default, of each field of a dataclass that has a `Setting`."""
+    hints = get_type_hints(type(settings), include_extras=True)
+    for each in dataclasses.fields(settings):
+        default = getattr(settings, each.name)
+        hint = hints[each.name]
+        said = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Setting)]
+        if said:
+            yield (each.name,), get_args(hint)[0], said[-1], default
+        elif dataclasses.is_dataclass(default):
+            for path, kind, setting, value in _settings(default):
+                yield (each.name, *path), kind, setting, value
+
+
+def _in_order(options: Mapping[str, _Option], owners: list[str]) -> list[_Option]:
+    """Those that are shared first, then panel by panel."""
+    place = {owner: number for number, owner in enumerate(owners, 1)}
+    return sorted(options.values(), key=lambda o: 0 if len(o.owners) > 1 else place[next(iter(o.owners))])
+
+
+def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Parameter:
+    setting, kind, default = option.setting, option.kind, option.default
+    decided = "--" + option.name.replace("_", "-")
+    inner, optional = _without_none(kind)
+    told: dict[str, Any] = {
+        "help": setting.text,
+        "min": setting.min,
+        "metavar": setting.metavar,
+        "rich_help_panel": COMMON if len(option.owners) > 1 else panels[next(iter(option.owners))].name,
+    }
+    if inner is bool and default is True:
+        decided = f"{decided}/--no-{decided.removeprefix('--')}"
+    if get_origin(inner) is tuple:
+        inner, default = list[get_args(inner)[0]], None  # type: ignore[misc]
+        optional = True
+    if setting.parse is not None:
+        told["parser"], inner = _parser(setting.parse), Any
+    if not option.same:
+        default, optional = None, True
+    annotation = inner | None if optional and inner is not Any else inner
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[annotation, typer.Option(decided, **told)],
+    )
+
+
+def _without_none(kind: Any) -> tuple[Any, bool]:
+    if get_origin(kind) in (Union, types.UnionType):
+        rest = [each for each in get_args(kind) if each is not type(None)]
+        return rest[0], len(rest) < len(get_args(kind))
+    return kind, False
+
+
+def _parser(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    @functools.wraps(parse)
+    def parsed(text: str) -> Any:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise typer.BadParameter(f"{text!r}: {error}") from None
+
+    return parsed
+
+
+def _built(settings: type[Any], owner: str, options: Mapping[str, _Option], given: Mapping[str, Any]) -> Any:
+    """The settings, with what was given in the place of defaults."""
+    built = settings()
+    changes: dict[tuple[str, ...], Any] = {}
+    for option in options.values():
+        value = given[option.name]
+        if owner not in option.owners or value is None:
+            continue
+        changes[option.owners[owner]] = tuple(value) if isinstance(value, list) else value
+    try:
+        return _replaced(built, changes)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _replaced(settings: Any, changes: Mapping[tuple[str, ...], Any]) -> Any:
+    direct = {path[0]: value for path, value in changes.items() if len(path) == 1}
+    inner: dict[str, dict[tuple[str, ...], Any]] = {}
+    for path, value in changes.items():
+        if len(path) > 1:
+            inner.setdefault(path[0], {})[path[1:]] = value
+    for name, below in inner.items():
+        direct[name] = _replaced(getattr(settings, name), below)
+    return dataclasses.replace(settings, **direct)

@@ -1,1 +1,0 @@
-"""Calls that a project's own tests make."""

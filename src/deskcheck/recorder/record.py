@@ -1,0 +1,247 @@
+"""Records what sources name into a folder: programs, calls that tests make, notebooks."""
+
+import logging
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from deskcheck.errors import InputError
+from deskcheck.notebook.settings import NotebookSettings
+from deskcheck.recorder.settings import RecordSettings, SuiteSettings
+from deskcheck.recording.program import Program
+from deskcheck.tracer import tracer_class
+
+if TYPE_CHECKING:
+    from deskcheck.notebook.kernel.record import Summary as NotebookSummary
+    from deskcheck.recorder.against import Agreement
+    from deskcheck.recorder.programs import Summary
+    from deskcheck.recorder.suite import SuiteSummary
+    from deskcheck.scale import JobSummary
+    from deskcheck.scale.spread import Spread
+
+_log = logging.getLogger(__name__)
+Settings = RecordSettings | SuiteSettings | NotebookSettings
+T = TypeVar("T", RecordSettings, SuiteSettings, NotebookSettings)
+Advance = Callable[..., None]
+"""Told ``(what)`` where one more is done, or ``(what, done, of)``."""
+_NOTEBOOKS = ("notebooks:", "history:", "june:")
+_TESTS = "pytest:"
+_MANY, _SOME = 1000, 20
+"""Of more new recordings than the first, so many are recorded again by the reference tracer."""
+
+
+class Kind(StrEnum):
+    """What sources name. Sources of two kinds are not recorded together."""
+
+    PROGRAMS = "programs"
+    TESTS = "tests"
+    NOTEBOOKS = "notebooks"
+
+
+@dataclass(slots=True)
+class Done:
+    """What `record` did: what it says of the recordings, and how some of them compare with the reference
+    tracer, where they were compared."""
+
+    kind: Kind
+    summary: "Summary | SuiteSummary | JobSummary | NotebookSummary"
+    agreement: "Agreement | None" = None
+
+    def to_dict(self) -> dict[str, Any]:
+        told = self.summary.to_dict()
+        return told if self.agreement is None else told | {"against_reference": self.agreement.to_dict()}
+
+
+def kind_of(sources: Sequence[str]) -> Kind:
+    """Raises InputError for sources of two kinds, and for tests of two projects."""
+    found = {source: _kind(source) for source in sources}
+    kinds = {*found.values()}
+    if Kind.NOTEBOOKS in kinds and len(kinds) > 1:
+        other = next(source for source, kind in found.items() if kind is not Kind.NOTEBOOKS)
+        raise InputError(f"{other}: is no notebook, and those are recorded by themselves.")
+    if Kind.TESTS in kinds and len(sources) > 1:
+        raise InputError(
+            f"{sources[0]}: the tests of a project are recorded by themselves: name one pytest:PATH."
+        )
+    return kinds.pop() if kinds else Kind.PROGRAMS
+
+
+def _kind(source: str) -> Kind:
+    if source.endswith(".ipynb") or source.startswith(_NOTEBOOKS):
+        return Kind.NOTEBOOKS
+    return Kind.TESTS if source.startswith(_TESTS) else Kind.PROGRAMS
+
+
+def record(
+    *sources: str,
+    out: str | os.PathLike[str],
+    settings: Settings | None = None,
+    spread: "Spread | None" = None,
+    propose: Callable[[str], str] | None = None,
+    progress: Advance = lambda what, done=None, of=None: None,
+    note: Callable[[str], None] = _log.warning,
+) -> Done:
+    """Record what sources name into a folder. What is there already is not recorded again.
+
+    sources: as `deskcheck record` takes them (`deskcheck.corpus.SOURCES`); after ``FILE.py::FUNCTION`` comes
+    its argument list. settings: what decides the recordings, of the class that goes with the sources:
+    `RecordSettings` for programs, `SuiteSettings` for ``pytest:PATH``, `NotebookSettings` for notebooks.
+    spread: over how many processes, in shards or not. propose: asked for inputs by ``inputs:FILE.py``.
+    progress: told what is done. note: told, a sentence at a time, what the user should know.
+
+    Of more than 1,000 new recordings of programs 20 are recorded again by the reference tracer and compared.
+    An interrupt keeps what is finished; the same call goes on from there.
+
+    Raises:
+        InputError: a source or the folder cannot be used; settings for another kind of source.
+        RecordingError: the folder cannot be written to.
+        SandboxError: this machine does not give what the level of confinement needs.
+    """
+    from deskcheck.scale.spread import Spread
+
+    kind = kind_of(sources)
+    spread = spread or Spread()
+    if kind is not Kind.PROGRAMS and spread.in_shards:
+        raise InputError(
+            f"{sources[0]}: --shards, --on, --ray-address and --replace are for programs, "
+            "not for notebooks and pytest."
+        )
+    if kind is Kind.NOTEBOOKS:
+        return Done(kind, _notebooks(sources, Path(out), _of(NotebookSettings, settings), spread, progress))
+    if kind is Kind.TESTS:
+        return Done(kind, _tests(sources[0], Path(out), _of(SuiteSettings, settings), spread, progress))
+    return _programs(
+        programs_of(sources, propose=propose, note=note),
+        Path(out),
+        _of(RecordSettings, settings),
+        spread,
+        progress,
+        note,
+    )
+
+
+def _of(wanted: type[T], given: Settings | None) -> T:
+    if given is None:
+        return wanted()
+    if not isinstance(given, wanted):
+        raise InputError(f"{type(given).__name__}: these sources take {wanted.__name__}.")
+    return given
+
+
+# -- of each kind ----------------------------------------------------------------------------------
+
+
+def _programs(
+    programs: Iterator[Program],
+    out: Path,
+    settings: RecordSettings,
+    spread: "Spread",
+    progress: Advance,
+    note: Callable[[str], None],
+) -> Done:
+    from deskcheck.recorder.programs import SLOW, record_programs
+
+    summary: Summary | JobSummary
+    if spread.in_shards:
+        from deskcheck.recorder.job import record_job
+        from deskcheck.scale.plan import SIZE
+
+        if tracer_class().name == "reference":
+            note(SLOW)
+        summary = record_job(
+            programs,
+            out,
+            runner=spread.runner(),
+            settings=settings,
+            size=spread.shards or SIZE,
+            replace=spread.replace,
+            progress=lambda now: progress(str(now), now.done, now.of),
+        )
+    else:
+        summary = record_programs(
+            programs,
+            out,
+            settings,
+            workers=spread.workers,
+            progress=lambda program, ending: progress(program.id),
+            note=note,
+        )
+    return Done(Kind.PROGRAMS, summary, _compare_some(summary.recorded, out, spread.workers, progress))
+
+
+def _compare_some(new: int, out: Path, workers: int, progress: Advance) -> "Agreement | None":
+    """What `against_reference` finds of some recordings, where many were made. None where they were not, or
+    by the reference itself."""
+    from deskcheck.recorder.against import REFERENCE, against_reference
+    from deskcheck.recording.reader import Recordings
+
+    if new <= _MANY or tracer_class().name == REFERENCE:
+        return None
+    return against_reference(Recordings(out), most=_SOME, workers=workers, progress=progress)
+
+
+def _tests(
+    source: str, out: Path, settings: SuiteSettings, spread: "Spread", progress: Advance
+) -> "SuiteSummary":
+    from deskcheck.recorder.suite import find_suite, record_suite
+
+    suite = find_suite(source, packages=settings.package, python=settings.python)
+    return record_suite(suite, out, settings, workers=spread.workers, progress=progress)
+
+
+def _notebooks(
+    sources: Sequence[str], out: Path, settings: NotebookSettings, spread: "Spread", progress: Advance
+) -> "NotebookSummary":
+    from deskcheck.notebook.kernel.record import record_notebooks
+
+    return record_notebooks(sources, out, settings, workers=spread.workers, progress=progress)
+
+
+# -- sources of programs ---------------------------------------------------------------------------
+
+
+def programs_of(
+    sources: Sequence[str],
+    *,
+    propose: Callable[[str], str] | None = None,
+    note: Callable[[str], None] = _log.warning,
+) -> Iterator[Program]:
+    """The programs of all sources. Each source is looked up before the first program is given out.
+
+    Raises InputError for a source that cannot be used.
+    """
+    from deskcheck import corpus
+
+    found = [
+        corpus.programs(source, arguments, note=note, propose=propose)
+        for source, arguments in with_arguments(sources)
+    ]
+    return _all_of(found)
+
+
+def _all_of(found: Iterable[Iterator[Program]]) -> Iterator[Program]:
+    for programs in found:
+        yield from programs
+
+
+def with_arguments(sources: Sequence[str]) -> list[tuple[str, str | None]]:
+    """Sources with their argument lists: one follows the call that it belongs to."""
+    asked: list[tuple[str, str | None]] = []
+    for text in sources:
+        if asked and "::" in asked[-1][0] and asked[-1][1] is None and not _may_be_source(text):
+            asked[-1] = (asked[-1][0], text)
+        else:
+            asked.append((text, None))
+    return asked
+
+
+def _may_be_source(text: str) -> bool:
+    """Whether a word after a call is not meant as its arguments, however wrongly written."""
+    if text.lstrip().startswith("("):
+        return False
+    named = re.match(r"[\w+-]+(,[\w=+-]+)*:", text) or "::" in text or text.endswith((".py", ".jsonl", ".gz"))
+    return bool(named) or text.replace(".", "_").isidentifier() or os.path.exists(text)

@@ -1,0 +1,107 @@
+"""What decides recordings beside what is recorded: for programs, and for the calls that tests make."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
+
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.limits import Limits
+from deskcheck.settings import Setting
+from deskcheck.tracer.limits import Level, TraceLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSettings:
+    """What decides the recording of a program.
+
+    trace_limits: how much of a run is recorded. limits: what it may use. runs: how often it runs in all, if
+    `repeat` says so, each time under another hash seed; where recordings differ, further runs find out why
+    (`repeats.causes`). determinism: what a program finds in place of what differs between runs. environment:
+    a recording says so in its program's ``extra`` too.
+
+    Raises ValueError where `runs` is less than two.
+    """
+
+    level: Annotated[Level, Setting("Record every line, or before every instruction too.")] = Level.LINE
+    trace_limits: TraceLimits = field(default_factory=TraceLimits)
+    limits: Limits = field(default_factory=Limits)
+    sandbox: Annotated[
+        Confinement, Setting("How closely programs are confined. 'trusted': not at all, for your own code.")
+    ] = Confinement.STRICT
+    environment: Annotated[
+        str | None,
+        Setting(
+            "The environment (`deskcheck env`) of programs that name none. For tests: --python.",
+            metavar="NAME",
+        ),
+    ] = None
+    repeat: Annotated[
+        bool,
+        Setting(
+            "Run each again under another hash seed, a notebook in another kernel. Say where the runs "
+            "differ, for programs also why."
+        ),
+    ] = True
+    runs: Annotated[int, Setting("Runs of each that are compared.", min=2)] = 2
+    determinism: Determinism = field(default_factory=Determinism)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sandbox", Confinement(self.sandbox))
+        if self.runs < 2:
+            raise ValueError(
+                f"runs={self.runs} must be at least two; for one that is not compared, repeat=False"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as JSON-able values; `from_dict` reads them back."""
+        return {**asdict(self), "level": self.level.value, "sandbox": self.sandbox.value}
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> "RecordSettings":
+        return cls(
+            **{
+                **row,
+                "limits": Limits(**row["limits"]),
+                "trace_limits": TraceLimits(**row["trace_limits"]),
+                "level": Level(row["level"]),
+                "determinism": Determinism(**row["determinism"]),
+                "sandbox": Confinement(row["sandbox"]),
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteSettings:
+    """What decides which calls of a project's tests are recorded, and how.
+
+    trace_limits: a call with more events than that is left out. limits: of a call that is made again, alone.
+    seed: of the choice among the calls of one function. Tests run as their owner runs them: at line level,
+    and not confined.
+    """
+
+    calls: Annotated[int, Setting("Calls kept in all.", min=1)] = 1000
+    per_function: Annotated[int, Setting("Calls kept of one function.", min=1)] = 10
+    package: Annotated[
+        tuple[str, ...],
+        Setting(
+            "A package whose functions are recorded, instead of the project's folder. May be given again."
+        ),
+    ] = ()
+    python: Annotated[str | None, Setting("The interpreter that has what the tests need.")] = None
+    wall_s: Annotated[float, Setting("Seconds that the tests may take.", min=1, flag="--suite-s")] = 1800.0
+    times: Annotated[
+        float,
+        Setting(
+            "Recording may take N times the CPU time that the tests take by themselves.",
+            min=3,
+            flag="--suite-times",
+            metavar="N",
+        ),
+    ] = 20.0
+    mask: Annotated[bool, Setting("Take environment variables out of what is recorded.")] = True
+    repeat: Annotated[
+        bool, Setting("Run the tests again under another hash seed, and say which calls differ.")
+    ] = True
+    trace_limits: TraceLimits = field(default_factory=lambda: TraceLimits(events=5000, objects=5000))
+    limits: Limits = field(default_factory=Limits)
+    seed: int = 0

@@ -1,0 +1,29 @@
+"""What a user may set: a field of a dataclass that says so in its annotation.
+
+    @dataclass(frozen=True, kw_only=True)
+    class RecordSettings:
+        runs: Annotated[int, Setting("Runs of each program that are compared.", min=2)] = 2
+
+The command line makes an option of each such field, of fields that are such dataclasses too
+(`deskcheck.cli.common.options`). Fields without a `Setting` are for callers in Python alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the command line says of a field.
+
+    text: one or two sentences of help. min: the least value. flag: the option, where it is not named after
+    the field (``--cpu-s`` for ``cpu_s``). metavar: stands for the value in the help. parse: makes the value
+    of what was written; raises ValueError, with the reason, where it cannot.
+    """
+
+    text: str
+    min: float | None = None
+    flag: str | None = None
+    metavar: str | None = None
+    parse: Callable[[str], Any] | None = None

@@ -83,7 +83,7 @@ def _of_command(command: Any, context: Any, table: Any, file: Path, name: str) -
             known = [each.removeprefix("--") for each in options if each not in SAID_ALONE]
             raise _unknown(file, f"[{name}] {key}", "option", key, known)
         try:
-            options[flag].type_cast_value(context, value)
+            options[flag].process_value(context, value)
         except typer.BadParameter as error:
             raise InputError(f"{file}: [{name}] {key} = {value!r}: {error.message}") from None
         found[options[flag].name] = value

@@ -37,7 +37,7 @@ demo: .venv-demo/.installed
 	.venv-demo/bin/python -m deskcheck.cli record examples --sandbox trusted --out runs/demo/examples
 	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/stdlib runs/demo/examples \
 	    --question output,next_line,state,path --model deskcheck/oracle --model deskcheck/guess
-	.venv-demo/bin/python -m deskcheck.cli record generated:30,level=1-3,inputs=1,seed=2026 --sandbox trusted --out runs/demo/unseen
+	.venv-demo/bin/python -m deskcheck.cli record generated:30,difficulty=1-3,inputs=1,seed=2026 --sandbox trusted --out runs/demo/unseen
 	.venv-demo/bin/python -m deskcheck.cli models step runs/demo/unseen --out runs/demo/nano.json
 	rm -rf runs/demo/nano
 	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/unseen --question output --method dynamic_scratchpad \

@@ -40,7 +40,7 @@ from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import Row
 from deskcheck.recording.writer import Writer
 from deskcheck.tracer import ReferenceTracer, TraceLimits
-from deskcheck.tracer.limits import Level
+from deskcheck.tracer.limits import Granularity
 
 Run = Callable[[], None]
 """Runs the program's main once."""
@@ -67,16 +67,21 @@ def ours() -> Any:
 
 
 def traced(
-    kind: Any, level: Level, run: Run, program: ModuleType, emit: Callable[[bytes], None], path: Path
+    kind: Any,
+    granularity: Granularity,
+    run: Run,
+    program: ModuleType,
+    emit: Callable[[bytes], None],
+    path: Path,
 ) -> None:
     """Run under one of our tracers."""
-    more = {} if level is Level.LINE else {"level": level}
+    more = {} if granularity is Granularity.LINE else {"granularity": granularity}
     try:
         tracer = kind({str(path): path.name}, emit, modules=(program.__name__,), limits=LIMITS, **more)
     except (TypeError, ValueError, NotImplementedError) as error:
         if not more:
             raise
-        raise Unsupported(f"{kind.name} tracer: no level {level}") from error
+        raise Unsupported(f"{kind.name} tracer: no granularity {granularity}") from error
     tracer.start()
     try:
         run()
@@ -86,7 +91,9 @@ def traced(
         raise RuntimeError(f"the trace is cut ({tracer.cut}): {tracer.failure!r}")
 
 
-def to_blocks(kind: Callable[[], Any], level: Level = Level.LINE) -> Callable[[Run, ModuleType, Path], float]:
+def to_blocks(
+    kind: Callable[[], Any], granularity: Granularity = Granularity.LINE
+) -> Callable[[Run, ModuleType, Path], float]:
     """Tracing alone: the blocks into one file as they come, each after its length."""
 
     def record(run: Run, program: ModuleType, out: Path) -> float:
@@ -97,14 +104,14 @@ def to_blocks(kind: Callable[[], Any], level: Level = Level.LINE) -> Callable[[R
                 write(len(block).to_bytes(4, "big"))
                 write(block)
 
-            traced(kind(), level, run, program, emit, Path(str(program.__file__)))
+            traced(kind(), granularity, run, program, emit, Path(str(program.__file__)))
         return 0.0
 
     return record
 
 
 def to_parquet(
-    kind: Callable[[], Any], level: Level = Level.LINE
+    kind: Callable[[], Any], granularity: Granularity = Granularity.LINE
 ) -> Callable[[Run, ModuleType, Path], float]:
     """A folder of recordings that is finished and closed, in one process, without a sandbox around it."""
 
@@ -114,7 +121,7 @@ def to_parquet(
         about = Program(id=path.stem, code=path.read_text(encoding="utf-8"), filename=path.name)
         environment = Environment.here(tracer=tracer.name, hash_seed=0, packages={})
         with Writer(out / "recordings") as writer, writer.begin(about) as spool:
-            traced(tracer, level, run, program, spool.write, path)
+            traced(tracer, granularity, run, program, spool.write, path)
             spool.finish(Ending(outcome=Outcome.RETURNED), environment)
         return 0.0
 
@@ -227,8 +234,8 @@ TRACERS = {
     PYSNOOPER: Tracer(record=pysnooper, modules=("pysnooper",)),
     HUNTER: Tracer(record=hunter, modules=("hunter",)),
     VIZTRACER: Tracer(record=viztracer, modules=("viztracer", "viztracer.code_monkey")),
-    BLOCKS_I: Tracer(record=to_blocks(ours, Level.INSTRUCTION)),
-    PARQUET_I: Tracer(record=to_parquet(ours, Level.INSTRUCTION)),
+    BLOCKS_I: Tracer(record=to_blocks(ours, Granularity.INSTRUCTION)),
+    PARQUET_I: Tracer(record=to_parquet(ours, Granularity.INSTRUCTION)),
 }
 
 

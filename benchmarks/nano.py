@@ -40,7 +40,7 @@ def recordings(folder: Path, options: argparse.Namespace) -> None:
     def record(source: str, name: str) -> None:
         run("record", source, "--out", str(folder / "runs" / name), *common)
 
-    record(f"generated:{options.programs},level=1-{options.level},seed=1", "generated")
+    record(f"generated:{options.programs},difficulty=1-{options.level},seed=1", "generated")
     most = options.variants
     for name in LONG if options.families else ():
         family = f"family:{name},texts={TRAINED_TEXTS}"
@@ -127,7 +127,7 @@ def figures(folder: Path, options: argparse.Namespace) -> None:
     found = steps(generated)
     lines = [_share("generated programs, unseen", generated, found)]
     for level in range(1, options.level + 1):
-        some = [one for one in generated if one.program.extra["level"] == level]
+        some = [one for one in generated if one.program.extra["difficulty"] == level]
         lines.append(_share(f"of them level {level}", some, found))
     families: dict[str, list[Recording]] = defaultdict(list)
     for one in Recordings(folder / "runs" / "held-out") if options.families else ():

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             cut += 1
             continue
         for name, notation in NOTATIONS.items():
-            if notation.instructions and recording.environment.level != "instruction":
+            if notation.instructions and recording.environment.granularity != "instruction":
                 continue
             text = notation.render(recording)
             lengths.setdefault(name, []).append(len(text))

@@ -416,7 +416,7 @@ def test_a_trace_is_shown_in_a_notation(folder: Path) -> None:
     assert json.loads(direct.stdout) == {"id": name, "notation": "direct", "text": "return 7"}
     for arguments, said in [
         ([name, "--notation", "prose"], "Known are direct, scratchpad"),
-        ([name, "--notation", "dynamic_instruction"], "--level instruction"),
+        ([name, "--notation", "dynamic_instruction"], "--granularity instruction"),
         ([], "say which"),
     ]:
         failed = deskcheck("runs", "show", "runs", *arguments, cwd=folder)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import Ending, Environment, Mode, Outcome, Program, Recording, Row, Trace, render
-from deskcheck.tracer import Level, ReferenceTracer
+from deskcheck.tracer import Granularity, ReferenceTracer
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], Ending]
@@ -31,9 +31,9 @@ def _main(program: Program) -> dict[str, Any]:
     return {"__name__": "__main__"}
 
 
-def _record(program: Program, level: Level = Level.LINE) -> Recording:
+def _record(program: Program, granularity: Granularity = Granularity.LINE) -> Recording:
     rows: list[bytes] = []
-    tracer = ReferenceTracer({program.filename: program.filename}, rows.append, level=level)
+    tracer = ReferenceTracer({program.filename: program.filename}, rows.append, granularity=granularity)
     names = _main(program)
     code = compile(program.code, program.filename, "exec", dont_inherit=True)
     printed = io.StringIO()
@@ -85,12 +85,12 @@ def record() -> Record:
         code: str,
         entry: str | None = None,
         arguments: str | None = None,
-        level: Level = Level.LINE,
+        granularity: Granularity = Granularity.LINE,
         **fields: Any,
     ) -> Recording:
         fields.setdefault("id", f"{entry}{arguments}" if entry else "script")
         fields.setdefault("mode", Mode.CALL if entry else Mode.MODULE)
-        return _record(Program(code=code, entry=entry, arguments=arguments, **fields), level)
+        return _record(Program(code=code, entry=entry, arguments=arguments, **fields), granularity)
 
     return make
 

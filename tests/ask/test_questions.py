@@ -10,7 +10,7 @@ import pytest
 from deskcheck.ask import QUESTIONS, Sample, mark
 from deskcheck.ask.questions.source import statements, without_answer
 from deskcheck.recording import Mode, Outcome, Program, Recording
-from deskcheck.tracer import Level
+from deskcheck.tracer import Granularity
 
 Record = Callable[..., Recording]
 
@@ -47,7 +47,7 @@ def test_output_of_a_call(record: Record) -> None:
 
 def test_questions_are_those_of_the_lines(record: Record) -> None:
     """A recording that holds instructions too is asked the same about: samples but for the numbers of events."""
-    fine = record(SUMS, "f", "([31, 2, 57, 4, 6],)", level=Level.INSTRUCTION)
+    fine = record(SUMS, "f", "([31, 2, 57, 4, 6],)", granularity=Granularity.INSTRUCTION)
     coarse = record(SUMS, "f", "([31, 2, 57, 4, 6],)")
     assert len(fine.trace) > 3 * len(coarse.trace)
     for kind in QUESTIONS:

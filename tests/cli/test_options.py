@@ -161,22 +161,22 @@ def said(folder: Path) -> dict[str, Any]:
 
     (recording,) = Recordings(folder)
     told = recording.environment
-    return {"level": told.level, "events": (told.trace_limits or {})["events"]}
+    return {"granularity": told.granularity, "events": (told.trace_limits or {})["events"]}
 
 
 def test_the_file_gives_defaults_and_a_flag_counts_before_it(project: Path) -> None:
     """Of the current folder or one above; a key with - or _; only for the command that it is of."""
     (project / "pyproject.toml").write_text(
-        '[tool.deskcheck.record]\nlevel = "instruction"\nmax_events = 50\nrepeat = false\n'
+        '[tool.deskcheck.record]\ngranularity = "instruction"\nmax_events = 50\nrepeat = false\n'
         "[tool.deskcheck.notebooks.check]\ncell-s = 5\n"
     )
     record = ("record", "doctests:double.py", "--sandbox", "trusted", "--json", "--out")
     ran = deskcheck(*record, "one", cwd=project / "inner")
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert said(project / "inner" / "one") == {"level": "instruction", "events": 50}
-    ran = deskcheck(*record, "two", "--level", "line", cwd=project / "inner")
+    assert said(project / "inner" / "one") == {"granularity": "instruction", "events": 50}
+    ran = deskcheck(*record, "two", "--granularity", "line", cwd=project / "inner")
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert said(project / "inner" / "two") == {"level": "line", "events": 50}
+    assert said(project / "inner" / "two") == {"granularity": "line", "events": 50}
     assert json.loads(ran.stdout)["recorded"] == 1
 
 

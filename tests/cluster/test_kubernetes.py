@@ -126,7 +126,7 @@ def test_the_job_asks_for_what_the_page_says() -> None:
 def small(arguments: list[str], runs: Path) -> list[str]:
     """The Job's arguments, with fewer and smaller programs and a folder that is here."""
     swapped = {
-        "generated:200000": "generated:60,inputs=1,level=1",
+        "generated:200000": "generated:60,inputs=1,difficulty=1",
         "--shards=500": "--shards=5",
         "--workers=8": "--workers=2",
         "--out=/runs/big": f"--out={runs}",

@@ -15,7 +15,7 @@ from tests.scale.same import digests
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "examples" / "cluster" / "deskcheck.sbatch"
-SOURCE = ("generated:60,inputs=1,level=1", "--shards", "5", "--no-repeat")
+SOURCE = ("generated:60,inputs=1,difficulty=1", "--shards", "5", "--no-repeat")
 
 
 class Slurm:

@@ -116,11 +116,13 @@ def test_every_program_has_something_of_its_level() -> None:
 
 
 def test_levels_are_drawn_in_equal_parts() -> None:
-    """level=4 means one to four, level=4-4 four alone."""
-    drawn = [program.extra["level"] for program in programs("generated:400,level=4,inputs=1")]
+    """difficulty=4 means one to four, level=4-4 four alone."""
+    drawn = [program.extra["difficulty"] for program in programs("generated:400,difficulty=4,inputs=1")]
     assert {level: 60 < drawn.count(level) < 140 for level in set(drawn)} == dict.fromkeys((1, 2, 3, 4), True)
-    assert {program.extra["level"] for program in programs("generated:20,level=4-4")} == {4}
-    assert {program.extra["level"] for program in programs("generated:200")} == set(range(1, HIGHEST + 1))
+    assert {program.extra["difficulty"] for program in programs("generated:20,difficulty=4-4")} == {4}
+    assert {program.extra["difficulty"] for program in programs("generated:200")} == set(
+        range(1, HIGHEST + 1)
+    )
 
 
 def test_programs_are_all_different() -> None:
@@ -159,10 +161,10 @@ def test_states_are_short(tmp_path: Path) -> None:
         ("generated:", "COUNT= is not a whole number from 1 on"),
         ("generated:0", "COUNT=0 is not a whole number from 1 on"),
         ("generated:ten", "COUNT=ten is not a whole number"),
-        ("generated:9,level=11", "level=11 is not a whole number from 1 to 10"),
-        ("generated:9,level=0", "level=0 is not a whole number from 1 to 10"),
-        ("generated:9,level=4-2", "level=4-2 ends before it begins"),
-        ("generated:9,levl=2", "there is no option 'levl'. Did you mean level?"),
+        ("generated:9,difficulty=11", "difficulty=11 is not a whole number from 1 to 10"),
+        ("generated:9,difficulty=0", "difficulty=0 is not a whole number from 1 to 10"),
+        ("generated:9,difficulty=4-2", "difficulty=4-2 ends before it begins"),
+        ("generated:9,dificulty=2", "there is no option 'dificulty'. Did you mean difficulty?"),
         ("generated:9,inputs=1000", "inputs=1000 is not a whole number from 1 to 100"),
         ("generate:9", "Did you mean generated?"),
     ],

@@ -2,7 +2,7 @@
 
     python -m tests.notation.all_programs cruxeval mbpp humaneval
     python -m tests.notation.all_programs generated --count 10000 --seed 0 --events 120
-    python -m tests.notation.all_programs cruxeval --level instruction --events 300
+    python -m tests.notation.all_programs cruxeval --granularity instruction --events 300
 
 Each program is traced natively in a process of its own. For every notation of the level the text is parsed and must
 tell what the notation keeps; and the texts of `dynamic` that are kept up event by event must be those written from
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from deskcheck.notation import NOTATIONS, moments, state_text
 from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.recording import Program, Trace
-from deskcheck.tracer import Level, TraceLimits
+from deskcheck.tracer import Granularity, TraceLimits
 from tests.notation.states import BY_LINE, differs
 from tests.tracer.agree import Runner, Setting, generated, published
 
@@ -34,9 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=10_000, help="generated programs")
     parser.add_argument("--seed", type=int, default=0, help="of the generated programs")
     parser.add_argument("--events", type=int, default=2_000, help="recorded of each program")
-    parser.add_argument("--level", type=Level, choices=list(Level), default=Level.LINE)
+    parser.add_argument(
+        "--granularity", type=Granularity, choices=list(Granularity), default=Granularity.LINE
+    )
     given = parser.parse_args(arguments)
-    setting = Setting(limits=TraceLimits(events=given.events), level=given.level)
+    setting = Setting(limits=TraceLimits(events=given.events), granularity=given.granularity)
     wrong = 0
     with Runner("native", setting) as runner:
         for source in given.sources:
@@ -47,12 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 trace = Trace(runner.run(program).threads.get(0, []))
                 count += 1
                 events += len(trace)
-                for text in _differences(program, trace, given.level):
+                for text in _differences(program, trace, given.granularity):
                     wrong += 1
                     print(f"{program.id}: {text}", flush=True)
                 if len(trace) >= given.events:
                     cut += 1
-                elif given.level is Level.LINE:
+                elif given.granularity is Granularity.LINE:
                     whole += 1
                     compact = NOTATIONS["compact"].write(moments(trace, file=program.filename), program.code)
                     fit += len(compact) <= TOKENS * CHARS_A_TOKEN
@@ -72,8 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if wrong else 0
 
 
-def _differences(program: Program, trace: Trace, level: Level) -> Iterator[str]:
-    instructions = level is Level.INSTRUCTION
+def _differences(program: Program, trace: Trace, granularity: Granularity) -> Iterator[str]:
+    instructions = granularity is Granularity.INSTRUCTION
     states = list(moments(trace, file=program.filename, instructions=instructions))
     for name in ["dynamic_instruction"] if instructions else BY_LINE:
         if text := differs(name, states, program.code):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deskcheck.notation import NOTATIONS
-from deskcheck.tracer import Level
+from deskcheck.tracer import Granularity
 
 PAGE = (Path(__file__).parents[2] / "docs" / "notation.md").read_text("utf-8")
 SHOWN = dict(re.findall(r"^## (\w+)\n.*?^```\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE))
@@ -23,9 +23,11 @@ def test_the_page_shows_what_is_written(record: Any, name: str) -> None:
     notation = NOTATIONS[name]
     if notation.instructions and sys.version_info[:2] != (3, 12):
         pytest.skip("the instructions shown are those of 3.12")
-    recording = record(found[1], "f", "(2)", Level.INSTRUCTION if notation.instructions else Level.LINE)
+    recording = record(
+        found[1], "f", "(2)", Granularity.INSTRUCTION if notation.instructions else Granularity.LINE
+    )
     if notation.instructions:
-        recording = replace(recording, environment=replace(recording.environment, level="instruction"))
+        recording = replace(recording, environment=replace(recording.environment, granularity="instruction"))
     shown, text = SHOWN[name].strip("\n"), notation.render(recording)
     if name == "cwm":
         text = text.replace("<|frame_sep|>", "<|frame_sep|>\n")

@@ -14,7 +14,7 @@ from deskcheck.notation import NOTATIONS, moments, state_text, transitions
 from deskcheck.notation.edits import edit_text, edited
 from deskcheck.recording import Kind, Program, Trace
 from deskcheck.recording.trace import fingerprint
-from deskcheck.tracer import Level, TraceLimits
+from deskcheck.tracer import Granularity, TraceLimits
 from tests.notation.states import BY_LINE, differs
 from tests.sample import examples, spread
 from tests.tracer.agree import Runner, Setting, native_is_built, own_programs
@@ -27,19 +27,19 @@ PROGRAMS = {program.id: program for program in own_programs()}
 CRUXEVAL = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data/cruxeval"
 
 
-@pytest.fixture(scope="module", params=list(Level), ids=str)
+@pytest.fixture(scope="module", params=list(Granularity), ids=str)
 def trace(request: pytest.FixtureRequest) -> Iterator[Callable[[Program], Trace]]:
     """Records a program natively, in a process of its own; its main thread's trace."""
-    level = request.param
+    granularity = request.param
     if not native_is_built():
         pytest.skip("no native tracer: would have proved the round trip on traces that it makes")
-    setting = Setting(limits=TraceLimits(events=EVENTS), level=level)
+    setting = Setting(limits=TraceLimits(events=EVENTS), granularity=granularity)
     with Runner("native", setting) as runner:
         yield lambda program: Trace(runner.run(program).threads.get(0, []))
 
 
 @pytest.mark.parametrize("name", spread(sorted(PROGRAMS), 8, 3))
-@pytest.mark.parametrize("trace", [Level.LINE], indirect=True, ids=str)
+@pytest.mark.parametrize("trace", [Granularity.LINE], indirect=True, ids=str)
 def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
     """Each program of tests/programs, in every notation by line."""
     states = list(moments(trace(PROGRAMS[name]), file=PROGRAMS[name].filename))
@@ -49,7 +49,7 @@ def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PROGRAMS)[::4])
-@pytest.mark.parametrize("trace", [Level.INSTRUCTION], indirect=True, ids=str)
+@pytest.mark.parametrize("trace", [Granularity.INSTRUCTION], indirect=True, ids=str)
 def test_own_programs_by_instruction(trace: Callable[[Program], Trace], name: str) -> None:
     """Every fourth program of tests/programs, a state at each instruction; and by line from the same recording."""
     recorded = trace(PROGRAMS[name])
@@ -61,7 +61,7 @@ def test_own_programs_by_instruction(trace: Callable[[Program], Trace], name: st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trace", [Level.LINE], indirect=True, ids=str)
+@pytest.mark.parametrize("trace", [Granularity.LINE], indirect=True, ids=str)
 @pytest.mark.parametrize("part", range(4))
 def test_cruxeval(trace: Callable[[Program], Trace], part: int) -> None:
     """CRUXEval, every tenth program, in every notation by line."""
@@ -122,18 +122,18 @@ def test_pieces(piece: str, name: str) -> None:
 @pytest.mark.parametrize("piece", PIECES)
 def test_pieces_by_instruction(piece: str) -> None:
     """The same with a state at each instruction."""
-    trace = run_traced(PIECES[piece], level=Level.INSTRUCTION).trace
+    trace = run_traced(PIECES[piece], granularity=Granularity.INSTRUCTION).trace
     states = list(moments(trace, file=FILE, instructions=True))
     assert differs("dynamic_instruction", states, PIECES[piece]) == ""
 
 
-@pytest.mark.parametrize("level", Level, ids=str)
-def test_edits_of_pieces(level: Level) -> None:
+@pytest.mark.parametrize("granularity", Granularity, ids=str)
+def test_edits_of_pieces(granularity: Granularity) -> None:
     """From the first state of each and the edits after it, every state comes back; few edits are whole states."""
     whole = count = 0
     for piece, code in PIECES.items():
-        trace = run_traced(code, level=level).trace
-        states = moments(trace, file=FILE, instructions=level is Level.INSTRUCTION)
+        trace = run_traced(code, granularity=granularity).trace
+        states = moments(trace, file=FILE, instructions=granularity is Granularity.INSTRUCTION)
         texts = [state_text(state) for state in states]
         again = texts[:1]
         for edit in [edit_text(*pair) for pair in pairwise(texts)]:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from deskcheck.notation import moments, state_text
 from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.recording import Program, Row, Trace
-from deskcheck.tracer import Level, TraceLimits
+from deskcheck.tracer import Granularity, TraceLimits
 from tests.notation.test_round_trip import CRUXEVAL, PIECES, PROGRAMS, trace
 from tests.sample import examples, spread
 from tests.tracer.conftest import FILE, run_traced
@@ -42,11 +42,11 @@ def differ(rows: Sequence[Row], file: str, *, instructions: bool = False, every:
 
 
 @pytest.mark.parametrize("piece", PIECES)
-@pytest.mark.parametrize("level", list(Level))
-def test_pieces(piece: str, level: Level) -> None:
+@pytest.mark.parametrize("granularity", list(Granularity))
+def test_pieces(piece: str, granularity: Granularity) -> None:
     """What a trace can hold, at each level; asked for at every event and now and then."""
-    rows = run_traced(PIECES[piece], level=level).trace.rows
-    for instructions in {False, level is Level.INSTRUCTION}:
+    rows = run_traced(PIECES[piece], granularity=granularity).trace.rows
+    for instructions in {False, granularity is Granularity.INSTRUCTION}:
         for every in (1, 3):
             assert differ(rows, FILE, instructions=instructions, every=every) == ""
 
@@ -79,12 +79,12 @@ def test_pieces(piece: str, level: Level) -> None:
         pytest.param("class A:\n    f = [1]\n    for x in f:\n        y = [x]\n    g = lambda: 1\na = A()\n", id="a class body"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("level", spread(Level, 2))
-def test_depth_and_sharing(code: str, level: Level) -> None:
+@pytest.mark.parametrize("granularity", spread(Granularity, 2))
+def test_depth_and_sharing(code: str, granularity: Granularity) -> None:
     """What decides labels: depth, cycles, objects that several frames have."""
-    rows = run_traced(code, level=level).trace.rows
+    rows = run_traced(code, granularity=granularity).trace.rows
     assert len(rows) > 10
-    assert differ(rows, FILE, instructions=level is Level.INSTRUCTION) == ""
+    assert differ(rows, FILE, instructions=granularity is Granularity.INSTRUCTION) == ""
 
 
 def test_gaps() -> None:
@@ -103,7 +103,7 @@ def test_a_line_number_that_stands_in_the_call_too() -> None:
 
 
 @pytest.mark.parametrize("name", spread(sorted(PROGRAMS), 4))
-@pytest.mark.parametrize("trace", [Level.LINE], indirect=True, ids=str)
+@pytest.mark.parametrize("trace", [Granularity.LINE], indirect=True, ids=str)
 def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
     """Each program of tests/programs."""
     assert differ(trace(PROGRAMS[name]).rows, PROGRAMS[name].filename) == ""
@@ -111,14 +111,14 @@ def test_own_programs(trace: Callable[[Program], Trace], name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PROGRAMS)[::3])
-@pytest.mark.parametrize("trace", [Level.INSTRUCTION], indirect=True, ids=str)
+@pytest.mark.parametrize("trace", [Granularity.INSTRUCTION], indirect=True, ids=str)
 def test_own_programs_by_instruction(trace: Callable[[Program], Trace], name: str) -> None:
     """Every third program of tests/programs at each instruction."""
     assert differ(trace(PROGRAMS[name]).rows, PROGRAMS[name].filename, instructions=True) == ""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trace", list(Level), indirect=True, ids=str)
+@pytest.mark.parametrize("trace", list(Granularity), indirect=True, ids=str)
 def test_cruxeval(trace: Callable[[Program], Trace]) -> None:
     """CRUXEval, every sixth program, at both levels."""
     path = CRUXEVAL / "cruxeval_600.jsonl"
@@ -140,7 +140,7 @@ def test_cruxeval(trace: Callable[[Program], Trace]) -> None:
 @given(source=programs())
 def test_generated_programs(source: str) -> None:
     """Programs that nobody wrote, with the reference tracer, at both levels."""
-    for level in Level:
-        rows = run_traced(source, TraceLimits(events=150), level=level).trace.rows
+    for granularity in Granularity:
+        rows = run_traced(source, TraceLimits(events=150), granularity=granularity).trace.rows
         for every in (1, 4):
-            assert differ(rows, FILE, instructions=level is Level.INSTRUCTION, every=every) == ""
+            assert differ(rows, FILE, instructions=granularity is Granularity.INSTRUCTION, every=every) == ""

@@ -217,7 +217,7 @@ def test_of_many_some_are_compared(
 def test_of_more_than_a_thousand_some_are_compared(tmp_path: Path) -> None:
     """With the numbers that are shipped."""
     options = ("--no-repeat", "--sandbox", "trusted", "--out", "runs")
-    ran = deskcheck("record", "generated:1001,level=1-2,inputs=1", *options, cwd=tmp_path)
+    ran = deskcheck("record", "generated:1001,difficulty=1-2,inputs=1", *options, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert "again by the reference tracer: 20 of 1001 recordings" in ran.stdout
     assert "events: all the same" in ran.stdout

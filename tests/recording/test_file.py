@@ -86,7 +86,7 @@ import json, os, time
 from deskcheck.recording import Ending, Environment, Outcome, Program, RecordingError, Row
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
-ENVIRONMENT = Environment(**{ENVIRONMENT.to_dict()!r})
+ENVIRONMENT = Environment.from_dict({ENVIRONMENT.to_dict()!r})
 def record(writer, id_, rows=3, text='{{"a": 1}}'):
     spool = writer.begin(Program(id=id_, code="a = 1"))
     for i in range(rows):

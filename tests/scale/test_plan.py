@@ -10,7 +10,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
 from deskcheck.scale.plan import Item, in_shards
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 from tests.sample import examples
 
 IDS = st.lists(st.text(min_size=1, max_size=8), unique=True, min_size=1, max_size=200)
@@ -49,7 +49,7 @@ def test_a_program_less_moves_few(left_out: int) -> None:
         trace_limits=st.builds(
             TraceLimits, events=st.integers(1, 99), only=st.lists(st.text(max_size=3), max_size=2)
         ),
-        level=st.sampled_from(Level),
+        granularity=st.sampled_from(Granularity),
         repeat=st.booleans(),
         runs=st.integers(2, 5),
         determinism=st.builds(

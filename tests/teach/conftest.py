@@ -12,7 +12,7 @@ import pytest
 
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.writer import Writer
-from deskcheck.tracer import Level
+from deskcheck.tracer import Granularity
 from tests.ask.conftest import _record
 
 # Two workers on two processors: more threads of each wait for one another, and small models take fifty times as long.
@@ -32,15 +32,18 @@ def record(tmp_path: Path) -> Recorded:
     """Records programs into a folder of that name, each by line unless a level is given."""
 
     def recorded(
-        *programs: Program, folder: str = "runs", level: Level = Level.LINE, repeatable: bool | None = True
+        *programs: Program,
+        folder: str = "runs",
+        granularity: Granularity = Granularity.LINE,
+        repeatable: bool | None = True,
     ) -> Path:
         with Writer(tmp_path / folder, shard_recordings=3) as writer:
             for program in programs:
-                recording = _record(program, level)
+                recording = _record(program, granularity)
                 spool = writer.begin(program)
                 for row in recording.trace.rows:
                     spool.write(json.dumps(row))
-                environment = replace(recording.environment, level=level.value)
+                environment = replace(recording.environment, granularity=granularity.value)
                 spool.finish(recording.ending, environment, repeatable=repeatable)
         return tmp_path / folder
 

@@ -25,7 +25,7 @@ from deskcheck.teach.lessons.dataset import export_dataset
 from deskcheck.teach.lessons.lessons import LessonSettings, build
 from deskcheck.teach.lessons.shards import refuse_unfinished
 from deskcheck.teach.lessons.tokens import Bytes
-from deskcheck.tracer import Level
+from deskcheck.tracer import Granularity
 from tests.teach.conftest import Recorded, call, rows_of
 
 LOOP = "def f(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n"
@@ -102,11 +102,11 @@ def test_bytes_and_labels(record: Recorded, tmp_path: Path) -> None:
 
 def test_instructions(record: Recorded, tmp_path: Path) -> None:
     """Of a recording at each instruction, states at instructions and at lines."""
-    runs = record(call("a", LOOP, "(2)"), level=Level.INSTRUCTION)
+    runs = record(call("a", LOOP, "(2)"), granularity=Granularity.INSTRUCTION)
     names = ("dynamic", "dynamic_instruction")
     build([runs], tmp_path / "out", settings(notations=names))
     rows = rows_of(tmp_path / "out")
-    count = Counter((row["notation"], row["level"]) for row in rows)
+    count = Counter((row["notation"], row["granularity"]) for row in rows)
     assert count["dynamic_instruction", "instruction"] > 2 * count["dynamic", "line"] > 10
     recording = next(iter(Recordings(runs)))
     for name, instructions in zip(names, (False, True), strict=True):
@@ -300,7 +300,7 @@ def test_nothing_left_is_said_before_anything_is_made(record: Recorded, tmp_path
     with pytest.raises(InputError, match=r"1 from crux \(MIT\).*--any-licence"):
         build([unlicensed], tmp_path / "out", settings())
     by_line = record(*programs(2), folder="by line")
-    with pytest.raises(InputError, match="--level instruction"):
+    with pytest.raises(InputError, match="--granularity instruction"):
         build([by_line], tmp_path / "out", settings(notations=("dynamic_instruction",)))
     with pytest.raises(InputError, match="each of the 2 programs alone is longer"):
         build([by_line], tmp_path / "out", settings(budget=50))

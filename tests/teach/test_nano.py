@@ -22,7 +22,7 @@ from deskcheck.teach.small.checkpoints import NANO, open_checkpoint
 from deskcheck.teach.small.evaluation import report, run_all
 
 FOLDER = Path(deskcheck.teach.__file__).parent / NANO
-UNSEEN = "generated:30,level=1-3,seed=9001,inputs=1"
+UNSEEN = "generated:30,difficulty=1-3,seed=9001,inputs=1"
 SHORT = Program(
     id="short",
     mode=Mode.CALL,

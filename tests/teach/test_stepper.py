@@ -15,7 +15,7 @@ from deskcheck.recording import InputError, Mode, Program, Recording
 from deskcheck.teach.lessons.tokens import Bytes
 from deskcheck.teach.small.interpreter import Floats, Numbers, Rows
 from deskcheck.teach.small.stepper import Run, Start, Stepper, exact_steps, start_of, true_states
-from deskcheck.tracer import Level
+from deskcheck.tracer import Granularity
 from tests.ask.conftest import _record
 
 CODE = """\
@@ -91,7 +91,7 @@ def run_all(network: Any, recordings: Sequence[Recording], **options: Any) -> li
 
 @pytest.fixture
 def three() -> list[Recording]:
-    return [_record(replace(program(arguments=f"({n})"), id=f"p{n}"), Level.LINE) for n in (0, 2, 3)]
+    return [_record(replace(program(arguments=f"({n})"), id=f"p{n}"), Granularity.LINE) for n in (0, 2, 3)]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 64])

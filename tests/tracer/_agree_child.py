@@ -30,7 +30,7 @@ from collections.abc import Callable
 from typing import Any
 
 from deskcheck.tracer import TraceLimits
-from deskcheck.tracer.limits import Level
+from deskcheck.tracer.limits import Granularity
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -151,7 +151,7 @@ def _in_fork(job: dict[str, Any], program: dict[str, Any]) -> None:
         {filename: filename},
         lambda block: send(b"B", block),
         limits=TraceLimits(**job["limits"]),
-        level=Level(job["level"]),
+        granularity=Granularity(job["granularity"]),
     )
     if hasattr(tracer, "forget_thread"):
         os.register_at_fork(after_in_child=tracer.forget_thread)

@@ -38,7 +38,7 @@ from deskcheck.corpus import programs as corpus_programs
 from deskcheck.recording import Mode, Program, Row, block
 from deskcheck.recording.agreement import Different, check
 from deskcheck.tracer import TraceLimits
-from deskcheck.tracer.limits import Level
+from deskcheck.tracer.limits import Granularity
 from tests.tracer._reduce import reduced
 from tests.tracer._templates import IMPORTS
 
@@ -80,7 +80,7 @@ class Setting:
 
     python: str = sys.executable
     limits: TraceLimits = field(default_factory=lambda: TraceLimits(events=20_000))
-    level: Level = Level.LINE
+    granularity: Granularity = Granularity.LINE
     seconds: float = 60
     hash_seed: int = 0
     cache: Path | None = None
@@ -203,7 +203,7 @@ def _sources() -> bytes:
 def _key(program: Program, tracer: str, setting: Setting) -> str:
     parts = [
         program.code, program.mode, program.filename, program.entry, program.arguments, tracer,
-        asdict(setting.limits), setting.level, setting.seconds, setting.hash_seed, _version(setting.python), _sources().hex(), *setting.imports,
+        asdict(setting.limits), setting.granularity, setting.seconds, setting.hash_seed, _version(setting.python), _sources().hex(), *setting.imports,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -237,7 +237,7 @@ class Runner:
         job = {
             "tracer": tracer,
             "limits": asdict(setting.limits),
-            "level": setting.level,
+            "granularity": setting.granularity,
             "seconds": setting.seconds,
             "address_space_bytes": setting.address_space_bytes,
             "folder": self._folder.name,
@@ -528,7 +528,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--events", type=int, default=20_000, help="recorded of one program")
     parser.add_argument("--limits", type=json.loads, default={}, help="more of them, as a JSON object")
     parser.add_argument("--seconds", type=float, default=60, help="for one program under one tracer")
-    parser.add_argument("--level", choices=list(Level), default=Level.LINE)
+    parser.add_argument("--granularity", choices=list(Granularity), default=Granularity.LINE)
     parser.add_argument("--hash-seed", type=int, default=0)
     parser.add_argument(
         "--variable", action="append", default=[], help="NAME=VALUE of the environment that programs run in"
@@ -551,7 +551,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     setting = Setting(
         python=given.python,
         limits=TraceLimits(events=given.events, **given.limits),
-        level=Level(given.level),
+        granularity=Granularity(given.granularity),
         seconds=given.seconds,
         hash_seed=given.hash_seed,
         cache=None if given.no_cache or only_generated else cache,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import Trace, block
-from deskcheck.tracer import Level, ReferenceTracer, TraceLimits
+from deskcheck.tracer import Granularity, ReferenceTracer, TraceLimits
 
 FILE = "program.py"
 
@@ -40,14 +40,14 @@ class _Output(io.StringIO):
 def run_traced(
     source: str,
     limits: TraceLimits | None = None,
-    level: Level = Level.LINE,
+    granularity: Granularity = Granularity.LINE,
     tracer_class: Any = ReferenceTracer,
 ) -> Traced:
     """Trace a program given as indented text; its first line is line 1."""
     code = compile(textwrap.dedent(source).lstrip("\n"), FILE, "exec", dont_inherit=True)
     module = types.ModuleType("__main__")
     blocks: list[bytes] = []
-    tracer = tracer_class({FILE: FILE}, blocks.append, limits=limits, level=level)
+    tracer = tracer_class({FILE: FILE}, blocks.append, limits=limits, granularity=granularity)
     output, error = _Output(), None
     main, stdout = sys.modules["__main__"], sys.stdout
     sys.modules["__main__"], sys.stdout = module, output

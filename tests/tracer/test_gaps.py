@@ -12,7 +12,7 @@ import pytest
 
 from deskcheck.recording import Event, Kind, Trace
 from deskcheck.recording.value import render
-from deskcheck.tracer import Level, ReferenceTracer, TraceLimits, tracer_class
+from deskcheck.tracer import Granularity, ReferenceTracer, TraceLimits, tracer_class
 from tests.sample import spread
 from tests.tracer import agree
 from tests.tracer.test_native import assert_agreed
@@ -54,8 +54,8 @@ def seen(event: Event) -> tuple[Any, ...]:
     return event.kind, event.function, event.line, shown
 
 
-def whole(traced: Callable[..., Any], level: Level = Level.LINE) -> Trace:
-    trace: Trace = traced(PROGRAM, level=level).trace
+def whole(traced: Callable[..., Any], granularity: Granularity = Granularity.LINE) -> Trace:
+    trace: Trace = traced(PROGRAM, granularity=granularity).trace
     return trace
 
 
@@ -124,15 +124,15 @@ def frames_too_deep(trace: Trace, depth: int) -> tuple[list[tuple[Any, ...]], in
 
 @each_tracer
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 50])
-@pytest.mark.parametrize("level", list(Level))
+@pytest.mark.parametrize("granularity", list(Granularity))
 def test_calls_are_recorded_to_a_depth(
-    depth: int, level: Level, tracer: Any, traced: Callable[..., Any]
+    depth: int, granularity: Granularity, tracer: Any, traced: Callable[..., Any]
 ) -> None:
     """A frame that begins when so many recorded ones are running is left out and counted; every other event
     is there, with its state."""
     limits = TraceLimits(call_depth=depth)
-    trace = traced(PROGRAM, limits=limits, level=level, tracer_class=tracer).trace
-    kept, deep = frames_too_deep(whole(traced, level), depth)
+    trace = traced(PROGRAM, limits=limits, granularity=granularity, tracer_class=tracer).trace
+    kept, deep = frames_too_deep(whole(traced, granularity), depth)
     assert [seen(event) for event in trace] == kept
     assert sum(event.left_out.get("deep", 0) for event in trace) == deep
     assert (deep > 0) == (depth < 50)
@@ -241,17 +241,17 @@ def first_repetitions(trace: Trace, most: int) -> tuple[list[tuple[Any, ...]], i
 
 @each_tracer
 @pytest.mark.parametrize("most", [1, 2, 4, 100])
-@pytest.mark.parametrize("level", list(Level))
+@pytest.mark.parametrize("granularity", list(Granularity))
 def test_loops_are_recorded_so_many_times(
-    most: int, level: Level, tracer: Any, traced: Callable[..., Any]
+    most: int, granularity: Granularity, tracer: Any, traced: Callable[..., Any]
 ) -> None:
     """What is beyond is left out and counted, event by event; what is there shows the state that the whole
     recording shows."""
-    if level is Level.INSTRUCTION and sys.version_info < (3, 12):
+    if granularity is Granularity.INSTRUCTION and sys.version_info < (3, 12):
         pytest.skip("offsets in a comprehension's own code cannot be told from those around it here")
     limits = TraceLimits(repetitions=most)
-    trace = traced(LOOPS, limits=limits, level=level, tracer_class=tracer).trace
-    kept, repeated, called = first_repetitions(traced(LOOPS, level=level).trace, most)
+    trace = traced(LOOPS, limits=limits, granularity=granularity, tracer_class=tracer).trace
+    kept, repeated, called = first_repetitions(traced(LOOPS, granularity=granularity).trace, most)
     assert [seen(event) for event in trace] == kept
     assert sum(event.left_out.get("repeated", 0) for event in trace) == repeated
     assert sum(event.left_out.get("called", 0) for event in trace) == called

@@ -26,7 +26,7 @@ from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Trace, Value, block, render
 from deskcheck.sandbox import run
-from deskcheck.tracer import Level
+from deskcheck.tracer import Granularity
 from deskcheck.tracer._instructions import constant_text
 from deskcheck.tracer.frames import _LEAVES, CodeFacts, _after
 from tests.sample import spread
@@ -41,7 +41,7 @@ def steps(traced: Callable[..., Any]) -> Callable[..., Steps]:
     """The instructions of one function of a program, each with the value stack before it."""
 
     def of(source: str, function: str) -> Steps:
-        trace = traced(source, level=Level.INSTRUCTION).trace
+        trace = traced(source, granularity=Granularity.INSTRUCTION).trace
         return [
             (event.instruction, [plain(value) for value in event.stack])
             for event in trace
@@ -110,7 +110,7 @@ def test_keyword_and_starred_calls(steps: Callable[..., Steps]) -> None:
 def test_a_jump(traced: Callable[..., Any]) -> None:
     """A jump says where it may go, and the next instruction that runs stands there or follows it."""
     source = "def f(n):\n    while n:\n        n -= 1\n    return n\nf(2)\n"
-    trace = traced(source, level=Level.INSTRUCTION).trace
+    trace = traced(source, granularity=Granularity.INSTRUCTION).trace
     found = [trace[e.index] for e in trace if e.kind is Kind.INSTRUCTION and e.function == "f"]
     jumps = 0
     for event, after in pairwise(found):
@@ -126,7 +126,7 @@ def test_a_jump(traced: Callable[..., Any]) -> None:
 
 def test_a_line_comes_before_its_first_instruction(traced: Callable[..., Any]) -> None:
     """Where a line begins, `line` is first and then the instruction at the same place, with the line's number."""
-    trace = traced("a = 1\nb = a + 1\n", level=Level.INSTRUCTION).trace
+    trace = traced("a = 1\nb = a + 1\n", granularity=Granularity.INSTRUCTION).trace
     rows = [(row.kind, row.line, row.instruction) for row in trace.rows]
     assert rows[:5] == [
         ("call", 1, None),
@@ -150,7 +150,7 @@ def test_an_exception(traced: Callable[..., Any]) -> None:
             return x
         f([0])
     """
-    trace = traced(source, level=Level.INSTRUCTION).trace
+    trace = traced(source, granularity=Granularity.INSTRUCTION).trace
     rows = [e for e in trace if e.function == "f"]
     raised = next(i for i, e in enumerate(rows) if e.kind is Kind.RAISE)
     assert rows[raised - 1].instruction == "BINARY_OP //"
@@ -215,7 +215,7 @@ def test_a_generator_expression_has_its_iterable(steps: Callable[..., Steps]) ->
 def test_a_comprehension(traced: Callable[..., Any]) -> None:
     """The instructions of a comprehension are events of the frame it stands in, with what lies below it there."""
     trace = traced(
-        "def f(k):\n    return k + sum([q * q for q in (2, 3)])\nf(1)\n", level=Level.INSTRUCTION
+        "def f(k):\n    return k + sum([q * q for q in (2, 3)])\nf(1)\n", granularity=Granularity.INSTRUCTION
     ).trace
     found = [e for e in trace if e.kind is Kind.INSTRUCTION and e.instruction == "BINARY_OP *"]
     assert [e.function for e in found] == ["f", "f"]
@@ -233,7 +233,7 @@ def test_an_extended_argument_is_part_of_its_instruction(traced: Callable[..., A
     source = "\n".join(
         ["def f(a):", "    while a:", *(f"    {line}" for line in lines), "        a -= 1", "f(2)"]
     )
-    trace = traced(source, level=Level.INSTRUCTION).trace
+    trace = traced(source, granularity=Granularity.INSTRUCTION).trace
     found = [row for row in trace.rows if row.kind == Kind.INSTRUCTION and row.function == "f"]
     texts = [row.instruction or "" for row in found]
     assert not [text for text in texts if "EXTENDED" in text]
@@ -246,7 +246,7 @@ def test_an_extended_argument_is_part_of_its_instruction(traced: Callable[..., A
 def test_an_instruction_without_a_line_has_that_of_the_event_before(traced: Callable[..., Any]) -> None:
     """Lines are never 0; instructions that the compiler adds belong to where the frame is."""
     source = "def f():\n    with open('/dev/null') as g:\n        1 // 0\ntry:\n    f()\nexcept Exception:\n    pass\n"
-    rows = traced(source, level=Level.INSTRUCTION).trace.rows
+    rows = traced(source, granularity=Granularity.INSTRUCTION).trace.rows
     assert all(row.line > 0 for row in rows)
 
 
@@ -309,9 +309,9 @@ def test_line_level_is_the_rest(path: Path) -> None:
     frames, places, locals, stacks, values, callers, output."""
     program = Program(id=path.stem, code=path.read_text(), filename=path.name)
     traces = []
-    for level in Level:
+    for granularity in Granularity:
         blocks: list[bytes] = []
-        ending = run(program, sink=blocks.append, level=level)
+        ending = run(program, sink=blocks.append, granularity=granularity)
         assert ending.outcome is not Outcome.HARNESS_ERROR, ending.detail
         traces.append(trace_of(blocks))
     same_at_line_level(*traces)
@@ -329,14 +329,19 @@ def test_a_recording_says_its_level(tmp_path: Path) -> None:
     program = Program(
         id="p", code="def f(x):\n    return x + 1\n", mode=Mode.CALL, entry="f", arguments="(1,)"
     )
-    summary = record_programs([program], tmp_path, RecordSettings(level=Level.INSTRUCTION), workers=1)
+    summary = record_programs(
+        [program], tmp_path, RecordSettings(granularity=Granularity.INSTRUCTION), workers=1
+    )
     assert (summary.problems, summary.not_repeatable) == ({}, {})
     (recording,) = Recordings(tmp_path)
-    assert recording.environment.level == "instruction"
+    assert recording.environment.granularity == "instruction"
     texts = [event.instruction for event in recording.trace if event.kind is Kind.INSTRUCTION]
     assert texts[-1] == "RETURN_VALUE"
-    assert trace(textwrap.dedent, "  a", level=Level.INSTRUCTION).environment.level == "instruction"
-    assert trace(textwrap.dedent, "  a").environment.level == "line"
+    assert (
+        trace(textwrap.dedent, "  a", granularity=Granularity.INSTRUCTION).environment.granularity
+        == "instruction"
+    )
+    assert trace(textwrap.dedent, "  a").environment.granularity == "line"
 
 
 # -- text ----------------------------------------------------------------------------------------

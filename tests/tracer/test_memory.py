@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 
 import deskcheck
-from deskcheck.tracer import Level
+from deskcheck.tracer import Granularity
 from tests.sample import spread
 
 DRIVER = """
 import io, sys, types
 sys.path.insert(0, sys.argv[1])
-from deskcheck.tracer import Level, ReferenceTracer
+from deskcheck.tracer import Granularity, ReferenceTracer
 blocks = []
 module = sys.modules["__main__"] = types.ModuleType("__main__")
-tracer = ReferenceTracer({"program.py": "program.py"}, blocks.append, level=Level(sys.argv[2]))
+tracer = ReferenceTracer({"program.py": "program.py"}, blocks.append, granularity=Granularity(sys.argv[2]))
 code = compile(sys.stdin.read(), "program.py", "exec", dont_inherit=True)
 stdout, sys.stdout = sys.stdout, io.StringIO()
 tracer.start()
@@ -352,13 +352,13 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("level", list(Level))
+@pytest.mark.parametrize("granularity", list(Granularity))
 @pytest.mark.parametrize("name", spread(PROGRAMS, 7, 4))
-def test_nothing_freed_is_read(name: str, level: Level, tmp_path: Path) -> None:
+def test_nothing_freed_is_read(name: str, granularity: Granularity, tmp_path: Path) -> None:
     """The program runs to its end under the tracer, and no event shows freed memory."""
     root = str(Path(deskcheck.__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", DRIVER, root, level],
+        [sys.executable, "-X", "faulthandler", "-c", DRIVER, root, granularity],
         input=textwrap.dedent(PROGRAMS[name]),
         env={**os.environ, "PYTHONMALLOC": "debug"},
         cwd=tmp_path,

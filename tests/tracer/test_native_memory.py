@@ -103,10 +103,10 @@ FORK = LOOP + "import os\nif os.fork() == 0:\n    f(50)\n    os._exit(0)\nassert
 
 RUN = """
 import sys
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.native import NativeTracer
 code = compile(sys.argv[1], "program.py", "exec")
-tracer = NativeTracer({"program.py": "program.py"}, lambda block: None, level=Level(sys.argv[2]),
+tracer = NativeTracer({"program.py": "program.py"}, lambda block: None, granularity=Granularity(sys.argv[2]),
                       limits=TraceLimits(events=int(sys.argv[3])))
 import os
 os.register_at_fork(after_in_child=tracer.forget_thread)
@@ -136,7 +136,7 @@ def run(code: str, *arguments: str, malloc: str = "debug") -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("level", spread(["line", "instruction"], 2))
+@pytest.mark.parametrize("granularity", spread(["line", "instruction"], 2))
 @pytest.mark.parametrize(
     ("program", "events"),
     [
@@ -150,9 +150,9 @@ def run(code: str, *arguments: str, malloc: str = "debug") -> str:
     ],
     ids=["threads", "left running", "signals", "cut", "cut elsewhere", "cut and forked", "forked"],
 )
-def test_it_does_not_crash(program: str, events: int, level: str) -> None:
+def test_it_does_not_crash(program: str, events: int, granularity: str) -> None:
     """Other code changes what the tracer is looking at, or the trace ends before the program."""
-    run(RUN, program, level, str(events))
+    run(RUN, program, granularity, str(events))
 
 
 def test_a_signal_handler_interrupts_the_program() -> None:
@@ -196,7 +196,7 @@ def test_a_frame_at_the_address_of_a_generators() -> None:
 
 LEAKS = """
 import ctypes, gc, sys, types
-from deskcheck.tracer.limits import Level
+from deskcheck.tracer.limits import Granularity
 from deskcheck.tracer.native import NativeTracer
 PROGRAMS = [compile(text, "program.py", "exec") for text in (
     "x = [i for i in range(9)]\\ny = {'a': x}\\nx.append(y)\\ndel x",
@@ -217,7 +217,7 @@ def used():
     return m.uordblks + m.hblkhd
 def once(k):
     tracer = NativeTracer({"program.py": "program.py"}, lambda block: None,
-                          level=Level.INSTRUCTION if k % 5 == 4 else Level.LINE)
+                          granularity=Granularity.INSTRUCTION if k % 5 == 4 else Granularity.LINE)
     names = {"__name__": "__main__", "probe": probes[8]}
     tracer.start()
     try:

@@ -17,12 +17,12 @@ pytestmark = pytest.mark.skipif(
 CHILD = """
 import sys
 from deskcheck.tracer import TraceLimits
-from deskcheck.tracer.limits import Level
+from deskcheck.tracer.limits import Granularity
 from deskcheck.tracer.native import NativeTracer
 
 program = compile(sys.argv[1], "program.py", "exec")
 tracer = NativeTracer({"program.py": "program.py"}, lambda block: None, limits=TraceLimits(events=int(sys.argv[2])),
-                      level=Level(sys.argv[3]))
+                      granularity=Granularity(sys.argv[3]))
 tracer.start()
 try:
     exec(program, {"__name__": "__main__"})
@@ -33,11 +33,11 @@ if tracer.failure is not None:
 """
 
 
-def run(program: str, events: int = 10_000, level: str = "line") -> str:
+def run(program: str, events: int = 10_000, granularity: str = "line") -> str:
     """What a program prints under the tracer, in a process of its own; the tracer must not fail."""
     source = str(Path(__file__).parents[2] / "src")
     child = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", CHILD, program, str(events), level],
+        [sys.executable, "-X", "faulthandler", "-c", CHILD, program, str(events), granularity],
         env={"PYTHONPATH": source, "PYTHONHASHSEED": "0"},
         capture_output=True,
         text=True,
@@ -297,15 +297,15 @@ print(a, b)
     assert run(program) == "legacy ['in a list']\n"
 
 
-@pytest.mark.parametrize("level", ["line", "instruction"])
-def test_a_trace_function_of_the_program_that_fails(level: str) -> None:
+@pytest.mark.parametrize("granularity", ["line", "instruction"])
+def test_a_trace_function_of_the_program_that_fails(granularity: str) -> None:
     """Its error reaches the program, and the next trace function is called where it would be: not None in frames that
     had opcode events; from 3.12 on the error was lost."""
     program = (Path(__file__).parents[1] / "programs" / "settrace_jumps.py").read_text()
     alone = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300
     )
-    assert run(program, level=level) == alone.stdout
+    assert run(program, granularity=granularity) == alone.stdout
 
 
 TRACED_LATER = """import sys
@@ -327,11 +327,11 @@ print(f(), [pair for pair in seen if pair[0] == "inner"])
 """
 
 
-@pytest.mark.parametrize("level", ["line", "instruction"])
+@pytest.mark.parametrize("granularity", ["line", "instruction"])
 @pytest.mark.parametrize("events", [1, 2, 4, 8, 12, 10_000])
-def test_a_trace_function_of_the_program_after_a_limit(events: int, level: str) -> None:
+def test_a_trace_function_of_the_program_after_a_limit(events: int, granularity: str) -> None:
     """Frames that the tracer has left are as it found them."""
     alone = subprocess.run(
         [sys.executable, "-c", TRACED_LATER], capture_output=True, text=True, check=True, timeout=300
     )
-    assert run(TRACED_LATER, events, level) == alone.stdout
+    assert run(TRACED_LATER, events, granularity) == alone.stdout

@@ -80,7 +80,7 @@ def test_inside_a_loop_the_way_out_is_said() -> None:
     """Where an event loop runs, as in a notebook, a coroutine function is refused; in another thread it runs."""
 
     async def inside() -> Recording:
-        with pytest.raises(InputError, match=r"asyncio\.to_thread\(deskcheck\.record, later"):
+        with pytest.raises(InputError, match=r"asyncio\.to_thread\(deskcheck\.trace, later"):
             deskcheck.trace(later, 3)
         assert deskcheck.trace(squares, 3).ending.result == "[0, 1, 4]"
         return await asyncio.to_thread(deskcheck.trace, later, 3)

@@ -13,7 +13,7 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Mode, Program, Recording
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.tracer import Level
+from deskcheck.tracer import Granularity
 from tests.conftest import unmeasured
 
 REPOSITORY = Path(__file__).parents[2]
@@ -137,9 +137,12 @@ class Folder:
         return self.recordings[name]
 
 
-def _recorded(folder: Path, programs: list[Program], level: Level) -> Folder:
+def _recorded(folder: Path, programs: list[Program], granularity: Granularity) -> Folder:
     record_programs(
-        programs, folder, RecordSettings(level=level, repeat=False, sandbox=Confinement.TRUSTED), workers=1
+        programs,
+        folder,
+        RecordSettings(granularity=granularity, repeat=False, sandbox=Confinement.TRUSTED),
+        workers=1,
     )
     return Folder(folder)
 
@@ -148,14 +151,14 @@ def _recorded(folder: Path, programs: list[Program], level: Level) -> Folder:
 def lines(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """Every program, and one of CRUXEval, line by line."""
     programs = [*map(_program, PROGRAMS), *_cruxeval()]
-    return _recorded(tmp_path_factory.mktemp("lines"), programs, Level.LINE)
+    return _recorded(tmp_path_factory.mktemp("lines"), programs, Granularity.LINE)
 
 
 @pytest.fixture(scope="session")
 def instructions(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     """Some of them, instruction by instruction."""
     programs = [_program("generator"), _program("aliasing")]
-    return _recorded(tmp_path_factory.mktemp("instructions"), programs, Level.INSTRUCTION)
+    return _recorded(tmp_path_factory.mktemp("instructions"), programs, Granularity.INSTRUCTION)
 
 
 @pytest.fixture(scope="session")

@@ -156,7 +156,7 @@ def test_a_run_of_nano(page: Page, tmp_path: Path) -> None:
         "onnxruntime",
         reason="no ONNX Runtime: would have proved that a page shows what nano makes of a program",
     )
-    unseen = list(programs("generated:12,level=1-3,inputs=1,seed=9002"))
+    unseen = list(programs("generated:12,difficulty=1-3,inputs=1,seed=9002"))
     record_programs(
         unseen, tmp_path / "runs", RecordSettings(repeat=False, sandbox=Confinement.TRUSTED), workers=1
     )

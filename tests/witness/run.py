@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 
 from deskcheck.recording import Mode, Program, Row
-from deskcheck.tracer.limits import Level
+from deskcheck.tracer.limits import Granularity
 from tests.tracer import agree
 from tests.witness.compare import Different, Seen, check, check_levels, seen
 
@@ -132,7 +132,7 @@ class Judges:
         self, setting: agree.Setting, names: tuple[str, ...] = ("reference", "native"), *, levels: bool = True
     ) -> None:
         limits = replace(setting.limits, events=12 * setting.limits.events)
-        fine = replace(setting, level=Level.INSTRUCTION, limits=limits)
+        fine = replace(setting, granularity=Granularity.INSTRUCTION, limits=limits)
         self.witness = WitnessRunner(setting)
         self.coarse = {name: agree.Runner(name, setting) for name in names}
         self.fine = {name: agree.Runner(name, fine) for name in names} if levels else {}
@@ -167,11 +167,11 @@ class Judges:
             except Different as otherwise:
                 found.append(Finding(program, f"{name} against witness", str(otherwise)))
         fine = {name: runner.run(program) for name, runner in self.fine.items()}
-        for traces, level in ((coarse, ""), (fine, ", instruction level")):
+        for traces, granularity in ((coarse, ""), (fine, ", instruction level")):
             if "native" in traces and "reference" in traces:
                 difference = agree.compare(program, traces["reference"], traces["native"])
-                if difference is not None and not difference.numbers and not (level and _own(program)):
-                    found.append(Finding(program, f"native against reference{level}", difference.text))
+                if difference is not None and not difference.numbers and not (granularity and _own(program)):
+                    found.append(Finding(program, f"native against reference{granularity}", difference.text))
         for name, traced in _distinct(coarse, fine).items():
             whole = _whole(coarse[name]) and _whole(traced)
             try:

@@ -38,7 +38,7 @@ SOURCES: Mapping[str, str] = {
     "pytest:PATH": "calls that the tests of a project make of its own functions",
     "inputs[,OPTION=...]:FILE.py": "functions, with inputs that are looked for: inputs:app.py::parse",
     "mutations[,OPTION=...]:SOURCE": "another source's programs, a mistake in each: mutations,each=5:mbpp",
-    "generated:COUNT[,OPTION=...]": "small programs that nobody wrote: generated:1000,level=3 (of 10)",
+    "generated:COUNT[,OPTION=...]": "small programs that nobody wrote: generated:1000,difficulty=3 (of 10)",
     "family:NAME[,OPTION=...]": f"long executions: family:collatz,inputs=30; {', '.join(FAMILIES)}, or all",
 }
 """Form of a source -> one line of help."""

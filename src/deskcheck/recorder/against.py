@@ -33,7 +33,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.sandbox import Sandbox
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 
 REFERENCE = "reference"
 _STOPPED = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT)
@@ -148,9 +148,9 @@ class _Place:
     """Sandboxes for recordings of different settings, each made when it is first wanted. Threads
     share it."""
 
-    def __init__(self, workers: int, level: Confinement | None, cancelled: Callable[[], bool]) -> None:
+    def __init__(self, workers: int, granularity: Confinement | None, cancelled: Callable[[], bool]) -> None:
         self.workers = workers
-        self.level = level
+        self.granularity = granularity
         self.cancelled = cancelled
         self._stack = ExitStack()
         self._guard = threading.Lock()
@@ -166,12 +166,12 @@ class _Place:
         """again: not the one of a first run, whose forks share addresses and the name of their
         folder."""
         environment = recording.environment
-        level = self.level or Confinement(environment.sandbox or Confinement.STRICT)
-        key = level, bool(environment.fixed.get("addresses")), again
+        granularity = self.granularity or Confinement(environment.sandbox or Confinement.STRICT)
+        key = granularity, bool(environment.fixed.get("addresses")), again
         with self._guard:
             if key not in self._made:
                 fixed = Determinism(addresses=key[1] or None)
-                sandbox = Sandbox(level, workers=1 if again else self.workers, fixed=fixed)
+                sandbox = Sandbox(granularity, workers=1 if again else self.workers, fixed=fixed)
                 self._made[key] = self._stack.enter_context(sandbox)
             return self._made[key]
 
@@ -185,7 +185,7 @@ class _Place:
             recording.program,
             limits=limits,
             trace_limits=trace_limits,
-            level=Level(environment.level),
+            granularity=Granularity(environment.granularity),
             hash_seed=environment.hash_seed or 0,
             fixed=Determinism(**environment.fixed),
             sink=functools.partial(save, stream=spool),

@@ -86,7 +86,7 @@ class Recorder:
         self._watch = functools.partial(
             self._place.run_one,
             trace_limits=settings.trace_limits,
-            level=settings.level,
+            granularity=settings.granularity,
             cancelled=self._stopping.is_set,
         )
 
@@ -144,7 +144,7 @@ class Recorder:
             fixed=settings.determinism,
             limits=settings.limits,
             trace_limits=settings.trace_limits,
-            level=settings.level,
+            granularity=settings.granularity,
             confinement=settings.sandbox,
             cancelled=self._stopping.is_set,
         )
@@ -157,7 +157,7 @@ class Recorder:
             tracer=tracer_class().name if built is None else self._place.tracer(program),
             hash_seed=HASH_SEEDS[0],
             packages=packages,
-            level=settings.level,
+            granularity=settings.granularity,
             limits=settings.trace_limits.leaving_out,
             fixed=self._place.fixed.said,
         )

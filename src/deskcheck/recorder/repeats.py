@@ -21,7 +21,7 @@ from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.sandbox.server import can_fix_addresses
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 
 
 class Cause(StrEnum):
@@ -103,7 +103,7 @@ class _Experiments:
         given: Determinism,
         limits: Limits | None,
         trace_limits: TraceLimits | None,
-        level: Level,
+        granularity: Granularity,
         confinement: Confinement | str,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -114,7 +114,7 @@ class _Experiments:
             Sandbox.run_one,
             program=program,
             trace_limits=trace_limits,
-            level=level,
+            granularity=granularity,
             cancelled=cancelled,
         )
         self.base = _Conditions(
@@ -194,7 +194,7 @@ def repeat(
     *,
     limits: Limits | None = None,
     trace_limits: TraceLimits | None = None,
-    level: Level = Level.LINE,
+    granularity: Granularity = Granularity.LINE,
     confinement: Confinement | str = Confinement.STRICT,
 ) -> Repeats:
     """Run a program some times, each with other hashes, random numbers, clocks, addresses and turns of
@@ -205,7 +205,7 @@ def repeat(
     if runs < 2:
         raise ValueError(f"runs={runs} must be at least two, or there is nothing to compare")
     with ExitStack() as stack:
-        about = limits, trace_limits, level, confinement
+        about = limits, trace_limits, granularity, confinement
         experiments = _Experiments(stack, program, Determinism(), *about)
         first = experiments.observe(experiments.all_varied(1))
         where = None
@@ -222,7 +222,7 @@ def causes(
     fixed: Determinism | None = None,
     limits: Limits | None = None,
     trace_limits: TraceLimits | None = None,
-    level: Level = Level.LINE,
+    granularity: Granularity = Granularity.LINE,
     confinement: Confinement | str = Confinement.STRICT,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> dict[Cause, str]:
@@ -231,7 +231,7 @@ def causes(
     fixed: what was fixed in those runs, and so is no cause. cancelled: as in `Sandbox.run_one`.
     """
     with ExitStack() as stack:
-        about = limits, trace_limits, level, confinement, cancelled
+        about = limits, trace_limits, granularity, confinement, cancelled
         return _Experiments(stack, program, fixed or Determinism(), *about).causes()
 
 

@@ -7,7 +7,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
 from deskcheck.settings import Setting
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,9 @@ class RecordSettings:
     Raises ValueError where `runs` is less than two.
     """
 
-    level: Annotated[Level, Setting("Record every line, or before every instruction too.")] = Level.LINE
+    granularity: Annotated[Granularity, Setting("Record every line, or before every instruction too.")] = (
+        Granularity.LINE
+    )
     trace_limits: TraceLimits = field(default_factory=TraceLimits)
     limits: Limits = field(default_factory=Limits)
     sandbox: Annotated[
@@ -54,7 +56,7 @@ class RecordSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON-able values; `from_dict` reads them back."""
-        return {**asdict(self), "level": self.level.value, "sandbox": self.sandbox.value}
+        return {**asdict(self), "granularity": self.granularity.value, "sandbox": self.sandbox.value}
 
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> "RecordSettings":
@@ -63,7 +65,7 @@ class RecordSettings:
                 **row,
                 "limits": Limits(**row["limits"]),
                 "trace_limits": TraceLimits(**row["trace_limits"]),
-                "level": Level(row["level"]),
+                "granularity": Granularity(row["granularity"]),
                 "determinism": Determinism(**row["determinism"]),
                 "sandbox": Confinement(row["sandbox"]),
             }

@@ -2,7 +2,7 @@
 
 import platform
 import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -69,6 +69,9 @@ class Program:
         return cls(**{**given, "mode": Mode(given["mode"])})
 
 
+_IN_FILES = {"granularity": "level"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """Where a program ran: what a reader needs to run it again."""
@@ -85,7 +88,7 @@ class Environment:
     """Which tracer: ``native``, or ``reference`` where its C core is missing."""
     packages: dict[str, str] = field(default_factory=dict)
     """Distributions that the program imported, with versions."""
-    level: str = "line"
+    granularity: str = "line"
     """How closely the tracer looked: ``line``, or ``instruction``."""
     limits: dict[str, Any] = field(default_factory=dict)
     """What the user asked to be left out, in the words of `TraceLimits`: `only`, `call_depth`, ..."""
@@ -111,7 +114,15 @@ class Environment:
     `Determinism`."""
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """As it stands in files, where the granularity is called ``level`` (docs/format.md)."""
+        row = asdict(self)
+        return {_IN_FILES.get(name, name): value for name, value in row.items()}
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> "Environment":
+        """What `to_dict` gave; keys of later versions are passed over."""
+        known = {_IN_FILES.get(each.name, each.name): each.name for each in fields(cls)}
+        return cls(**{known[name]: value for name, value in row.items() if name in known})
 
     @classmethod
     def here(
@@ -120,7 +131,7 @@ class Environment:
         tracer: str,
         hash_seed: int | None,
         packages: dict[str, str],
-        level: str = "line",
+        granularity: str = "line",
         limits: dict[str, Any] | None = None,
         fixed: dict[str, Any] | None = None,
     ) -> "Environment":
@@ -133,7 +144,7 @@ class Environment:
             deskcheck=__version__,
             tracer=tracer,
             packages=packages,
-            level=level,
+            granularity=granularity,
             limits=limits or {},
             fixed=fixed or {},
         )

@@ -491,7 +491,7 @@ class Shard:
             return Recording(
                 program=Program.from_dict(row),
                 ending=ending,
-                environment=Environment(**_fields_of(Environment, row["environment"])),
+                environment=Environment.from_dict(row["environment"]),
                 traces=_traces(rows, row["threads"], ending.cut),
                 repeatable=row["repeatable"],
                 difference=row["difference"],

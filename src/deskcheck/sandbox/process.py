@@ -28,7 +28,7 @@ from deskcheck.sandbox.inside.channel import CALL_BYTES, KEY_BYTES, TooLong
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.linux import processes as _processes
 from deskcheck.sandbox.server import Report, Server, ServerLost
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 
 _CHUNK_BYTES = 1 << 16
 _MIRROR_BYTES = 1 << 20
@@ -65,7 +65,7 @@ class Run:
         *,
         limits: Limits,
         sink: Sink | None = None,
-        level: Level = Level.LINE,
+        granularity: Granularity = Granularity.LINE,
         trace_limits: TraceLimits | None = None,
         tracer: str | None = None,
         calls: tuple[str, ...] = (),
@@ -94,7 +94,7 @@ class Run:
             "record": sink is not None,
             "limits": _as_dict(limits),
             "trace_limits": _as_dict(trace_limits or _NO_TRACE_LIMITS),
-            "level": level.value,
+            "granularity": granularity.value,
             "tracer": tracer,
             "key": key.hex(),
             "fixed": (fixed or Determinism()).to_dict(),

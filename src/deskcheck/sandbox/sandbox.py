@@ -22,7 +22,7 @@ from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Run, Sink, follow
 from deskcheck.sandbox.server import Profile, Server, ServerLost
 from deskcheck.sandbox.session import Session
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 
 _AHEAD = 8
 """Results kept for each worker while one that comes before them is awaited."""
@@ -139,7 +139,7 @@ class Sandbox:
         *,
         limits: Limits | None = None,
         trace_limits: TraceLimits | None = None,
-        level: Level = Level.LINE,
+        granularity: Granularity = Granularity.LINE,
         hash_seed: int | None = None,
         fixed: Determinism | None = None,
         sink: Sink | None = None,
@@ -171,7 +171,7 @@ class Sandbox:
                         server,
                         limits=limits or self.limits,
                         sink=None if sink is None else given,
-                        level=level,
+                        granularity=granularity,
                         trace_limits=trace_limits,
                         tracer=tracer,
                         fixed=fixed or self.fixed,
@@ -534,7 +534,7 @@ def run(
     *,
     limits: Limits | None = None,
     trace_limits: TraceLimits | None = None,
-    level: Level = Level.LINE,
+    granularity: Granularity = Granularity.LINE,
     hash_seed: int = 0,
     sink: Sink | None = None,
     python: str | None = None,
@@ -554,6 +554,8 @@ def run(
     """
     place = Sandbox(confinement, workers=1, python=python, hash_seed=hash_seed, limits=limits)
     try:
-        return place.run_one(program, trace_limits=trace_limits, level=level, sink=sink, cancelled=cancelled)
+        return place.run_one(
+            program, trace_limits=trace_limits, granularity=granularity, sink=sink, cancelled=cancelled
+        )
     finally:
         place.close()

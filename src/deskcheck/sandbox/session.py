@@ -42,7 +42,7 @@ from deskcheck.sandbox.linux import processes as _processes
 from deskcheck.sandbox.process import Cancelled, beyond_wall_time, limit_met, signal_name, text
 from deskcheck.sandbox.server import Report, Server, ServerLost
 from deskcheck.tracer import tracer_class
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 
 if TYPE_CHECKING:
     from deskcheck.sandbox.sandbox import Sandbox
@@ -232,7 +232,7 @@ class Session:
         record: bool = False,
         limits: Limits | None = None,
         trace_limits: TraceLimits | None = None,
-        level: Level = Level.LINE,
+        granularity: Granularity = Granularity.LINE,
     ) -> Piece:
         """Run a piece of code and say how it ended. An exception in it is data: the session goes on.
 
@@ -257,12 +257,12 @@ class Session:
                 "code": code,
                 "file": file,
                 "record": record,
-                "level": level.value,
+                "granularity": granularity.value,
                 "trace_limits": asdict(kept),
             }
             said = self._order(order, bounds, {"do": "run", "cpu_s": bounds.cpu_s}, record=record)
             ending, value = self._ending(said, bounds, limits or self._limits)
-            recording = self._recording(number, file, ending, said, level, kept) if record else None
+            recording = self._recording(number, file, ending, said, granularity, kept) if record else None
             after, word = After.KEPT, "the session goes on"
             if not said.over:
                 after, word = self._recover(f"piece {number}: {ending.outcome}, {ending.detail}")
@@ -458,7 +458,13 @@ class Session:
         return Outcome.EXITED, f"status {status}, {when}"
 
     def _recording(
-        self, number: int, file: str, ending: Ending, said: _Said, level: Level, limits: TraceLimits
+        self,
+        number: int,
+        file: str,
+        ending: Ending,
+        said: _Said,
+        granularity: Granularity,
+        limits: TraceLimits,
     ) -> Recording:
         rows = [row for each in said.blocks for row in block.rows(each)]
         threads = max((row.thread for row in rows), default=0) + 1
@@ -471,7 +477,7 @@ class Session:
                 tracer=tracer_class().name,
                 hash_seed=self._server.profile.hash_seed,
                 packages={},
-                level=level,
+                granularity=granularity,
                 limits=limits.leaving_out,
                 fixed=self._fixed.said,
             ),

@@ -3,13 +3,13 @@ standard library and `recording`, and leaves output, exceptions and exit status 
 
 from typing import TYPE_CHECKING
 
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.reference import ReferenceTracer
 
 if TYPE_CHECKING:
     from deskcheck.tracer.native import NativeTracer
 
-__all__ = ["Level", "ReferenceTracer", "TraceLimits", "tracer_class"]
+__all__ = ["Granularity", "ReferenceTracer", "TraceLimits", "tracer_class"]
 
 
 def tracer_class(name: str | None = None) -> "type[NativeTracer] | type[ReferenceTracer]":

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 from typing import Any
 
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.snapshot import know_enum
 
 # A program may replace builtins; functions defined from here on keep the real ones.
@@ -41,13 +41,13 @@ class Guest(ABC):
         *,
         modules: Iterable[str] = ("__main__",),
         limits: TraceLimits | None = None,
-        level: Level = Level.LINE,
+        granularity: Granularity = Granularity.LINE,
     ) -> None:
         self.scope = dict(scope)
         self.emit = emit
         self.modules = set(modules)
         self.limits = limits or TraceLimits()
-        self.level = level
+        self.granularity = granularity
         self.cut: str | None = None
         """Why events are missing, once they are: ``events``, ``recursion``, ``untraced``,
         ``subinterpreters``."""

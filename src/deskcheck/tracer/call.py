@@ -15,7 +15,7 @@ from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import decode, render
-from deskcheck.tracer import Level, TraceLimits, tracer_class
+from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.whole_call import Whole, is_async, loop_runs, needs_loop, whole_call
 
@@ -54,7 +54,7 @@ def trace(
     /,
     *args: Any,
     trace_limits: TraceLimits | None = None,
-    level: Level = Level.LINE,
+    granularity: Granularity = Granularity.LINE,
     **kwargs: Any,
 ) -> Recording:
     """Call ``function(*args, **kwargs)`` in this process and record what it does.
@@ -90,7 +90,7 @@ def trace(
         blocks.append,
         modules={module, "__main__"},
         limits=trace_limits,
-        level=Level(level),
+        granularity=Granularity(granularity),
     )
     encoded, objects = snapshot((args, kwargs))
     shown = ", ".join(
@@ -156,7 +156,7 @@ def trace(
             tracer=tracer.name,
             hash_seed=None,
             packages={},
-            level=level,
+            granularity=granularity,
             limits=tracer.limits.leaving_out,
         ),
         traces=tuple(

@@ -105,7 +105,7 @@ def _ends_in(path: str, name: str) -> bool:
     return path == name or path.endswith(f"/{name}")
 
 
-class Level(StrEnum):
+class Granularity(StrEnum):
     """How closely a tracer looks: at every line, or at every instruction too."""
 
     LINE = "line"

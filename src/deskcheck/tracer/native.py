@@ -32,7 +32,7 @@ from deskcheck.tracer.frames import (
     _stack_effect,
     facts,
 )
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.reference import (
     _ASKS_NEXT,
     _C_NAMES,
@@ -389,10 +389,10 @@ class NativeTracer(Guest):
         *,
         modules: Iterable[str] = ("__main__",),
         limits: TraceLimits | None = None,
-        level: Level = Level.LINE,
+        granularity: Granularity = Granularity.LINE,
         block_bytes: int = _BLOCK_BYTES,
     ) -> None:
-        super().__init__(scope, emit, modules=modules, limits=limits, level=level)
+        super().__init__(scope, emit, modules=modules, limits=limits, granularity=granularity)
         bounds = self.limits
         self._core = Core(
             self,
@@ -404,7 +404,7 @@ class NativeTracer(Guest):
             bounds.objects,
             bounds.depth,
             block_bytes,
-            level is Level.INSTRUCTION,
+            granularity is Granularity.INSTRUCTION,
             bounds.call_depth or 0,
             bounds.repetitions or 0,
             bool(bounds.only),

@@ -9,7 +9,7 @@ into events that do not (docs/format.md defines them):
 - `return` of settrace is told apart: a value returned, a value yielded, or an exception leaving.
 - A generator that is closed where no handler could see it is left without events.
 
-At `Level.INSTRUCTION` there is an `instruction` event before each instruction besides; the others are
+At `Granularity.INSTRUCTION` there is an `instruction` event before each instruction besides; the others are
 the same, and nothing that decides about them looks at the level.
 
 It does not follow C code, and near the recursion limit it loses
@@ -28,7 +28,7 @@ from typing import Any
 from deskcheck.recording.trace import Kind
 from deskcheck.tracer._guest import Guest, Local, Told
 from deskcheck.tracer.frames import EMPTY, CodeFacts, FrameView, facts
-from deskcheck.tracer.limits import Level, TraceLimits
+from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.snapshot import (
     HEAP,
     ITERATOR_TYPES,
@@ -169,9 +169,9 @@ class ReferenceTracer(Guest):
         *,
         modules: Iterable[str] = ("__main__",),
         limits: TraceLimits | None = None,
-        level: Level = Level.LINE,
+        granularity: Granularity = Granularity.LINE,
     ) -> None:
-        super().__init__(scope, emit, modules=modules, limits=limits, level=level)
+        super().__init__(scope, emit, modules=modules, limits=limits, granularity=granularity)
         self._threads: dict[int, _Thread] = {}
         self._files: dict[int, tuple[CodeType, str | None]] = {}
         """By address of a code object, which this keeps alive: the name of its file, if it is recorded."""
@@ -330,7 +330,7 @@ class _Thread:
 
     def _call(self, frame: FrameType, code: CodeType, file: str) -> None:
         about = facts(code)
-        if about.comprehensions or self.tracer.level is Level.INSTRUCTION:
+        if about.comprehensions or self.tracer.granularity is Granularity.INSTRUCTION:
             frame.f_trace = self.on_event  # 3.13 forgets f_trace_opcodes on a frame without one
             frame.f_trace_opcodes = True
         if self._leaves_out(frame, about):
@@ -474,7 +474,7 @@ class _Thread:
 
     def _instruction(self, frame: FrameType, record: _Frame) -> None:
         """An instruction is about to run in the frame of `record`, or in a comprehension's inside it."""
-        if self.tracer.level is not Level.INSTRUCTION or record.pending is not None:
+        if self.tracer.granularity is not Granularity.INSTRUCTION or record.pending is not None:
             return
         about, offset = facts(frame.f_code), frame.f_lasti
         text = about.instruction(offset)

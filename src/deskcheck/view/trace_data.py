@@ -137,7 +137,7 @@ def page_facts(recording: Recording, traces: list[TraceData]) -> dict[str, Any]:
         "repeatable": recording.repeatable,
         "difference": recording.difference,
         "python": environment.python,
-        "level": environment.level,
+        "level": environment.granularity,
         "limits": environment.limits,
         "sources": sources,
         "kinds": KINDS,

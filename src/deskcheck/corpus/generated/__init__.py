@@ -1,6 +1,6 @@
-"""Small programs that nobody wrote, typed and bounded by construction: ``generated:1000,level=4``.
+"""Small programs that nobody wrote, typed and bounded by construction: ``generated:1000,difficulty=4``.
 
-    generated("generated:1000,seed=7,level=1-4")    programs, each with several argument lists
+    generated("generated:1000,seed=7,difficulty=1-4")    programs, each with several argument lists
     program_text(random.Random("7:12"), 4)          one text and its arguments
 
 Every program ends: loops go over what is bounded, or count towards a bound; recursion counts down. Every

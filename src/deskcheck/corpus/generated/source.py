@@ -12,7 +12,7 @@ PREFIX = "generated:"
 SOURCE = f"deskcheck {PREFIX}"
 LICENCE = "Apache-2.0"
 _OPTIONS = {
-    "level": "what the programs may have: 4 means levels 1 to 4 in equal parts, 4-4 that level alone",
+    "difficulty": "what the programs may have: 4 means levels 1 to 4 in equal parts, 4-4 that alone",
     "inputs": "argument lists for each program, 3 by default",
     "seed": "another number, other programs",
 }
@@ -21,7 +21,7 @@ _OPTIONS = {
 def generated(source: str) -> Iterator[Program]:
     """The programs of ``generated:COUNT[,OPTION=VALUE...]``, one for each argument list.
 
-    COUNT is how many texts. Text k is the same whatever COUNT is. `extra` has level, text (k) and input.
+    COUNT is how many texts. Text k is the same whatever COUNT is. `extra` has difficulty, text (k) and input.
 
     Raises:
         InputError: the source says something else.
@@ -30,8 +30,8 @@ def generated(source: str) -> Iterator[Program]:
     count = whole_number(head, "COUNT", source)
     inputs = whole_number(options.get("inputs", "3"), "inputs", source, most=100)
     seed = whole_number(options.get("seed", "0"), "seed", source, least=0)
-    asked = options.get("level", str(HIGHEST))
-    levels = whole_range(asked, "level", source, least=1, most=HIGHEST)
+    asked = options.get("difficulty", str(HIGHEST))
+    levels = whole_range(asked, "difficulty", source, least=1, most=HIGHEST)
     return _programs(count, inputs, seed, levels if "-" in asked else range(1, levels[-1] + 1))
 
 
@@ -50,5 +50,5 @@ def _programs(count: int, inputs: int, seed: int, levels: range) -> Iterator[Pro
                 source=f"{SOURCE}{levels[0]}-{levels[-1]}",
                 licence=LICENCE,
                 train_ok=True,
-                extra={"level": level, "seed": seed, "text": number, "input": k},
+                extra={"difficulty": level, "seed": seed, "text": number, "input": k},
             )

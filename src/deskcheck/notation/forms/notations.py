@@ -41,10 +41,10 @@ class Notation:
 
         Raises InputError where the notation needs instructions and the recording has none.
         """
-        if self.instructions and recording.environment.level != "instruction":
+        if self.instructions and recording.environment.granularity != "instruction":
             raise InputError(
                 f"{recording.id}: was recorded by line, and {self.name} shows every instruction. "
-                "Record it with --level instruction."
+                "Record it with --granularity instruction."
             )
         program = recording.program
         states = moments(recording.trace, file=program.filename, instructions=self.instructions)

@@ -247,7 +247,7 @@ def _read(path: Path) -> Iterator[tuple[NotebookReport, Environment | None]]:
         told = row["environment"]
         yield (
             NotebookReport.restored(row["report"]),
-            None if told is None else Environment(**json.loads(told)),
+            None if told is None else Environment.from_dict(json.loads(told)),
         )
 
 

@@ -251,7 +251,7 @@ def _finished() -> None:
     head = begun(path)
     assert head is not None
     with Writer(path, head) as writer:
-        writer.finish(environment=Environment(**json.load(sys.stdin)))
+        writer.finish(environment=Environment.from_dict(json.load(sys.stdin)))
 
 
 def _deleted(meta: dict[str, Any]) -> list[str]:

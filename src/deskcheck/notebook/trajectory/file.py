@@ -260,7 +260,7 @@ def _trajectory(head: dict[str, Any], steps: Sequence[Step], path: Path) -> Traj
                 "cells": tuple(map(cell_from_dict, head["cells"])),
                 "ended": Ended(head["ended"]),
                 "notes": tuple(head.get("notes", ())),
-                "environment": Environment(**environment) if environment else None,
+                "environment": Environment.from_dict(environment) if environment else None,
             }
         )
     except (KeyError, TypeError, ValueError) as error:

@@ -38,7 +38,7 @@ from deskcheck.sandbox.inside import beside, calling, determinism, session_child
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, sender
 from deskcheck.sandbox.linux import rlimits
-from deskcheck.tracer import Level, TraceLimits, tracer_class
+from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.whole_call import whole_call
 
@@ -108,7 +108,7 @@ def _watched_stdout(tracer: Any) -> io.TextIOWrapper:
 def _tracer(
     scope: dict[str, str],
     limits: TraceLimits,
-    level: Level,
+    granularity: Granularity,
     name: str | None,
     channel: int,
     mirror: int,
@@ -136,7 +136,7 @@ def _tracer(
         except OSError:
             return
 
-    tracer: Any = tracer_class(name)(scope, emit, limits=limits, level=level)
+    tracer: Any = tracer_class(name)(scope, emit, limits=limits, granularity=granularity)
     if hasattr(tracer, "mirror"):
         tracer.mirror(mirror, os.fstat(mirror).st_size)
     os.close(mirror)
@@ -184,9 +184,12 @@ class _Run:
         scope = {program.filename: program.filename}
         if self.record:
             assert self.mirror is not None
-            limits, level = TraceLimits(**self.job["trace_limits"]), Level(self.job["level"])
+            limits, granularity = (
+                TraceLimits(**self.job["trace_limits"]),
+                Granularity(self.job["granularity"]),
+            )
             name = self.job["tracer"]
-            self.tracer = _tracer(scope, limits, level, name, self.channel, self.mirror, self.send)
+            self.tracer = _tracer(scope, limits, granularity, name, self.channel, self.mirror, self.send)
             sys.stdout = _watched_stdout(self.tracer)
             sys.__stdout__ = sys.stdout  # type: ignore[misc]
         sys.modules["__main__"] = self.main

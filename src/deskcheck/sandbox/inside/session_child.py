@@ -31,7 +31,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.value import decode, render
 from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, END_PARTS, sender
 from deskcheck.sandbox.linux import kernel
-from deskcheck.tracer import Level, TraceLimits, tracer_class
+from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.result import snapshot
 
 globals()["__builtins__"] = dict(vars(builtins))
@@ -159,7 +159,10 @@ class Interpreter:
         leaving: BaseException | None = None
         if message["record"]:
             tracer = tracer_class()(
-                dict(self.scope), _emitter(self, send), limits=limits, level=Level(message["level"])
+                dict(self.scope),
+                _emitter(self, send),
+                limits=limits,
+                granularity=Granularity(message["granularity"]),
             )
             if hasattr(tracer, "mirror"):
                 tracer.mirror(descriptors[0], os.fstat(descriptors[0]).st_size)

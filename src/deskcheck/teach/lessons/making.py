@@ -17,7 +17,7 @@ from deskcheck.teach.lessons.rows import (
     STEPWISE,
     Lesson,
     count_states,
-    level_of,
+    granularity_of,
     paths_of_states,
     step_lessons,
     trace_lesson,
@@ -71,7 +71,7 @@ class Maker:
         if program.code != self._prefix.code:
             self._prefix = self._prefix_of(program)
         for notation in self.settings.notations:
-            if NOTATIONS[notation].instructions and recording.environment.level != "instruction":
+            if NOTATIONS[notation].instructions and recording.environment.granularity != "instruction":
                 summary.leave_out(notation, "recorded by line")
             elif notation in STEPWISE:
                 self._add(self._steps(place, recording, notation), notation, recording, shard)
@@ -110,7 +110,7 @@ class Maker:
             program.id,
             prefix.sha.hex(),
             notation,
-            level_of(notation),
+            granularity_of(notation),
             len(recording.trace),
             program.source,
             program.licence,

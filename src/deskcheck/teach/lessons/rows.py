@@ -43,13 +43,13 @@ class Lesson(NamedTuple):
         return self.state + self.asked
 
 
-def level_of(notation: str) -> str:
+def granularity_of(notation: str) -> str:
     return "instruction" if NOTATIONS[notation].instructions else "line"
 
 
 def count_states(recording: Recording, notation: str) -> int:
     """How many states a run has in a stepwise notation."""
-    if recording.environment.level != "instruction" or NOTATIONS[notation].instructions:
+    if recording.environment.granularity != "instruction" or NOTATIONS[notation].instructions:
         return len(recording.trace)
     return len(paths_of_states(recording, notation))
 

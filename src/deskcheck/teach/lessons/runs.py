@@ -91,10 +91,10 @@ class Choice:
             return "not repeatable"
         if not len(recording.trace):
             return "no events"
-        level = recording.environment.level
-        if level == "line" and all(NOTATIONS[name].instructions for name in self.settings.notations):
+        granularity = recording.environment.granularity
+        if granularity == "line" and all(NOTATIONS[name].instructions for name in self.settings.notations):
             return "recorded by line"
-        parts = (program.code, program.mode, program.entry, program.arguments, program.module, level)
+        parts = (program.code, program.mode, program.entry, program.arguments, program.module, granularity)
         if not seen.add(_key(repr(parts))):
             return "the same run again"
         return None
@@ -111,7 +111,7 @@ class Choice:
             if reasons["not cleared for training"]:
                 ways.append(if_cleared(self.not_cleared))
             if reasons["recorded by line"]:
-                ways.append("dynamic_instruction needs recordings made with --level instruction.")
+                ways.append("dynamic_instruction needs recordings made with --granularity instruction.")
             raise InputError(
                 " ".join([f"no recording of {self.count} gives lessons: {counted(reasons)}.", *ways])
             )

@@ -29,7 +29,7 @@ COLUMNS = {
     "program": _SHARED_TEXT,
     "program_sha256": _SHARED_TEXT,
     "notation": _SHARED_TEXT,
-    "level": _SHARED_TEXT,
+    "granularity": _SHARED_TEXT,
     "jump": _COUNT,
     "index": pa.int64(),
     "depth": _COUNT,
@@ -89,7 +89,7 @@ class Shared(NamedTuple):
     program: str
     program_sha256: str
     notation: str
-    level: str
+    granularity: str
     events: int
     source: str
     licence: str | None

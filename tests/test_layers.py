@@ -13,6 +13,7 @@ ORDER = [
     "errors",
     "files",
     "settings",
+    "extensions",
     "recording",
     "tracer",
     "sandbox",

@@ -4,9 +4,10 @@ Questions, prompts, parsing and marking are plain functions over our own rows. T
 Inspect AI (the extra ``deskcheck[ask]``), which is imported only where it is used.
 """
 
-from deskcheck.ask.methods.solvers import METHODS
+from deskcheck.ask.baselines.stand_ins import BASELINES, Baseline, baseline
+from deskcheck.ask.methods.solvers import METHODS, Method, method
 from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS, NotebookOptions
-from deskcheck.ask.questions.questions import QUESTIONS, Question
+from deskcheck.ask.questions.questions import QUESTIONS, Question, Unfit, question, sample_about
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.suites import SUITES, Suite
 from deskcheck.ask.results.effects import Effect, effects
@@ -17,26 +18,34 @@ from deskcheck.ask.run import ask, ask_suite, compare
 from deskcheck.ask.scoring.marking import Mark, mark
 
 __all__ = [
+    "BASELINES",
     "METHODS",
     "NOTEBOOK_QUESTIONS",
     "QUESTIONS",
     "SUITES",
+    "Baseline",
     "Effect",
     "Horizon",
     "Interval",
     "Mark",
     "Marked",
+    "Method",
     "NotebookOptions",
     "Question",
     "Result",
     "Sample",
     "Steps",
     "Suite",
+    "Unfit",
     "ask",
     "ask_suite",
+    "baseline",
     "compare",
     "effects",
     "mark",
     "mean_interval",
+    "method",
     "paired_difference",
+    "question",
+    "sample_about",
 ]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from deskcheck.ask.baselines import oracle
-from deskcheck.ask.inspect.models import Generation, Method, plain_text, prepare
+from deskcheck.ask.inspect.models import AskedMethod, Generation, plain_text, prepare
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import METHODS, STEP_BUDGET, check_methods, unfit
 from deskcheck.ask.questions.draw import drawn
@@ -214,7 +214,7 @@ def ask(
         home=Path(sources[0]) if of_folders else Path(),
         folders=[os.path.abspath(source) for source in sources] if of_folders else [],
         run_cells=bool(of_notebooks) and options.run_cells,
-        methods=[Method(name, explain, max_steps) for name in methods],
+        methods=[AskedMethod(name, explain, max_steps) for name in methods],
         truths=truths,
         generation=Generation(
             max_tokens=max_tokens,
@@ -319,7 +319,7 @@ def _asked(
     model_args: Mapping[str, Any],
     folders: Sequence[str] = (),
     run_cells: bool = False,
-    methods: Sequence[Method] = (Method(),),
+    methods: Sequence[AskedMethod] = (AskedMethod(),),
     truths: Mapping[str, GroundTruth] | None = None,
     display: Literal["none", "plain", "rich", "full", "log"],
     note: Callable[[str], None] = lambda text: None,
@@ -424,7 +424,7 @@ def _put(
     card: Mapping[str, Any],
     *,
     run_cells: bool,
-    methods: Sequence[Method],
+    methods: Sequence[AskedMethod],
     truths: Mapping[str, GroundTruth] | None,
     generation: Generation,
     display: Literal["none", "plain", "rich", "full", "log"],

@@ -34,7 +34,7 @@ def lessons(
     *,
     out: Annotated[Path, typer.Option("--out", help="Folder for the lessons.")],
     notation: Annotated[
-        str, typer.Option("--notation", "-n", help=f"Which, with commas: {', '.join(NOTATIONS)}.")
+        str, typer.Option("--notation", "-n", help=f"Which, with commas: {', '.join(NOTATIONS.own)}.")
     ] = "dynamic",
     jump: Annotated[
         str,

@@ -248,7 +248,7 @@ def show(
         typer.Argument(metavar="[ID]", help="Its id, or a part that no other has; may be left out of one."),
     ] = None,
     notation: Annotated[
-        str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS)}.")
+        str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS.own)}.")
     ] = "compact",
     as_json: Json = False,
 ) -> None:

@@ -5,6 +5,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from deskcheck.corpus.families.families import FAMILIES, families
@@ -20,6 +21,7 @@ from deskcheck.corpus.readers.mutations import PREFIX as MUTATIONS
 from deskcheck.corpus.readers.mutations import mutations
 from deskcheck.corpus.readers.published import PUBLISHED, published_set
 from deskcheck.corpus.text.modules import is_module_name
+from deskcheck.extensions import Registry
 from deskcheck.recording import InputError, Program
 
 _log = logging.getLogger(__name__)
@@ -48,6 +50,38 @@ TESTS = "pytest:"
 """What begins a source that `deskcheck.recorder.suite` records."""
 _MADE = ("doctests", "family", "generated", "inputs", "mutations", "notebooks", "pytest")
 """Words before a colon that name no set."""
+
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source that another package brings: ``NAME:REST``. about: what it has, in a line. read: from the rest
+    and a function that is told what was left out to programs; raises InputError for what it cannot read."""
+
+    name: str
+    about: str
+    read: Callable[[str, Note], Iterator[Program]]
+
+
+OTHERS: Registry[Source] = Registry("sources", Source, [])
+"""Sources of other packages."""
+
+
+def source(name: str, *, about: str) -> Callable[[Callable[[str, Note], Iterator[Program]]], Source]:
+    """Make a source, ``NAME:REST``, of a function that reads it.
+
+        @source("cells", about="the cells of a text file")
+        def cells(rest, note):
+            for number, code in enumerate(Path(rest).read_text().split("# %%")):
+                yield Program(id=f"cell-{number}", code=code)
+
+    Raises InputError for a name that deskcheck uses itself.
+    """
+    if name in (*PUBLISHED, *_MADE, "history", "june"):
+        raise InputError(f"sources: {name!r} is one of deskcheck's own: choose another name.")
+    return lambda read: OTHERS.register(Source(name, about, read))
 
 
 def programs(
@@ -99,13 +133,14 @@ def programs(
     scheme, colon, rest = source.partition(":")
     if colon and scheme in PUBLISHED:
         return published_set(scheme, rest, note=note)
+    if colon and scheme not in _MADE and scheme in OTHERS:
+        return OTHERS[scheme].read(rest, note)
     if source and os.path.exists(path):  # not Path.exists, which raises for a name that is too long
         return _in_path(source, path, note)
     if colon and re.fullmatch(r"[\w+-]+", scheme):
-        known = ", ".join(f"{name}:PATH" for name in PUBLISHED)
-        raise InputError(
-            f"{source}: no set is called {scheme!r}.{_close(scheme, [*PUBLISHED, *_MADE])} Known are {known}."
-        )
+        known = ", ".join(f"{name}:PATH" for name in (*PUBLISHED, *OTHERS))
+        close = _close(scheme, [*PUBLISHED, *_MADE, *OTHERS])
+        raise InputError(f"{source}: no set is called {scheme!r}.{close} Known are {known}.")
     if _names_module(source):
         return iter(doctests_in_module(source, [*PUBLISHED, *_names_near(path)], note))
     _refuse_missing(source)

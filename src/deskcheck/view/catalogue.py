@@ -7,8 +7,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from deskcheck.ask import METHODS, NOTEBOOK_QUESTIONS, QUESTIONS, SUITES
-from deskcheck.ask.baselines.stand_ins import STAND_INS
+from deskcheck.ask.baselines.stand_ins import BASELINES
 from deskcheck.corpus import SOURCES
+from deskcheck.corpus.sources import OTHERS
 from deskcheck.notation import NOTATIONS
 
 PROVIDERS = "PROVIDER/MODEL"
@@ -20,7 +21,7 @@ def catalogue() -> dict[str, Mapping[str, str]]:
     suites = {name: suite.about for name, suite in SUITES.items()}
     notations = {name: notation.about for name, notation in NOTATIONS.items()}
     methods = {name: method.about for name, method in METHODS.items()}
-    models = {f"deskcheck/{name}": model.about for name, model in STAND_INS.items()}
+    models = {f"deskcheck/{name}": model.about for name, model in BASELINES.items()}
     models[PROVIDERS] = "whatever Inspect AI reaches, as openai/gpt-4o-mini or hf/NAME"
     return {
         "questions": programs | dict(NOTEBOOK_QUESTIONS),
@@ -28,7 +29,7 @@ def catalogue() -> dict[str, Mapping[str, str]]:
         "notations": notations,
         "methods": methods,
         "models": models,
-        "sources": SOURCES,
+        "sources": {**SOURCES, **{f"{each.name}:...": each.about for each in OTHERS.values()}},
     }
 
 

@@ -9,11 +9,12 @@ from functools import partial
 from typing import Any
 
 from deskcheck.ask.baselines import guess, oracle
+from deskcheck.extensions import Registry
 from deskcheck.recording import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class StandIn:
+class Baseline:
     """about: what it answers. make: from the arguments that it was given, prompt -> completion; what it
     does not take is left in them."""
 
@@ -29,14 +30,25 @@ def _erring(given: dict[str, Any]) -> Callable[[str], str]:
     return partial(oracle.erring, rate=rate, seed=seed)
 
 
-STAND_INS = {
-    model.name: model
-    for model in [
-        StandIn("oracle", "the truth, from the recording: must score 1", lambda given: oracle.completion),
-        StandIn("guess", "an honest cheap baseline", lambda given: guess.completion),
-        StandIn("erring", "the oracle with faults: -M rate=0.05 -M seed=0", _erring),
-        StandIn("copy", "notebooks: what the same cell showed, or was, before", lambda given: oracle.copied),
-        StandIn("empty", "notebooks: an empty answer", lambda given: guess.nothing),
-    ]
-}
+BASELINES = Registry(
+    "baselines",
+    Baseline,
+    [
+        Baseline("oracle", "the truth, from the recording: must score 1", lambda given: oracle.completion),
+        Baseline("guess", "an honest cheap baseline", lambda given: guess.completion),
+        Baseline("erring", "the oracle with faults: -M rate=0.05 -M seed=0", _erring),
+        Baseline("copy", "notebooks: what the same cell showed, or was, before", lambda given: oracle.copied),
+        Baseline("empty", "notebooks: an empty answer", lambda given: guess.nothing),
+    ],
+)
 """Name, without ``deskcheck/`` -> the model."""
+
+
+def baseline(name: str, *, about: str) -> Callable[[Callable[[str], str]], Baseline]:
+    """Make a model, ``deskcheck/NAME``, of a function from prompt to completion.
+
+    @baseline("seven", about="always 7")
+    def seven(prompt: str) -> str:
+        return "[ANSWER]7[/ANSWER]"
+    """
+    return lambda complete: BASELINES.register(Baseline(name, about, lambda given: complete))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from deskcheck.ask.methods.solvers import STEP_BUDGET
+from deskcheck.ask.methods.solvers import METHODS, STEP_BUDGET
 from deskcheck.recording import InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def plain_text(message: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class AskedMethod:
     """A method as it was asked for."""
 
     name: str = "direct"
@@ -83,7 +83,8 @@ class Method:
                 return solvers.compact(explain=self.explain)
             case "dynamic_scratchpad":
                 return solvers.dynamic_scratchpad(explain=self.explain, max_steps=self.max_steps)
-        return solvers.direct()
+        make = METHODS[self.name].make
+        return solvers.direct() if make is None else make()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,8 +36,8 @@ from inspect_ai.solver import Solver, TaskState
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from deskcheck.ask.baselines import oracle
-from deskcheck.ask.baselines.stand_ins import STAND_INS
-from deskcheck.ask.inspect.models import Method
+from deskcheck.ask.baselines.stand_ins import BASELINES
+from deskcheck.ask.inspect.models import AskedMethod
 from deskcheck.ask.inspect.solvers import direct, is_known, remember, sample_of, token_of
 from deskcheck.ask.methods.solvers import METHODS, STEP_BUDGET
 from deskcheck.ask.questions.draw import drawn
@@ -325,7 +325,7 @@ def asked(
     return task_of(
         "_".join([question, *([state] if state else []), *([] if alone else [method])]),
         samples,
-        solver=Method(method, explain, max_steps).solver(),
+        solver=AskedMethod(method, explain, max_steps).solver(),
         runs=runs,
         question=question,
         state=state,
@@ -404,7 +404,7 @@ def _listen() -> None:
 
 @modelapi(name="deskcheck")
 class StandIn(ModelAPI):
-    """``deskcheck/oracle`` and the others in `stand_ins.STAND_INS`. model_args: rate, seed: of ``erring``,
+    """``deskcheck/oracle`` and the others in `stand_ins.BASELINES`. model_args: rate, seed: of ``erring``,
     the share of faults and what draws them."""
 
     def __init__(
@@ -416,10 +416,10 @@ class StandIn(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        if model_name not in STAND_INS:
-            known = ", ".join(f"deskcheck/{name}" for name in STAND_INS)
+        if model_name not in BASELINES:
+            known = ", ".join(f"deskcheck/{name}" for name in BASELINES)
             raise InputError(f"deskcheck/{model_name}: there is no such model. deskcheck's own are {known}.")
-        self.completion = STAND_INS[model_name].make(model_args)
+        self.completion = BASELINES[model_name].make(model_args)
 
     async def generate(
         self,

@@ -10,15 +10,17 @@ strict about what stands in it: a line of it that cannot be read ends the run.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.ground_truth import GroundTruth, is_end, running_names
 from deskcheck.ask.questions.questions import Arrival, arrivals
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.source import Statements, statements
+from deskcheck.extensions import Registry
 from deskcheck.notation import NOTATIONS, Agreement, Moment, Stop, compare_runs, state_text
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.layout import step_prompt, trace_prompt
@@ -28,6 +30,9 @@ from deskcheck.notation.values import Objects, Unread
 from deskcheck.recording import InputError, Kind, render
 from deskcheck.recording.value import decode
 
+if TYPE_CHECKING:
+    from inspect_ai.solver import Solver
+
 STEP_BUDGET = 2000
 """States asked of a model for one run, unless told otherwise."""
 
@@ -35,24 +40,37 @@ STEP_BUDGET = 2000
 @dataclass(frozen=True, slots=True)
 class Method:
     """A solver by name. about: what it does. notation: that in which the run is predicted; None: the question
-    is put to the model."""
+    is put to the model. make: the solver as Inspect has them; None for deskcheck's own."""
 
     name: str
     about: str
     notation: str | None = None
+    make: "Callable[[], Solver] | None" = None
 
 
-METHODS = {
-    method.name: method
-    for method in [
+METHODS = Registry(
+    "methods",
+    Method,
+    [
         Method("direct", "the question, one completion"),
         Method("chain_of_thought", "the question, worked through in words before the answer"),
         Method("scratchpad", "the whole trace, every event with all variables of its frame", "scratchpad"),
         Method("compact", "the whole trace, every event with what changed", "compact"),
         Method("dynamic_scratchpad", "state by state: one in, the next out, no history", "dynamic"),
-    ]
-}
+    ],
+)
 """Name of a method -> the method."""
+
+
+def method(name: str, *, about: str) -> "Callable[[Callable[[], Solver]], Method]":
+    """Make a method of a function that gives a solver of Inspect's, which puts the question to the model.
+
+    @method("twice", about="the question, twice in one prompt")
+    def twice() -> Solver:
+        return asked_twice()  # decorated with inspect_ai.solver.solver
+    """
+    return lambda make: METHODS.register(Method(name, about, make=make))
+
 
 READABLE = frozenset({"output", "next_line", "state", "path"})
 """Questions whose answer is read from a run. An ``input`` is not: a run goes forward."""

@@ -133,6 +133,15 @@ def parts_of(form: str, files: Sequence[Shown], task: str) -> dict[str, str]:
     }
 
 
+def own_parts(task: str, files: Sequence[Shown], asked: str, *, numbered: bool) -> dict[str, str]:
+    """The parts of a prompt for a kind of question that deskcheck does not have."""
+    return {
+        "task": f"{task}\n{_TAGS}",
+        "program": f"{YOURS}\n\n{files_text(files, numbered=numbered)}",
+        "question": asked,
+    }
+
+
 def notebook_parts(
     form: str, history: str, state: str | None, label: str, source: str, *, restarted: bool
 ) -> dict[str, str]:

@@ -12,15 +12,15 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.questions.prompts import how_run, parts_of
+from deskcheck.ask.questions.prompts import how_run, own_parts, parts_of
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.source import (
     Shown,
@@ -34,6 +34,7 @@ from deskcheck.ask.questions.source import (
     with_lines,
 )
 from deskcheck.ask.questions.tables import draws_random, filled_elsewhere
+from deskcheck.extensions import Registry
 from deskcheck.notation.state import BEGINS, ENDS
 from deskcheck.recording import Event, Kind, Mode, Outcome, Program, Recording, Row, Trace, Value, render
 
@@ -46,37 +47,33 @@ SCANNED_EVENTS = 100_000
 _DEFINITIONS = frozenset({"function", "class", "method"})
 
 
-class Question(Protocol):
-    """A kind of question. At most `per_recording` samples; reasons for none are added to `excluded`.
-    about: what is asked, in a sentence."""
-
-    @property
-    def about(self) -> str: ...
-
-    def __call__(
-        self,
-        recording: Recording,
-        *,
-        seed: int = 0,
-        per_recording: int | None = None,
-        excluded: Counter[str] | None = None,
-    ) -> Iterator[Sample]: ...
-
-
-class _Unfit(Exception):
+class Unfit(Exception):
     """The recording cannot be asked this; the message is the reason that is counted."""
 
 
-class _Ask(Protocol):
-    def __call__(self, recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]: ...
+class Ask(Protocol):
+    """Yields samples of a recording, at most so many. Raises Unfit for one that cannot be asked."""
+
+    def __call__(
+        self, recording: Recording, rng: random.Random, per_recording: int, /
+    ) -> Iterator[Sample]: ...
+
+
+Score = Callable[[Sample, str], float]
+"""From a sample and an answer, what stands between the marks, to a score from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class Question:
+    """A kind of question. few: samples of a recording where nobody says how many. about: what is asked, in a
+    sentence. score: marks answers whose form is ``own``; it must not run them, nor raise for whatever a model
+    wrote."""
+
     name: str
-    ask: _Ask
+    ask: Ask
     few: int
     about: str
+    score: Score | None = None
 
     def __call__(
         self,
@@ -86,6 +83,7 @@ class _Question:
         per_recording: int | None = None,
         excluded: Counter[str] | None = None,
     ) -> Iterator[Sample]:
+        """Samples of a recording, at most `per_recording`; reasons for none are added to `excluded`."""
         count = self.few if per_recording is None else per_recording
         if count < 1:
             raise ValueError(
@@ -101,10 +99,10 @@ class _Question:
                     question = sample.parts["question"] + tables
                     sample = replace(sample, parts=sample.parts | {"question": question})
                 if OPEN in sample.answer or CLOSE in sample.answer:
-                    raise _Unfit("the answer holds the marks that answers stand between")
+                    raise Unfit("the answer holds the marks that answers stand between")
                 size = size or _size(recording.trace)
                 yield replace(sample, data=sample.data | size)
-        except _Unfit as reason:
+        except Unfit as reason:
             if excluded is not None:
                 excluded[str(reason)] += 1
 
@@ -127,13 +125,13 @@ def _size(trace: Trace) -> dict[str, int]:
 
 def _check(recording: Recording) -> None:
     if recording.outcome is not Outcome.RETURNED:
-        raise _Unfit(f"ended otherwise: {recording.outcome}")
+        raise Unfit(f"ended otherwise: {recording.outcome}")
     if recording.ending.cut or any(trace.cut for trace in recording.traces):
-        raise _Unfit("the recording is cut")
+        raise Unfit("the recording is cut")
     if recording.repeatable is False:
-        raise _Unfit("not repeatable")
+        raise Unfit("not repeatable")
     if draws_random(recording):
-        raise _Unfit("it draws random numbers, which the tests have seeded")
+        raise Unfit("it draws random numbers, which the tests have seeded")
 
 
 _WITHOUT_STATE = frozenset({"output", "input", "state", "path"})
@@ -146,14 +144,14 @@ def _tables(recording: Recording) -> str:
     several = len({row.file for row in recording.trace.rows}) > 1
     for (file, name), value in filled_elsewhere(recording).items():
         if not _plain(value) or len(text := render(value)) > SHOWN_VALUE_CHARS:
-            raise _Unfit("a global variable that was filled elsewhere cannot be shown")
+            raise Unfit("a global variable that was filled elsewhere cannot be shown")
         shown.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
     return "\nGlobals when the call is made:\n" + "\n".join(shown) if shown else ""
 
 
 def _check_all_recorded(recording: Recording) -> None:
     if recording.environment.limits:
-        raise _Unfit("parts of the run are not recorded")
+        raise Unfit("parts of the run are not recorded")
 
 
 # -- output and input ----------------------------------------------------------------------------------
@@ -209,7 +207,7 @@ def input_sample(program: Program, files: Sequence[Shown], result: str, *, stric
 def _check_arguments(program: Program, *fit: str) -> None:
     """Calls that a test suite made were not given as text: how much of them the text says is in `extra`."""
     if program.extra.get("arguments", "literal") not in fit:
-        raise _Unfit("the arguments are objects")
+        raise Unfit("the arguments are objects")
 
 
 def _strict(program: Program) -> bool:
@@ -230,9 +228,9 @@ def _output(recording: Recording, rng: random.Random, per_recording: int) -> Ite
     else:
         printed = recording.ending.stdout
         if not printed.strip():
-            raise _Unfit("prints nothing")
+            raise Unfit("prints nothing")
         if len(printed) > ANSWER_CHARS:
-            raise _Unfit("the answer is long")
+            raise Unfit("the answer is long")
         task = f"How it is run: {how_run(program)}"
         yield Sample(
             id=f"{program.id}:output",
@@ -247,11 +245,11 @@ def _output(recording: Recording, rng: random.Random, per_recording: int) -> Ite
 
 def _result(recording: Recording) -> str:
     if recording.ending.result == "None" and not returns_values(recording):
-        raise _Unfit("returns nothing but None")
+        raise Unfit("returns nothing but None")
     if not recording.ending.result_builtin or recording.ending.result is None:
-        raise _Unfit("the result is no plain data")
+        raise Unfit("the result is no plain data")
     if len(recording.ending.result) > ANSWER_CHARS:
-        raise _Unfit("the answer is long")
+        raise Unfit("the answer is long")
     return recording.ending.result
 
 
@@ -270,29 +268,29 @@ def _asserted_result(recording: Recording) -> str:
             elif row.kind == Kind.RETURN and row.frame in wanted:
                 returned = row.index
     if returned is None:
-        raise _Unfit("the module does not call the function under test")
+        raise Unfit("the module does not call the function under test")
     value = recording.trace[returned].value
     if value is None or not _plain(value):
-        raise _Unfit("the result is no plain data")
+        raise Unfit("the result is no plain data")
     text = render(value)
     if len(text) > ANSWER_CHARS:
-        raise _Unfit("the answer is long")
+        raise Unfit("the answer is long")
     return text
 
 
 def _input(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
-        raise _Unfit("is no call")
+        raise Unfit("is no call")
     _check_arguments(recording.program, "literal")
     if "own" in recording.program.extra and not recording.program.extra.get("alone"):
-        raise _Unfit("the call is not known to do the same without its test")
+        raise Unfit("the call is not known to do the same without its test")
     if "python" in recording.program.extra:
-        raise _Unfit("it needs another interpreter")
+        raise Unfit("it needs another interpreter")
     try:
         program = recording.program
         yield input_sample(program, _files(recording), _result(recording), strict=_strict(program))
     except Refused:
-        raise _Unfit("the arguments cannot be written as an answer may be") from None
+        raise Unfit("the arguments cannot be written as an answer may be") from None
 
 
 # -- lines ---------------------------------------------------------------------------------------------
@@ -378,13 +376,13 @@ def _lines(recording: Recording, files: Sequence[Shown]) -> dict[str, Statements
     """The statements of every file that is shown."""
     found = {}
     if len(recording.traces) > 1:
-        raise _Unfit("runs in several threads")
+        raise Unfit("runs in several threads")
     _check_all_recorded(recording)
     for shown in files:
         source = recording.source(shown.file)
         known = statements(source) if source is not None else None
         if known is None:
-            raise _Unfit("a source cannot be parsed")
+            raise Unfit("a source cannot be parsed")
         found[shown.file] = known
     return found
 
@@ -392,7 +390,7 @@ def _lines(recording: Recording, files: Sequence[Shown]) -> dict[str, Statements
 def _files(recording: Recording) -> tuple[Shown, ...]:
     files = shown_files(recording)
     if isinstance(files, str):
-        raise _Unfit(files)
+        raise Unfit(files)
     return files
 
 
@@ -408,7 +406,7 @@ def _next_line(recording: Recording, rng: random.Random, per_recording: int) -> 
     if recording.program.mode is Mode.SESSION:  # every statement of it has a frame of its own
         places = [a for a in places if a.function != "<module>"]
     if not places:
-        raise _Unfit("no line with one clear successor")
+        raise Unfit("no line with one clear successor")
     following = {shown.file: _following(shown) for shown in files}
     found = 0
     for place in _mixed(places, following, rng):
@@ -442,7 +440,7 @@ def _next_line(recording: Recording, rng: random.Random, per_recording: int) -> 
             },
         )
     if not found:
-        raise _Unfit("no state that can be shown whole")
+        raise Unfit("no state that can be shown whole")
 
 
 def _in_function(place: Arrival) -> str:
@@ -554,7 +552,7 @@ def _state(recording: Recording, rng: random.Random, per_recording: int) -> Iter
     if len(recording.trace) > STATE_EVENTS and any(
         True for _ in itertools.islice(_rows(recording), STATE_EVENTS, None)
     ):
-        raise _Unfit("the run is long")
+        raise Unfit("the run is long")
     _check_arguments(recording.program, "literal", "shown")
     files = _files(recording)
     lines = _lines(recording, files)
@@ -573,7 +571,7 @@ def _state(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         found += 1
         yield _state_sample(recording, files, place, name, text)
     if not found:
-        raise _Unfit("no variable with short plain data of its own")
+        raise Unfit("no variable with short plain data of its own")
 
 
 def _fresh_first(places: list[tuple[Arrival, str]]) -> list[tuple[Arrival, str]]:
@@ -664,18 +662,18 @@ def _path(recording: Recording, rng: random.Random, per_recording: int) -> Itera
     lines = _lines(recording, files)
     ran = Counter(row.file for row in recording.trace.rows if row.kind == Kind.LINE and row.file in lines)
     if not ran:
-        raise _Unfit("no line runs")
+        raise Unfit("no line runs")
     most = max(ran.values())
     file = next(shown.file for shown in files if ran[shown.file] == most)
     if most > 10 * PATH_EVENTS:
-        raise _Unfit("the path is long")
+        raise Unfit("the path is long")
     known = lines[file]
     visited = [row.line for row in recording.trace.rows if row.kind == Kind.LINE and row.file == file]
     path = path_of(visited, known.first, known.silent)
     if len(path) > PATH_EVENTS:
-        raise _Unfit("the path is long")
+        raise Unfit("the path is long")
     if not path:
-        raise _Unfit("no line runs")
+        raise Unfit("no line runs")
     task = f"How it is run: {how_run(recording.program)}"
     if len(files) > 1:
         task += f"\nLines: those of {file} only"
@@ -711,14 +709,71 @@ def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[in
     return path
 
 
-QUESTIONS: dict[str, Question] = {
-    name: _Question(name, ask, few, about)
-    for name, ask, few, about in [
-        ("output", _output, 1, "what does the call return, or the program print?"),
-        ("input", _input, 1, "which arguments make the function return this value? answers are run"),
-        ("next_line", _next_line, 4, "which line of the frame runs next?"),
-        ("state", _state, 4, "what is the value of a variable just before a line runs for the k-th time?"),
-        ("path", _path, 1, "which lines run, in order?"),
-    ]
-}
+QUESTIONS = Registry(
+    "questions",
+    Question,
+    [
+        Question("output", _output, 1, "what does the call return, or the program print?"),
+        Question("input", _input, 1, "which arguments make the function return this value? answers are run"),
+        Question("next_line", _next_line, 4, "which line of the frame runs next?"),
+        Question(
+            "state", _state, 4, "what is the value of a variable just before a line runs for the k-th time?"
+        ),
+        Question("path", _path, 1, "which lines run, in order?"),
+    ],
+)
 """Kind of question -> the function that asks it of a recording."""
+
+
+def question(
+    name: str, *, about: str, per_recording: int = 1, score: Score | None = None
+) -> Callable[[Ask], Question]:
+    """Make a kind of question of a function that asks it.
+
+        @question("events", about="how many events does the run have?")
+        def events(recording, rng, per_recording):
+            yield sample_about(
+                recording, "events", task="How many events does this run have?",
+                asked=f"How it is run: {how_run(recording.program)}", answer=str(len(recording.trace)),
+            )
+
+    The function is given the recording, a generator that is seeded for it, and how many samples are wanted at
+    most. It raises `Unfit` for a recording that it does not ask about. about: what is asked, in a sentence.
+    score: see `Question`.
+    """
+    return lambda ask: QUESTIONS.register(Question(name, ask, per_recording, about, score))
+
+
+def sample_about(
+    recording: Recording,
+    name: str,
+    *,
+    task: str,
+    asked: str,
+    answer: str,
+    form: str = "value",
+    numbered: bool = False,
+    place: str = "",
+    data: Mapping[str, Any] | None = None,
+) -> Sample:
+    """A sample of a kind of one's own. The prompt is the task, the program and the question.
+
+    task: what is to be done; that the answer stands between marks is added. asked: this question. answer: the
+    right one, at most 1,000 characters. form: how answers are compared: ``value``, as values of Python;
+    ``stdout``, as printed text; ``line``, as a line number; ``own``, by the question's `score`. numbered:
+    show line numbers. place: tells several samples of a recording apart. data: for `score`, JSON-able.
+
+    Raises Unfit for an answer that is too long.
+    """
+    if len(answer) > ANSWER_CHARS:
+        raise Unfit("the answer is long")
+    program = recording.program
+    return Sample(
+        id=":".join(filter(None, (program.id, name, place))),
+        question=name,
+        program=program.id,
+        cluster=cluster_of(program),
+        parts=own_parts(task, _files(recording), asked, numbered=numbered),
+        answer=answer,
+        data={"form": form, **({"strict": True} if form == "value" else {}), **(data or {})},
+    )

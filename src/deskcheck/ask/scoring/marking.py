@@ -16,7 +16,7 @@ from deskcheck.ask.answers.outputs import same_output
 from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
 from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
 from deskcheck.ask.answers.values import same
-from deskcheck.ask.questions.questions import path_of
+from deskcheck.ask.questions.questions import QUESTIONS, path_of
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.recording import Ending, Outcome, Program
 
@@ -63,10 +63,10 @@ def reading_of(completion: str, stop_reason: str | None) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """score: 1.0 or 0.0. answer: what was read from the completion, None if nothing could be; long ones
-    are cut. reason: why the score is 0; empty for 1. metrics: of questions about notebooks (`METRICS`), each
-    from 0 to 1; the score is, of outputs, the one by value, of next cells the exact match. reading: what the
-    completion is.
+    """score: 1.0 or 0.0; for a question of one's own also between. answer: what was read from the completion,
+    None if nothing could be; long ones are cut. reason: why the score is not 1; empty for 1. metrics: of
+    questions about notebooks (`METRICS`), each from 0 to 1; the score is, of outputs, the one by value, of
+    next cells the exact match. reading: what the completion is.
     """
 
     score: float
@@ -132,6 +132,9 @@ def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
             if run is None:
                 raise ValueError(f"{sample.id}: marking an answer to an input question runs it; give run=...")
             return _mark_input(sample, answer, kept, run)
+        case "own" if sample.question in QUESTIONS and (score := QUESTIONS[sample.question].score):
+            found = float(score(sample, answer))
+            return Mark(found, kept, "" if found == 1 else "another answer")
     raise ValueError(f"{sample.id}: unknown form of answer {sample.data['form']!r}")
 
 

@@ -4,6 +4,7 @@ them."""
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from deskcheck.extensions import Registry
 from deskcheck.notation.forms.cwm import cwm_text, parse_cwm
 from deskcheck.notation.forms.direct import direct_text, parse_direct
 from deskcheck.notation.forms.dynamic import parse_dynamic, state_text
@@ -71,9 +72,10 @@ def _direct(states: Iterable[Moment], source: str) -> str:
     return direct_text(states)
 
 
-NOTATIONS: dict[str, Notation] = {
-    notation.name: notation
-    for notation in [
+NOTATIONS = Registry(
+    "notations",
+    Notation,
+    [
         Notation("direct", "how the run ended, alone", _direct, parse_direct),
         Notation(
             "scratchpad",
@@ -108,6 +110,6 @@ NOTATIONS: dict[str, Notation] = {
             _lines(monologue_lines),
             parse_monologue,
         ),
-    ]
-}
+    ],
+)
 """Name of a notation -> the notation."""

@@ -1,0 +1,1 @@
+"""Examples of what a package can add to deskcheck."""

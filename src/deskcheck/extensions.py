@@ -1,0 +1,100 @@
+"""Registries of what can be named, which other packages can add to.
+
+A package adds to a registry by an entry point in the group ``deskcheck.KIND``:
+
+    [project.entry-points."deskcheck.questions"]
+    longest_list = "my_package:longest_list"
+
+or, in a process of its own, by `Registry.register`. Entry points are looked at when something is asked for
+that deskcheck does not have itself, or when all are listed. One that cannot be loaded is passed over with a
+warning; asked for by its name, it is an error that says why.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Generic, Protocol, TypeVar
+
+from deskcheck.errors import InputError
+
+_log = logging.getLogger(__name__)
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+T = TypeVar("T", bound=Named)
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Name -> thing: deskcheck's own, those that were registered, and those of other packages.
+
+    kind: which, as ``questions``; the group of entry points is named after it. type_: what an entry point
+    must lead to. own: deskcheck's; nothing else takes their names.
+    """
+
+    def __init__(self, kind: str, type_: type[Any], own: Iterable[T]) -> None:
+        self.kind = kind
+        self.group = f"deskcheck.{kind}"
+        self.own: Mapping[str, T] = {each.name: each for each in own}
+        self._type = type_
+        self._found: dict[str, T] = dict(self.own)
+        self._waiting: dict[str, EntryPoint] | None = None
+        self._failed: set[str] = set()
+
+    def register(self, thing: T) -> T:
+        """Add a thing under its name, and return it.
+
+        Raises InputError where something else has the name already.
+        """
+        if self._found.get(thing.name, thing) is not thing:
+            raise InputError(
+                f"{self.kind}: there is something called {thing.name!r} already: choose another name."
+            )
+        self._found[thing.name] = thing
+        return thing
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._found and name in self._entries():
+            self._load(name)
+        return self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found or name in self._entries()
+
+    def __iter__(self) -> Iterator[str]:
+        for name in self._entries():
+            if name not in self._found and name not in self._failed:
+                try:
+                    self._load(name)
+                except InputError as error:
+                    self._failed.add(name)
+                    _log.warning("%s", error)
+        return iter([*self._found])
+
+    def __len__(self) -> int:
+        return len([*iter(self)])
+
+    def _entries(self) -> dict[str, EntryPoint]:
+        if self._waiting is None:
+            self._waiting = {
+                each.name: each for each in entry_points(group=self.group) if each.name not in self.own
+            }
+        return self._waiting
+
+    def _load(self, name: str) -> None:
+        entry = self._entries()[name]
+        owner = entry.dist.name if entry.dist is not None else "a package"
+        where = f"{self.group}: {name} = {entry.value!r} of {owner}"
+        try:
+            thing = entry.load()
+        except Exception as error:  # the package's own, whatever it is
+            raise InputError(f"{where}: cannot be loaded: {type(error).__name__}: {error}") from error
+        if not isinstance(thing, self._type) or thing.name != name:
+            raise InputError(
+                f"{where}: must lead to a {self._type.__name__} whose name is {name!r}, "
+                f"and leads to {thing!r:.200}"
+            )
+        self._found[name] = thing

@@ -21,6 +21,7 @@ from deskcheck.cli.names import doctor, list_models, list_names
 from deskcheck.cli.notebooks import notebooks
 from deskcheck.cli.offline import questions, score
 from deskcheck.cli.recording import check, record
+from deskcheck.cli.running import PASSED_ON, run
 from deskcheck.cli.teaching import lessons, step, teach
 from deskcheck.cli.viewing import show, view
 from deskcheck.errors import DeskcheckError
@@ -66,6 +67,7 @@ offline.command()(score)
 models.command()(step)
 models.command("list")(list_models)
 
+app.command(rich_help_panel=VERBS, context_settings=PASSED_ON)(run)
 _commands = (record, ask, report, view, lessons, teach)
 for _command in _commands:
     app.command(rich_help_panel=VERBS)(_command)

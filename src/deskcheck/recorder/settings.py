@@ -107,3 +107,13 @@ class SuiteSettings:
     trace_limits: TraceLimits = field(default_factory=lambda: TraceLimits(events=5000, objects=5000))
     limits: Limits = field(default_factory=Limits)
     seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """How a run is recorded. Code of the file, and of modules in its folder and below, is recorded."""
+
+    granularity: Annotated[Granularity, Setting("Record every line, or before every instruction too.")] = (
+        Granularity.LINE
+    )
+    trace_limits: TraceLimits = field(default_factory=TraceLimits)

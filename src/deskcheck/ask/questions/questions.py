@@ -130,6 +130,8 @@ def _check(recording: Recording) -> None:
         raise Unfit("the recording is cut")
     if recording.repeatable is False:
         raise Unfit("not repeatable")
+    if "run" in recording.program.extra:
+        raise Unfit("run by its user, with arguments, input and files that are not shown")
     if draws_random(recording):
         raise Unfit("it draws random numbers, which the tests have seeded")
 

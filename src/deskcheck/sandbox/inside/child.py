@@ -21,7 +21,6 @@ import ast
 import functools
 import importlib.machinery
 import importlib.util
-import io
 import itertools
 import json
 import marshal
@@ -40,6 +39,7 @@ from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, sender
 from deskcheck.sandbox.linux import rlimits
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
+from deskcheck.tracer.stdout import watch_stdout
 from deskcheck.tracer.whole_call import whole_call
 
 sys.path.remove(_package_root)
@@ -83,26 +83,6 @@ def _stand_beside(folder: str) -> None:
         module = package or entry.name.endswith(modules)
         if not (module or beside.is_private(entry.name) or os.path.lexists(entry.name)):
             os.symlink(entry.path, entry.name)
-
-
-def _watched_stdout(tracer: Any) -> io.TextIOWrapper:
-    """Standard output as it is, telling the tracer what goes through it."""
-    plain: Any = sys.stdout
-    base_write = io.TextIOWrapper.write
-
-    class TextIOWrapper(io.TextIOWrapper):
-        def write(self, text: str, /) -> int:
-            count = base_write(self, text)
-            tracer.wrote(text)
-            return count
-
-    TextIOWrapper.__module__ = "_io"
-    TextIOWrapper.__qualname__ = "TextIOWrapper"
-    watched = TextIOWrapper(
-        plain.detach(), encoding=plain.encoding, errors=plain.errors, line_buffering=plain.line_buffering
-    )
-    watched.mode = "w"  # type: ignore[misc]
-    return watched
 
 
 def _tracer(
@@ -190,8 +170,7 @@ class _Run:
             )
             name = self.job["tracer"]
             self.tracer = _tracer(scope, limits, granularity, name, self.channel, self.mirror, self.send)
-            sys.stdout = _watched_stdout(self.tracer)
-            sys.__stdout__ = sys.stdout  # type: ignore[misc]
+            watch_stdout(self.tracer)
         sys.modules["__main__"] = self.main
         sys.argv = [program.filename]
 

@@ -1,0 +1,87 @@
+"""The command that runs a program as its user does: `run`."""
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deskcheck.cli.common.options import Panel, with_options
+from deskcheck.cli.common.output import has_browser, kept_page, open_in_browser, say, show_trace
+from deskcheck.errors import InputError
+from deskcheck.recorder.settings import RunSettings
+
+PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+"""What follows the program is its own."""
+
+
+@with_options
+def run(
+    target: Annotated[
+        str, typer.Argument(metavar="FILE.py", help="The program; - reads it from standard input.")
+    ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[ARGUMENT]...", help="The program's own.")
+    ] = None,
+    *,
+    module: Annotated[
+        bool, typer.Option("--module", "-m", help="FILE.py is the name of a module, as for python -m.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Keep the recording in this folder, beside others.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE.html", help="Write the trace page there.")
+    ] = None,
+    open_: Annotated[
+        bool | None,
+        typer.Option("--open/--no-open", help="Open the page in a browser (where there is one)."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing beside the program.")] = False,
+    settings: Annotated[RunSettings, Panel("Recording")],
+) -> None:
+    """Run a program as `python FILE.py ARGUMENTS` does, and show its run step by step.
+
+    It is your own code: it is not confined, and has your files, streams, network and exit status. Options
+    for deskcheck stand before FILE.py. What it prints is its own; ours is one line on standard error.
+
+    Exit status: the program's; 128 and the signal's number where a signal ended it; 2 where it cannot be
+    started."""
+    from deskcheck.recorder.run import run as run_program
+    from deskcheck.recording.reader import Recordings
+
+    if page is not None and (not page.absolute().parent.is_dir() or page.is_dir()):
+        raise InputError(f"{page}: cannot be written: name a file in a folder that is there.")
+    with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
+        folder = scratch if out is None else out
+        id_, status = run_program(
+            target, tuple(arguments or ()), out=folder, module=module, settings=settings
+        )
+        _show(Recordings(folder)[id_], out, page, open_, quiet=quiet)
+    if status:
+        raise typer.Exit(status if status > 0 else 128 - status)
+
+
+def _show(recording: object, out: Path | None, page: Path | None, open_: bool | None, *, quiet: bool) -> None:
+    """The page in a browser, where somebody sits; else where it lies; in a terminal without one the table."""
+    from deskcheck.recording.recording import Recording
+    from deskcheck.view.trace_page import write_trace_page
+
+    assert isinstance(recording, Recording)
+    opened = has_browser() if open_ is None else open_
+    if page is None and not opened and out is None and not quiet and sys.stdout.isatty():
+        show_trace(recording)
+        return
+    said = [repr(recording).strip("<>")]
+    if out is not None:
+        said.append(f"kept in {out}: deskcheck view {out} {recording.id}")
+    if page is not None or opened or (out is None and not quiet):
+        file = page or kept_page()
+        write_trace_page(recording, file)
+        said.append(f"page: {file}")
+        if opened:
+            open_in_browser(file.resolve().as_uri())
+    if not quiet:
+        sys.stdout.flush()
+        say("; ".join(said))

@@ -1,0 +1,195 @@
+"""The process of a program that its user runs, as ``python FILE ARGUMENTS`` runs it, recorded.
+
+Started by path, with a descriptor to read its job from. It is not confined: working directory, environment,
+standard streams, arguments, import path, exit status and traceback are those that the program has without
+us. What leaves the program leaves this file. Standard library only: the interpreter may be another than ours.
+"""
+
+import sys
+
+_package_root = __file__.rsplit("/", 3)[0]
+_safe = sys.flags.safe_path
+if not _safe:
+    del sys.path[0]  # the folder of this file, whose modules have common names
+sys.path.insert(0, _package_root)
+
+import fcntl
+import importlib.machinery
+import json
+import os
+import resource
+import types
+from collections.abc import Callable
+from typing import Any
+
+from deskcheck.recording.outcome import Outcome
+from deskcheck.sandbox.inside.channel import BLOCK_BYTES, sender
+from deskcheck.tracer import Granularity, TraceLimits, tracer_class
+from deskcheck.tracer.result import exception_text
+from deskcheck.tracer.stdout import watch_stdout
+
+del sys.path[0]
+
+_ABOVE = 200
+"""Programs close and count the descriptors that they know of; ours lie above most."""
+
+
+def _job(descriptor: int) -> dict[str, Any]:
+    with open(descriptor, "rb") as stream:
+        job: dict[str, Any] = json.loads(stream.read())
+    return job
+
+
+def _moved(descriptor: int) -> int:
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _ABOVE)
+    os.close(descriptor)
+    return moved
+
+
+def _main_module(job: dict[str, Any]) -> tuple[types.ModuleType, types.CodeType]:
+    """`__main__` as the interpreter makes it, and the code that is to run in it."""
+    main = types.ModuleType("__main__")
+    names = main.__dict__
+    names["__builtins__"] = sys.modules["builtins"]
+    if sys.version_info < (3, 14):  # PEP 649
+        names["__annotations__"] = {}
+    if job["how"] == "module":
+        import runpy
+
+        sys.modules["__main__"] = main
+        try:
+            found: Any = runpy
+            _, spec, code = found._get_module_details(job["target"])
+        except ImportError as error:  # as `python -m` says it
+            sys.exit(f"{sys.executable}: {error}")
+        names |= {
+            "__spec__": spec,
+            "__file__": spec.origin,
+            "__loader__": spec.loader,
+            "__package__": spec.parent,
+            "__cached__": spec.cached,
+        }
+        sys.argv[0] = spec.origin
+        return main, code
+    if job["how"] == "stdin":
+        filename = "<stdin>"
+        text = sys.stdin.buffer.read()
+        names["__loader__"] = importlib.machinery.BuiltinImporter
+    else:
+        filename = os.path.abspath(job["target"])
+        with open(filename, "rb") as stream:
+            text = stream.read()
+        names |= {
+            "__file__": filename,
+            "__loader__": importlib.machinery.SourceFileLoader("__main__", filename),
+            "__cached__": None,
+        }
+    sys.modules["__main__"] = main
+    return main, compile(text, filename, "exec", dont_inherit=True)
+
+
+def _new_tracer(job: dict[str, Any], channel: int, mirror: int, send: Callable[[bytes], None]) -> Any:
+    """It sends its events, and is silent in forked children."""
+
+    def emit(block: bytes) -> None:
+        if len(block) > BLOCK_BYTES:
+            tracer.give_up("bytes")
+            return
+        try:
+            send(block)
+        except OSError:
+            tracer.give_up("channel")
+
+    def forked() -> None:
+        tracer.forget_thread()
+        try:
+            os.close(channel)
+        except OSError:
+            return
+
+    limits, granularity = TraceLimits(**job["trace_limits"]), Granularity(job["granularity"])
+    tracer: Any = tracer_class(job["tracer"])(
+        job["scope"], emit, modules=("__main__", *job["modules"]), limits=limits, granularity=granularity
+    )
+    if hasattr(tracer, "mirror"):
+        tracer.mirror(mirror, os.fstat(mirror).st_size)
+    os.close(mirror)
+    os.register_at_fork(after_in_child=forked)
+    return tracer
+
+
+def _hide_ourselves() -> None:
+    """Uncaught, an exception shows the program's frames and not this file's."""
+    shown = sys.excepthook
+
+    def excepthook(kind: Any, error: Any, traceback: Any) -> None:
+        while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
+            traceback = traceback.tb_next
+        if isinstance(error, BaseException):
+            error.__traceback__ = traceback
+        shown(kind, error, traceback)
+
+    sys.excepthook = excepthook
+
+
+def _describe(error: BaseException) -> dict[str, str]:
+    name = type.__dict__["__qualname__"].__get__(type(error))
+    return {"exception": name, "detail": exception_text(error)[:2000]}
+
+
+def main() -> None:
+    job = _job(int(sys.argv[1]))
+    pid, before = os.getpid(), frozenset(sys.modules)
+    channel = _moved(job["channel"])
+    send = sender(channel, bytes.fromhex(job["key"]))
+    tracer = _new_tracer(job, channel, _moved(job["mirror"]), send)
+
+    def report(outcome: Outcome, **facts: str) -> None:
+        """Send the end message, unless this is a process that the program forked."""
+        if os.getpid() != pid:
+            return
+        files = {vars(each).get("__file__") for each in [*sys.modules.values()] if hasattr(each, "__dict__")}
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        message = {
+            "outcome": outcome,
+            "cut": tracer.cut,
+            "failure": repr(tracer.failure) if tracer.failure else None,
+            "sources": {label: "" for file, label in job["scope"].items() if file in files},
+            "imported": sorted({name.partition(".")[0] for name in [*sys.modules] if name not in before}),
+            "cpu_s": used.ru_utime + used.ru_stime,
+            **facts,
+        }
+        try:
+            send(b"end " + json.dumps(message).encode())
+        except OSError:
+            return
+
+    sys.argv[:] = job["argv"]
+    sys.orig_argv[:] = job["orig_argv"]
+    watch_stdout(tracer)
+    if job["path"] is not None and not _safe:
+        sys.path.insert(0, job["path"])
+    send(b"ready")
+    try:
+        module, code = _main_module(job)
+        tracer.start()
+        try:
+            exec(code, module.__dict__)
+        finally:
+            tracer.stop()
+    except SystemExit as error:
+        report(Outcome.EXITED, **_describe(error))
+        raise
+    except MemoryError as error:
+        report(Outcome.OUT_OF_MEMORY, **_describe(error))
+        _hide_ourselves()
+        raise
+    except BaseException as error:
+        report(Outcome.RAISED, **_describe(error))
+        _hide_ourselves()
+        raise
+    report(Outcome.RETURNED)
+
+
+_keep = sys.modules["__main__"]  # or its globals, which main() uses, would be cleared
+main()

@@ -1,5 +1,6 @@
 """`deskcheck run`: a program does with us what it does without us, and is recorded."""
 
+import json
 import os
 import signal
 import subprocess
@@ -278,3 +279,35 @@ def test_signals_are_the_programs_matter(number: signal.Signals, folder: Path) -
     (recording,) = Recordings(folder / "runs")
     assert recording.outcome is Outcome.EXITED
     assert (process.returncode, out) == ((4, "caught\n") if number == signal.SIGINT else (5, ""))
+
+
+@pytest.mark.exhaustive
+def test_published_programs_do_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """300 programs of MBPP and HumanEval as scripts that print what their tests compare."""
+    shared = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data"
+    mbpp, humaneval = shared / "mbpp" / "mbpp_730.jsonl", shared / "humaneval" / "HumanEval.jsonl"
+    if not (mbpp.exists() and humaneval.exists()):
+        pytest.skip("no MBPP or HumanEval in DESKCHECK_SHARED: would have proved that 300 scripts run alike")
+    monkeypatch.chdir(tmp_path)
+    scripts = []
+    for line in mbpp.read_text("utf-8").splitlines()[:200]:
+        row = json.loads(line)
+        checks = [f"print({test.removeprefix('assert ')})" for test in row["test_list"]]
+        scripts.append("\n".join([row["code"], row.get("test_setup_code") or "", *checks]))
+    for line in humaneval.read_text("utf-8").splitlines()[:100]:
+        row = json.loads(line)
+        whole = row["prompt"] + row["canonical_solution"] + row["test"]
+        scripts.append(f"{whole}\ncheck({row['entry_point']})\nprint({row['entry_point']}.__name__)\n")
+    different = {}
+    for number, text in enumerate(scripts):
+        Path("app.py").write_text(text, "utf-8")
+        command = [sys.executable, "-c", IN_PROCESS, "app.py"]
+        plain = subprocess.run([sys.executable, "app.py"], capture_output=True, text=True, check=False)
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        if (ran.returncode, ran.stdout, ran.stderr) != (plain.returncode, plain.stdout, plain.stderr):
+            different[number] = (plain, ran)
+    assert different == {}
+    assert {each.outcome for each in Recordings("runs")} <= {Outcome.RETURNED, Outcome.RAISED}
+
+
+IN_PROCESS = "import sys; from deskcheck.recorder.run import run; sys.exit(run(sys.argv[1], out='runs')[1])"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -205,10 +206,44 @@ def test_a_killed_program_is_recorded_to_its_last_line(
     assert recording.trace[-1].globals["x"].atom == 2
 
 
-def test_a_missing_file_is_refused(folder: Path) -> None:
-    with pytest.raises(InputError, match=r"no\.py: is no file"):
-        run("no.py", out="runs")
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [("no.py", "is no file"), (".", "is a folder"), ("--sandbox", "is no option of `deskcheck run`")],
+)
+def test_what_is_no_program_is_refused(target: str, said: str, folder: Path) -> None:
+    """With what to write instead; nothing is made."""
+    with pytest.raises(InputError, match=f"^{re.escape(target)}: {said}"):
+        run(target, out="runs")
     assert not (folder / "runs").exists()
+
+
+def test_a_module_of_the_library_is_recorded(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """With its text, though it lies in no folder of the user's."""
+    _, _, recording = both(capfd, ["-m", "json.tool", "--compact"], '{"a": [1, 2]}')
+    assert {event.file for event in recording.trace} == {"json/tool.py"}
+    assert "def main" in recording.ending.sources["json/tool.py"]
+
+
+def test_a_program_from_a_pipe(folder: Path) -> None:
+    """As a shell's `<(...)` gives it: it can be read once."""
+    command = f"{' '.join(PROCESS)} run -q --out runs <(printf 'x = 3\\nprint(x)\\n')"
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "3\n", "")
+    (recording,) = Recordings(folder / "runs")
+    assert recording.program.code == "x = 3\nprint(x)\n"
+
+
+def test_a_reader_that_has_gone(folder: Path) -> None:
+    """`| head`: the program's own error shows its own frames, with us as without."""
+    (folder / "app.py").write_text("for n in range(3):\n    print('x' * 1_000_000)\n")
+    told = [
+        subprocess.run(
+            ["bash", "-c", f"{command} app.py | head -c 3"], capture_output=True, text=True, check=False
+        )
+        for command in (sys.executable, f"{' '.join(PROCESS)} run -q")
+    ]
+    assert told[0].stderr == told[1].stderr
+    assert "BrokenPipeError" in told[0].stderr
 
 
 def test_its_questions_are_not_asked(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:

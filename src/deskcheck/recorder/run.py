@@ -65,23 +65,31 @@ def run(
         watched = _Watched(spool)
         began = time.monotonic()
         status = watched.run(job | {"settings": settings})
-        ending = watched.ending(status, time.monotonic() - began, job["scope"])
+        ending = watched.ending(status, time.monotonic() - began)
         spool.finish(ending, _environment(settings, ending))
     return program.id, status
 
 
 def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Program, dict[str, Any]]:
     """The program as data, and what its process is told."""
+    piped = None
     if module:
-        how, path, folder, text, label = "module", "", Path.cwd(), "", target
+        how, path, folder, text = "module", str(Path.cwd()), Path.cwd(), ""
+        label = target.replace(".", "/") + ".py"
         argv, orig = ["-m", *arguments], ["-m", target, *arguments]
     elif target == STDIN:
         how, path, folder, text, label = "stdin", "", Path.cwd(), "", "<stdin>"
         argv, orig = [STDIN, *arguments], [STDIN, *arguments]
     else:
         file = Path(target)
-        if not file.is_file():
-            raise InputError(f"{target}: is no file. (A module: deskcheck run -m NAME.)")
+        if target.startswith("-"):
+            raise InputError(
+                f"{target}: is no option of `deskcheck run`. Its own stand before FILE.py, those of the "
+                "program after it; a file of that name is ./" + target
+            )
+        if file.is_dir() or not file.exists():
+            what = "is a folder" if file.is_dir() else "is no file"
+            raise InputError(f"{target}: {what}. Write deskcheck run FILE.py, or deskcheck run -m MODULE.")
         try:
             data = file.read_bytes()
         except OSError as error:
@@ -89,6 +97,7 @@ def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Pro
         how, folder, label = "file", Path(os.path.abspath(target)).parent, file.name
         path, text = str(Path(os.path.realpath(target)).parent), data.decode("utf-8", "replace")
         argv, orig = [target, *arguments], [target, *arguments]
+        piped = None if file.is_file() else data.decode("latin-1")
     scope, modules = _own(folder)
     if how == "file":
         scope[os.path.abspath(target)] = label
@@ -107,7 +116,9 @@ def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Pro
         "target": target,
         "argv": argv,
         "orig_argv": [sys.executable, *orig],
-        "path": path if how != "module" else str(Path.cwd()),
+        "path": path,
+        "label": label,
+        "text": piped,
         "scope": scope,
         "modules": modules,
         "tracer": tracer_class().name,
@@ -227,11 +238,10 @@ class _Watched:
             if block is not None:
                 self.spool.write(block)
 
-    def ending(self, status: int, wall_s: float, scope: dict[str, str]) -> Ending:
+    def ending(self, status: int, wall_s: float) -> Ending:
         end = self.end or {}
         outcome, detail = self._verdict(status)
-        files = {label: file for file, label in scope.items()}
-        texts = {label: _text(files[label]) for label in end.get("sources", {}) if label in files}
+        texts = {label: _text(file) for label, file in end.get("sources", {}).items()}
         cut = self.decoder.cut or end.get("cut") or ("ended" if self.end is None else None)
         return Ending(
             outcome=outcome,

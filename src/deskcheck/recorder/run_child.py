@@ -30,6 +30,7 @@ from deskcheck.tracer.stdout import watch_stdout
 
 del sys.path[0]
 
+_OURS = (__file__, watch_stdout.__code__.co_filename)
 _ABOVE = 200
 """Programs close and count the descriptors that they know of; ours lie above most."""
 
@@ -70,6 +71,7 @@ def _main_module(job: dict[str, Any]) -> tuple[types.ModuleType, types.CodeType]
             "__cached__": spec.cached,
         }
         sys.argv[0] = spec.origin
+        job["scope"].setdefault(code.co_filename, job["label"])
         return main, code
     if job["how"] == "stdin":
         filename = "<stdin>"
@@ -77,8 +79,11 @@ def _main_module(job: dict[str, Any]) -> tuple[types.ModuleType, types.CodeType]
         names["__loader__"] = importlib.machinery.BuiltinImporter
     else:
         filename = os.path.abspath(job["target"])
-        with open(filename, "rb") as stream:
-            text = stream.read()
+        if job["text"] is not None:  # of a pipe, which can be read once
+            text = job["text"].encode("latin-1")
+        else:
+            with open(filename, "rb") as stream:
+                text = stream.read()
         names |= {
             "__file__": filename,
             "__loader__": importlib.machinery.SourceFileLoader("__main__", filename),
@@ -118,13 +123,25 @@ def _new_tracer(job: dict[str, Any], channel: int, mirror: int, send: Callable[[
     return tracer
 
 
+def _without_ours(traceback: Any) -> Any:
+    """The traceback without the frames of this file, and of the stream that stands for standard output."""
+    while traceback is not None and traceback.tb_frame.f_code.co_filename in _OURS:
+        traceback = traceback.tb_next
+    kept = traceback
+    while kept is not None and kept.tb_next is not None:
+        if kept.tb_next.tb_frame.f_code.co_filename in _OURS:
+            kept.tb_next = kept.tb_next.tb_next
+        else:
+            kept = kept.tb_next
+    return traceback
+
+
 def _hide_ourselves() -> None:
     """Uncaught, an exception shows the program's frames and not this file's."""
     shown = sys.excepthook
 
     def excepthook(kind: Any, error: Any, traceback: Any) -> None:
-        while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
-            traceback = traceback.tb_next
+        traceback = _without_ours(traceback)
         if isinstance(error, BaseException):
             error.__traceback__ = traceback
         shown(kind, error, traceback)
@@ -154,7 +171,7 @@ def main() -> None:
             "outcome": outcome,
             "cut": tracer.cut,
             "failure": repr(tracer.failure) if tracer.failure else None,
-            "sources": {label: "" for file, label in job["scope"].items() if file in files},
+            "sources": {label: file for file, label in job["scope"].items() if file in files},
             "imported": sorted({name.partition(".")[0] for name in [*sys.modules] if name not in before}),
             "cpu_s": used.ru_utime + used.ru_stime,
             **facts,
@@ -172,6 +189,7 @@ def main() -> None:
     send(b"ready")
     try:
         module, code = _main_module(job)
+        tracer.scope.update(job["scope"])
         tracer.start()
         try:
             exec(code, module.__dict__)

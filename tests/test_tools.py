@@ -12,11 +12,12 @@ import sys
 import textwrap
 import time
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pytest
 from coverage import CoverageData
 
+from deskcheck.sandbox.linux import cgroup
 from tests.conftest import unmeasured
 from tests.sample import spread
 
@@ -25,6 +26,16 @@ ROOT = Path(__file__).parents[1]
 
 COMMAND = [sys.executable, str(ROOT / "tools" / "tests"), "-c", os.devnull, "-p", "no:cacheprovider"]
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TESTS_PATIENCE_S": "1"}
+
+
+def tool(name: str) -> Any:
+    """A command of tools/ as a module."""
+    loader = importlib.machinery.SourceFileLoader(name, str(ROOT / "tools" / name))
+    spec = importlib.util.spec_from_loader(name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
 
 
 def finished(path: Path) -> subprocess.CompletedProcess[str]:
@@ -99,6 +110,23 @@ def test_shared_memory_of_others_is_not_ours(tmp_path: Path) -> None:
     assert (ctypes.CDLL(None).shmctl(number, 0, None), status) == (0, 0)
 
 
+def test_only_the_control_groups_of_the_tests_are_theirs(tmp_path: Path) -> None:
+    """Others run tests at the same time, and kill theirs: what these leave is not ours."""
+    try:
+        above = next(iter(cgroup.places().values())).folder
+    except cgroup.Unavailable as error:
+        pytest.skip(f"{error}: would have proved that groups of other tests are not taken for ours")
+    ours, others = (Path(above, cgroup.own_prefix(name) + "left") for name in (str(tmp_path), "/of/others"))
+    try:
+        ours.mkdir()
+        others.mkdir()
+        assert tool("tests")._groups(tmp_path) == {str(ours)}
+    finally:
+        for folder in (ours, others):
+            if folder.exists():  # the next sandbox of any test may have swept it
+                folder.rmdir()
+
+
 @pytest.mark.parametrize("how", spread(["Ctrl-C", "SIGTERM, in the background"], 2))
 def test_after_an_interrupt_nothing_is_left(tmp_path: Path, how: str) -> None:
     """In the middle of a test: exit status 130, the fixtures have ended what they had, and no file is left."""
@@ -167,18 +195,12 @@ def test_coverage_goes_on_after_a_test_that_ends_it(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def changed() -> ModuleType:
-    """tools/changed as a module."""
-    loader = importlib.machinery.SourceFileLoader("changed", str(ROOT / "tools" / "changed"))
-    spec = importlib.util.spec_from_loader("changed", loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+def changed() -> Any:
+    return tool("changed")
 
 
 @pytest.mark.slow
-def test_a_change_names_the_tests_that_it_touches(changed: ModuleType) -> None:
+def test_a_change_names_the_tests_that_it_touches(changed: Any) -> None:
     """Through imports, in functions too; by name, for what is run as a command; everything, for what all rests on."""
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("no git, or no checkout: would have proved that a change names the tests that it touches")

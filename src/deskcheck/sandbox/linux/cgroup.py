@@ -16,6 +16,7 @@ import os
 import signal
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -167,10 +168,20 @@ def _below(mounted: tuple[str, str], path: str) -> str:
     return at if inside in ("", "/") else at + "/" + inside.lstrip("/")
 
 
+def own_prefix(temporary: str) -> str:
+    """How the names of groups begin whose makers have this folder for temporary files: two sets of processes
+    with folders of their own can tell their groups apart."""
+    return f"{PREFIX}{zlib.crc32(os.fsencode(temporary)):08x}-"
+
+
+def _new_group(folder: str) -> str:
+    return tempfile.mkdtemp(prefix=own_prefix(os.environ.get("TMPDIR", "")), dir=folder)
+
+
 def _refusal(folder: str) -> str | None:
     """Why no group can be made in a folder and a process put into it; None where that can be done."""
     try:
-        group = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
+        group = _new_group(folder)
         try:
             if not os.access(f"{group}/cgroup.procs", os.W_OK):
                 return f"{folder}: no process can be put into a group there"
@@ -197,7 +208,7 @@ class Group:
         """A descriptor of the account of CPU time (`_processes.Account`)."""
         try:
             for folder in dict.fromkeys(place.folder for place in self._places.values()):
-                self._made[folder] = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
+                self._made[folder] = _new_group(folder)
                 lock = self._open(self._made[folder], os.O_DIRECTORY)
                 fcntl.flock(lock, fcntl.LOCK_EX)
             self.folders = {what: self._made[place.folder] for what, place in self._places.items()}

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import deskcheck
 from deskcheck.ask.methods.ground_truth import GroundTruth
-from deskcheck.ask.questions.alike import MOST, REASON
+from deskcheck.ask.questions.alike import MOST, REASON, _path
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.source import shown_file
@@ -284,6 +285,21 @@ def test_the_order_of_the_recordings_does_not_count(record: Record) -> None:
     assert {len(found) for found in pairs} == {1}
     assert {len(pair) for found in pairs for pair in found} == {MOST}
     assert len(set.union(*pairs)) > 1
+
+
+def _branches(n: int) -> int:
+    if n > 0:
+        n = 1
+    else:
+        n = 2
+    return 3
+
+
+def test_the_path_is_that_of_lines() -> None:
+    """Another branch of the same call is another path, another value on the way is not."""
+    once, again, other = (_path(deskcheck.trace(_branches, n)) for n in (1, 5, -1))
+    assert once == again
+    assert once != other
 
 
 def test_of_answers_alike_the_same_are_asked(record: Record) -> None:

@@ -30,9 +30,21 @@ def _visible_errors() -> Iterator[None]:
         raise
 
 
+def _in_paragraphs(command: Any) -> None:
+    """Help texts in lines as long as the terminal has room for: docstrings break theirs elsewhere."""
+    paragraphs = (command.help or "").split("\n\n")
+    command.help = "\n\n".join([" ".join(each.split()) for each in paragraphs])
+    for inner in getattr(command, "commands", {}).values():
+        _in_paragraphs(inner)
+
+
 class Commands(TyperGroup):
     """The commands. An interrupt is told of here: what its own command says, or that alone. A URI
     where one of them wants a folder is refused: as a path it would be a folder named `s3:`."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        _in_paragraphs(self)
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -783,6 +783,7 @@ def test_list_has_every_name_of_the_registries(folder: Path) -> None:
 
 
 WITHOUT_JSON = {
+    "run": "what it prints is the program's",
     "teach": "trains, and prints how it goes",
     "notebooks check": "--json FILE: its report, '-' prints it",
     "env freeze": "prints a requirements file",

@@ -290,8 +290,8 @@ def test_signals_are_the_programs_matter(number: signal.Signals, folder: Path) -
         textwrap.dedent("""
         import signal, sys, time
         signal.signal(signal.SIGTERM, lambda *a: sys.exit(5))
-        print("ready", flush=True)
         try:
+            print("ready", flush=True)
             time.sleep(60)
         except KeyboardInterrupt:
             print("caught")

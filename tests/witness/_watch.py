@@ -305,7 +305,12 @@ class Witness:
     """Copies at each event of the calling thread; `emit` gets them. scope: `co_filename` -> anything."""
 
     def __init__(
-        self, scope: Mapping[str, str], emit: Callable[[bytes], None], *, limits: Any, level: str = "line"
+        self,
+        scope: Mapping[str, str],
+        emit: Callable[[bytes], None],
+        *,
+        limits: Any,
+        granularity: str = "line",
     ) -> None:
         self.scope = scope
         self.emit = emit

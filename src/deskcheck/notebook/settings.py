@@ -7,6 +7,9 @@ from typing import Annotated, Any
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.settings import Setting
 
+PREFIXES = ("notebooks:", "june:", "history:")
+"""Beginnings of sources, beside ``FILE.ipynb``: a folder or file, a JuNE log, a notebook under git."""
+
 
 class CellOrder(StrEnum):
     """In which order the cells of a file are run."""

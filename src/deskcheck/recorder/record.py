@@ -9,8 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from deskcheck.corpus.sources import TESTS
 from deskcheck.errors import InputError
-from deskcheck.notebook.settings import NotebookSettings
+from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.recording.program import Program
 from deskcheck.tracer import tracer_class
@@ -28,8 +29,6 @@ Settings = RecordSettings | SuiteSettings | NotebookSettings
 T = TypeVar("T", RecordSettings, SuiteSettings, NotebookSettings)
 Advance = Callable[..., None]
 """Told ``(what)`` where one more is done, or ``(what, done, of)``."""
-_NOTEBOOKS = ("notebooks:", "history:", "june:")
-_TESTS = "pytest:"
 _MANY, _SOME = 1000, 20
 """Of more new recordings than the first, so many are recorded again by the reference tracer."""
 
@@ -71,9 +70,9 @@ def kind_of(sources: Sequence[str]) -> Kind:
 
 
 def _kind(source: str) -> Kind:
-    if source.endswith(".ipynb") or source.startswith(_NOTEBOOKS):
+    if source.endswith(".ipynb") or source.startswith(PREFIXES):
         return Kind.NOTEBOOKS
-    return Kind.TESTS if source.startswith(_TESTS) else Kind.PROGRAMS
+    return Kind.TESTS if source.startswith(TESTS) else Kind.PROGRAMS
 
 
 def record(

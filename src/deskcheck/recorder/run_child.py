@@ -14,16 +14,16 @@ if not _safe:
 sys.path.insert(0, _package_root)
 
 import fcntl
+import functools
 import importlib.machinery
 import json
 import os
 import resource
 import types
-from collections.abc import Callable
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
-from deskcheck.sandbox.inside.channel import BLOCK_BYTES, sender
+from deskcheck.sandbox.inside.channel import sender, sending_tracer
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text
 from deskcheck.tracer.stdout import watch_stdout
@@ -93,36 +93,6 @@ def _main_module(job: dict[str, Any]) -> tuple[types.ModuleType, types.CodeType]
     return main, compile(text, filename, "exec", dont_inherit=True)
 
 
-def _new_tracer(job: dict[str, Any], channel: int, mirror: int, send: Callable[[bytes], None]) -> Any:
-    """It sends its events, and is silent in forked children."""
-
-    def emit(block: bytes) -> None:
-        if len(block) > BLOCK_BYTES:
-            tracer.give_up("bytes")
-            return
-        try:
-            send(block)
-        except OSError:
-            tracer.give_up("channel")
-
-    def forked() -> None:
-        tracer.forget_thread()
-        try:
-            os.close(channel)
-        except OSError:
-            return
-
-    limits, granularity = TraceLimits(**job["trace_limits"]), Granularity(job["granularity"])
-    tracer: Any = tracer_class(job["tracer"])(
-        job["scope"], emit, modules=("__main__", *job["modules"]), limits=limits, granularity=granularity
-    )
-    if hasattr(tracer, "mirror"):
-        tracer.mirror(mirror, os.fstat(mirror).st_size)
-    os.close(mirror)
-    os.register_at_fork(after_in_child=forked)
-    return tracer
-
-
 def _without_ours(traceback: Any) -> Any:
     """The traceback without the frames of this file, and of the stream that stands for standard output."""
     while traceback is not None and traceback.tb_frame.f_code.co_filename in _OURS:
@@ -159,7 +129,14 @@ def main() -> None:
     pid, before = os.getpid(), frozenset(sys.modules)
     channel = _moved(job["channel"])
     send = sender(channel, bytes.fromhex(job["key"]))
-    tracer = _new_tracer(job, channel, _moved(job["mirror"]), send)
+    make = functools.partial(
+        tracer_class(job["tracer"]),
+        job["scope"],
+        modules=("__main__", *job["modules"]),
+        limits=TraceLimits(**job["trace_limits"]),
+        granularity=Granularity(job["granularity"]),
+    )
+    tracer = sending_tracer(make, channel, _moved(job["mirror"]), send)
 
     def report(outcome: Outcome, **facts: str) -> None:
         """Send the end message, unless this is a process that the program forked."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from deskcheck.errors import InputError
 from deskcheck.notebook.kernel.replayer import replay
-from deskcheck.notebook.settings import NotebookSettings
+from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.file import SUFFIX, read_trajectory
 from deskcheck.notebook.trajectory.git import read_history
@@ -19,8 +19,6 @@ from deskcheck.notebook.trajectory.ipynb import read_notebook
 from deskcheck.notebook.trajectory.june import read_june
 from deskcheck.notebook.trajectory.trajectory import Ended, Trajectory
 
-_PREFIXES = ("notebooks:", "june:", "history:")
-"""Beginnings of sources, beside ``FILE.ipynb``: a folder or file, a JuNE log, a notebook under git."""
 _LEFT_OUT = (".ipynb_checkpoints", ".git", "node_modules")
 
 
@@ -132,7 +130,7 @@ class _Job:
 
 
 def _jobs(source: str) -> Iterator[_Job]:
-    prefix = next((prefix for prefix in _PREFIXES if source.startswith(prefix)), "")
+    prefix = next((prefix for prefix in PREFIXES if source.startswith(prefix)), "")
     path = Path(source.removeprefix(prefix))
     if not path.exists():
         raise InputError(f"{source}: there is no {path}.")

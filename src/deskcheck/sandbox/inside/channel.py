@@ -145,3 +145,38 @@ class Receiver:
             return None
         self._message = None
         return before
+
+
+def sending_tracer(
+    make: Callable[[Callable[[bytes], None]], Any], channel: int, mirror: int, send: Callable[[bytes], None]
+) -> Any:
+    """A tracer that sends its events, and is silent in forked children.
+
+    make: gives it, from what takes its blocks. mirror: descriptor of memory shared with the watcher, in which
+    it keeps the block that is being filled; it is closed. The tracer lives as long as the process, so it must
+    know nothing of the program: its module would then outlive it, and its objects would die in another order
+    than without us.
+    """
+
+    def emit(block: bytes) -> None:
+        if len(block) > BLOCK_BYTES:
+            tracer.give_up("bytes")
+            return
+        try:
+            send(block)
+        except OSError:
+            tracer.give_up("channel")
+
+    def forked() -> None:
+        tracer.forget_thread()
+        try:
+            os.close(channel)
+        except OSError:
+            return
+
+    tracer = make(emit)
+    if hasattr(tracer, "mirror"):
+        tracer.mirror(mirror, os.fstat(mirror).st_size)
+    os.close(mirror)
+    os.register_at_fork(after_in_child=forked)
+    return tracer

@@ -35,7 +35,7 @@ from deskcheck.recording.program import FILES_BESIDE, Mode
 from deskcheck.recording.value import decode, render
 from deskcheck.sandbox.inside import beside, calling, determinism, session_child
 from deskcheck.sandbox.inside import server as _server
-from deskcheck.sandbox.inside.channel import BLOCK_BYTES, END_BYTES, sender
+from deskcheck.sandbox.inside.channel import END_BYTES, sender, sending_tracer
 from deskcheck.sandbox.linux import rlimits
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
@@ -85,45 +85,6 @@ def _stand_beside(folder: str) -> None:
             os.symlink(entry.path, entry.name)
 
 
-def _tracer(
-    scope: dict[str, str],
-    limits: TraceLimits,
-    granularity: Granularity,
-    name: str | None,
-    channel: int,
-    mirror: int,
-    send: Callable[[bytes], None],
-) -> Any:
-    """A tracer that sends its events, and is silent in forked children.
-
-    It lives as long as the process, so it must not know the `_Run`: the program's module would then
-    outlive the program, and its objects would die in another order than without us.
-    """
-
-    def emit(block: bytes) -> None:
-        if len(block) > BLOCK_BYTES:
-            tracer.give_up("bytes")
-            return
-        try:
-            send(block)
-        except OSError:
-            tracer.give_up("channel")
-
-    def forked() -> None:
-        tracer.forget_thread()
-        try:
-            os.close(channel)
-        except OSError:
-            return
-
-    tracer: Any = tracer_class(name)(scope, emit, limits=limits, granularity=granularity)
-    if hasattr(tracer, "mirror"):
-        tracer.mirror(mirror, os.fstat(mirror).st_size)
-    os.close(mirror)
-    os.register_at_fork(after_in_child=forked)
-    return tracer
-
-
 class _Run:
     """One run of a program in this process."""
 
@@ -164,12 +125,13 @@ class _Run:
         scope = {program.filename: program.filename}
         if self.record:
             assert self.mirror is not None
-            limits, granularity = (
-                TraceLimits(**self.job["trace_limits"]),
-                Granularity(self.job["granularity"]),
+            make = functools.partial(
+                tracer_class(self.job["tracer"]),
+                scope,
+                limits=TraceLimits(**self.job["trace_limits"]),
+                granularity=Granularity(self.job["granularity"]),
             )
-            name = self.job["tracer"]
-            self.tracer = _tracer(scope, limits, granularity, name, self.channel, self.mirror, self.send)
+            self.tracer = sending_tracer(make, self.channel, self.mirror, self.send)
             watch_stdout(self.tracer)
         sys.modules["__main__"] = self.main
         sys.argv = [program.filename]

@@ -45,10 +45,11 @@ def test_cruxeval_ends_in_the_published_output(cruxeval: Path) -> None:
 def test_the_oracle_is_right_about_cruxeval(cruxeval: Path, tmp_path: Path, limit: int) -> None:
     """The model that reads the recording scores 1 on every question kind, so many samples of each."""
     pytest.importorskip("inspect_ai", reason="would have proved the marking right on CRUXEval")
-    from deskcheck.ask.run import ask
+    from deskcheck.ask import AskSettings, Sampling, ask
 
+    settings = AskSettings(sampling=Sampling(limit=limit))
     kinds = ["output", "input", "next_line", "state", "path"]
-    results = ask([cruxeval], kinds, ["deskcheck/oracle"], out=tmp_path / "ask", limit=limit)
+    results = ask([cruxeval], kinds, ["deskcheck/oracle"], out=tmp_path / "ask", settings=settings)
     assert {result.question: result.score for result in results} == dict.fromkeys(kinds, 1.0)
     assert min(result.n for result in results) == limit
 

@@ -18,12 +18,22 @@ class Setting:
     """What the command line says of a field.
 
     text: one or two sentences of help. min: the least value. flag: the option, where it is not named after
-    the field (``--cpu-s`` for ``cpu_s``). metavar: stands for the value in the help. parse: makes the value
-    of what was written; raises ValueError, with the reason, where it cannot.
+    the field (``--cpu-s`` for ``cpu_s``). short: another name of it, as ``-M``. metavar: stands for the value
+    in the help. parse: makes the value of what was written, for a mapping a pair of key and value; raises
+    ValueError, with the reason, where it cannot. commas: of a tuple, several are written with commas between.
     """
 
     text: str
     min: float | None = None
     flag: str | None = None
+    short: str | None = None
     metavar: str | None = None
     parse: Callable[[str], Any] | None = None
+    commas: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Marks a field of settings that is a dataclass of settings itself. name: a heading for its options."""
+
+    name: str

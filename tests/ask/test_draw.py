@@ -11,6 +11,7 @@ import pytest
 
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.lines import write_questions
+from deskcheck.ask.questions.settings import Sampling
 from deskcheck.recording import Recording
 from tests.command import deskcheck as command_line
 
@@ -81,7 +82,7 @@ def test_questions_do_not_depend_on_the_order_of_recordings(record: Record, tmp_
         for number in range(4):
             random.Random(number).shuffle(recordings)
             path = tmp_path / f"{number}.jsonl"
-            write_questions(path, recordings, ["output", "next_line"], limit=limit, seed=7)
+            write_questions(path, recordings, ["output", "next_line"], sampling=Sampling(limit=limit, seed=7))
             found.add(path.read_bytes())
         assert len(found) == 1
     asked = [json.loads(line)["id"] for line in found.pop().splitlines()]

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.ask import Result, ask
+from deskcheck.ask import AskSettings, Result, Sampling, ask
 from deskcheck.recording import DeskcheckError
 from tests.ask.provider import ENDINGS, TROUBLE, Provider, lot, provider
 from tests.command import PROCESS
@@ -194,7 +194,8 @@ def test_it_goes_on_elsewhere(place: Path, monkeypatch: pytest.MonkeyPatch) -> N
         def asked(recordings: str, out: str) -> list[Result]:
             kinds = ["output", "next_line"]
             model = "openai-api/local/some"
-            return ask(place / recordings, kinds, [model], per_recording=1, out=place / out)
+            settings = AskSettings(sampling=Sampling(per_recording=1))
+            return ask(place / recordings, kinds, [model], settings=settings, out=place / out)
 
         with pytest.raises(DeskcheckError, match="no such key"):
             asked("recorded", "here")

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from deskcheck.ask import QUESTIONS, NotebookOptions, Sample, ask, mark
+from deskcheck.ask import QUESTIONS, AskSettings, NotebookOptions, Sample, ask, mark
 from deskcheck.ask import job as marking
 from deskcheck.ask.job import MEASURED, Marks, Status, mark_in_shards
 from deskcheck.ask.questions.lines import LINE_BYTES, Questions, sample_in, write_questions
@@ -113,7 +113,8 @@ def test_marks_are_those_of_ask(recordings: list[Recording], questions: Path, tm
     them, answers to `input` by running; and so are the scores and their intervals."""
     pytest.importorskip("inspect_ai", reason="would have proved that `mark` and `ask` mark alike")
     models = [f"deskcheck/{name}" for name in ("oracle", "guess", "erring")]
-    results = ask(recordings, list(QUESTIONS), models, out=tmp_path / "run", model_args={"rate": 0.5})
+    settings = AskSettings(model_args={"rate": 0.5})
+    results = ask(recordings, list(QUESTIONS), models, out=tmp_path / "run", settings=settings)
     asked = [row for result in results for row in result.samples]
     given = [{"id": row.id, "completion": row.completion, "model": row.model} for row in reversed(asked)]
     for model in models:
@@ -132,7 +133,11 @@ def test_cells_are_marked_as_by_ask(tmp_path: Path) -> None:
     kinds = ["cell_output", "next_cell"]
     options = NotebookOptions(state=("used",))
     results = ask(
-        [tmp_path], kinds, ["deskcheck/copy", "deskcheck/guess"], out=tmp_path / "run", notebooks=options
+        [tmp_path],
+        kinds,
+        ["deskcheck/copy", "deskcheck/guess"],
+        out=tmp_path / "run",
+        settings=AskSettings(notebooks=options),
     )
     write_questions(tmp_path / "q.jsonl", tmp_path, kinds, notebooks=options)
     for model in ("deskcheck/copy", "deskcheck/guess"):

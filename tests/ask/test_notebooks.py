@@ -20,8 +20,9 @@ from deskcheck.ask.questions.notebooks import normalised, notebook_samples, show
 from deskcheck.ask.scoring.marking import METRICS
 from deskcheck.ask.scoring.running import by_running
 from deskcheck.cli import app
+from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.capture import Capture, StateLimits
-from deskcheck.notebook.state.views import VIEWS, estimate_tokens
+from deskcheck.notebook.state.views import estimate_tokens
 from deskcheck.notebook.trajectory.file import write_trajectory
 from deskcheck.notebook.trajectory.trajectory import (
     Cell,

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import deskcheck.ask
-from deskcheck.ask import QUESTIONS, SUITES, ask, ask_suite, compare
+from deskcheck.ask import QUESTIONS, SUITES, AskSettings, Generation, Sampling, ask, ask_suite, compare
 from deskcheck.ask.results.folder import card_of, run_folder
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.results import Answered, Marked, result_of
@@ -146,7 +146,7 @@ def test_the_same_again_is_read_and_of_two_runs_the_newer_counts(
     assert "this was asked before" in told[-1]
     (other,) = asked(questions=["output"], out=tmp_path / "ask" / "other")
     assert other.folder != first.folder
-    newer = asked(questions=["output"], methods=["direct", "chain_of_thought"])
+    newer = asked(questions=["output"], settings=AskSettings(methods=("direct", "chain_of_thought")))
     logs = read_logs([tmp_path / "ask"])
     assert {(r.solver, Path(r.folder).name, r.n) for r in logs.results} == {
         (r.solver, Path(r.folder).name, r.n) for r in newer
@@ -170,8 +170,8 @@ def test_of_two_runs_only_what_both_have_is_left_out(
     import pyarrow.parquet as pq
 
     asked = partial(ask, recordings, ["output"], ["deskcheck/guess"])
-    asked(out=tmp_path / "a", epochs=2)
-    asked(out=tmp_path / "b", limit=2)
+    asked(out=tmp_path / "a", settings=AskSettings(generation=Generation(epochs=2)))
+    asked(out=tmp_path / "b", settings=AskSettings(sampling=Sampling(limit=2)))
     (found,) = read_logs([tmp_path]).results
     assert (found.n, found.programs, Path(found.folder).name) == (5, 1, "b")
     older = sorted(pq.read_table(tmp_path / "b" / "samples.parquet")["id"].to_pylist())
@@ -208,11 +208,13 @@ def key(recordings: list[Recording], monkeypatch: pytest.MonkeyPatch, inspect: A
         assert "s3cret" not in json.dumps(card)
         raise Known(card["key"])
 
-    def of(*models: str, **options: Any) -> str:
+    def of(*models: str, **given: Any) -> str:
+        generation = {name: given.pop(name) for name in ("prices", "cost_limit") if name in given}
+        settings = AskSettings(**given, generation=Generation(**generation))
         with monkeypatch.context() as patched:
             patched.setattr("deskcheck.ask.run.run_folder", known)
             with pytest.raises(Known) as told:
-                ask(recordings, ["output"], models or ["mockllm/model"], **options)
+                ask(recordings, ["output"], models or ["mockllm/model"], settings=settings)
         return str(told.value)
 
     return of
@@ -326,7 +328,8 @@ def test_prices_that_are_none(price: str, tmp_path: Path) -> None:
     """No model, or no two finite numbers from 0 on: refused with the form that is meant."""
     ran = command_line("ask", "x", "-q", "output", "-m", "deskcheck/guess", "--price", price, cwd=tmp_path)
     assert ran.returncode == 2
-    assert f"--price {price}: give MODEL=IN,OUT" in ran.stderr
+    assert "--price" in ran.stderr
+    assert "give MODEL=IN,OUT" in ran.stderr
 
 
 def test_how_far_a_run_is() -> None:
@@ -449,7 +452,10 @@ def test_text_that_no_file_can_hold_is_kept_escaped(inspect: Any, record: Record
 @pytest.mark.slow
 def test_suites_need_no_recordings(inspect: Any, cruxeval_file: Path, tmp_path: Path) -> None:
     """CRUXEval in its published format, both ways: the published answers score 1."""
-    results = ask_suite(list(SUITES), ["deskcheck/oracle"], path=str(cruxeval_file), limit=12, out=tmp_path)
+    settings = AskSettings(sampling=Sampling(limit=12))
+    results = ask_suite(
+        list(SUITES), ["deskcheck/oracle"], path=str(cruxeval_file), settings=settings, out=tmp_path
+    )
     assert [(r.question, r.n, r.score) for r in results] == [(name, 12, 1.0) for name in SUITES]
     with pytest.raises(InputError, match="no question 'humaneval'"):
         ask_suite(["humaneval"], ["deskcheck/oracle"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskcheck.ask import QUESTIONS, Sample, ask, mark
+from deskcheck.ask import QUESTIONS, AskSettings, Sample, ask, mark
 from deskcheck.ask.baselines import oracle
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import (
@@ -400,7 +400,13 @@ def test_methods_are_asked_the_same_samples_and_compared(
     import pyarrow.parquet as pq
 
     kinds = ["output", "state", "next_line", "path"]
-    results = ask(recordings, kinds, ["deskcheck/oracle"], methods=list(METHODS), out=tmp_path / "run")
+    results = ask(
+        recordings,
+        kinds,
+        ["deskcheck/oracle"],
+        settings=AskSettings(methods=tuple(METHODS)),
+        out=tmp_path / "run",
+    )
     assert [(r.question, r.solver) for r in results] == [(k, m) for k in kinds for m in METHODS]
     assert {r.score for r in results} == {1.0}
     for kind in kinds:
@@ -427,8 +433,7 @@ def test_erring_model_scores_less_the_longer_the_run(inspect: Any, record: Recor
         runs,
         ["output"],
         ["deskcheck/erring"],
-        methods=["direct", "dynamic_scratchpad"],
-        model_args={"rate": 0.05, "seed": 1},
+        settings=AskSettings(methods=("direct", "dynamic_scratchpad"), model_args={"rate": 0.05, "seed": 1}),
         out=tmp_path / "run",
     )
     assert direct.score is not None

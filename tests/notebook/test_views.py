@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from deskcheck.errors import InputError
+from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.dependencies import depends_on, names_bound, names_read
 from deskcheck.notebook.state.state import State, states
-from deskcheck.notebook.state.views import VIEWS, estimate_tokens, used_names, view
+from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 from tests.sample import examples
 

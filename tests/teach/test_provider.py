@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason=f"no torch: {WHY}")
 pytest.importorskip("inspect_ai", reason=f"no inspect_ai: {WHY}")
 
 import deskcheck.teach.small.provider  # noqa: E402, F401 (registers it where deskcheck is not installed)
-from deskcheck.ask.run import ask  # noqa: E402
+from deskcheck.ask import AskSettings, ask  # noqa: E402
 from deskcheck.teach.lessons.lessons import LessonSettings, build  # noqa: E402
 from deskcheck.teach.small.checkpoints import open_checkpoint  # noqa: E402
 from deskcheck.teach.small.evaluation import report, run_all  # noqa: E402
@@ -57,8 +57,7 @@ def test_a_checkpoint_is_asked(record: Recorded, tmp_path: Path) -> None:
             ["output", "state"],
             [f"taught/{tmp_path / 'model'}"],
             out=tmp_path / f"asked-{explain}",
-            methods=["dynamic_scratchpad"],
-            explain=explain,
+            settings=AskSettings(methods=("dynamic_scratchpad",), explain=explain),
         )
         assert [result.score for result in results] == [1.0, 1.0]
         steps = results[0].steps

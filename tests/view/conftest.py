@@ -186,20 +186,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Recording:
 def runs(lines: Folder, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     """Two run folders: two models asked the same, one of them by a method that predicts the run."""
     pytest.importorskip("inspect_ai", reason="no deskcheck[ask]: would show that runs are reported")
-    from deskcheck.ask import ask
+    from deskcheck.ask import AskSettings, ask
 
     folder = tmp_path_factory.mktemp("asked")
     recordings = [lines.read(name) for name in ("recursion", "generator", "loop")]
     questions = ["output", "state", "input"]
     ask(recordings, questions, ["deskcheck/oracle", "deskcheck/guess"], out=folder / "both")
-    erring = {"rate": 0.2}
     ask(
         recordings[:2],
         ["output", "state"],
         ["deskcheck/erring"],
         out=folder / "runs",
-        methods=["direct", "compact"],
-        model_args=erring,
+        settings=AskSettings(methods=("direct", "compact"), model_args={"rate": 0.2}),
     )
     return {"both": folder / "both", "runs": folder / "runs", "all": folder}
 

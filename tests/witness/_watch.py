@@ -324,6 +324,8 @@ class Witness:
         """By `id` of a frame: at which instruction an exception came up since its last line."""
         self._thrown_in: set[int] = set()
         """`id` of frames that have not begun and are left at once: an exception was thrown in, or they are closed."""
+        self._shown: tuple[int, dict[str, Any]] = (-1, {})
+        """`id` of the frame of the last event, and what `f_locals` gave for it (`_forget`)."""
         self._frames = 0
         self._events = 0
         self._bytes = 0
@@ -345,6 +347,7 @@ class Witness:
         code = frame.f_code
         if code.co_filename not in self.scope or self.cut is not None:
             return None
+        self._forget(frame)
         if code.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>"):
             return None
         known = self._open.get(id(frame))
@@ -359,6 +362,7 @@ class Witness:
     def _on_event(self, frame: types.FrameType, event: str, arg: Any) -> Any:
         if self.cut is not None:
             return None
+        self._forget(frame)
         try:
             self._tell(frame, event, arg)
         except RecursionError:
@@ -367,6 +371,15 @@ class Witness:
             self.failure = error
             self._give_up("failure")
         return self._on_event
+
+    def _forget(self, frame: types.FrameType) -> None:
+        """Up to 3.12 a frame keeps what `f_locals` gave. Of one that does not run now, nobody would let go of it."""
+        if self._shown[0] == id(frame):
+            return
+        self._shown[1].clear()
+        code = frame.f_code
+        refreshed = sys.version_info < (3, 13) and code.co_flags & _OPTIMIZED
+        self._shown = id(frame), frame.f_locals if refreshed else {}
 
     def _begins(self, frame: types.FrameType) -> bool:
         at, code = max(frame.f_lasti, 0), frame.f_code.co_code

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from deskcheck.ask.baselines import oracle
-from deskcheck.ask.inspect.models import AskedMethod, Generation, plain_text, prepare
+from deskcheck.ask.inspect.models import options_of, plain_text, prepare
+from deskcheck.ask.inspect.settings import Generation
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
-from deskcheck.ask.methods.solvers import METHODS, STEP_BUDGET, check_methods, unfit
+from deskcheck.ask.methods.solvers import METHODS, check_methods, unfit
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.each import check_questions, of_each
 from deskcheck.ask.questions.load import Folder, by_folder, folder_of
 from deskcheck.ask.questions.notebooks import (
     NOTEBOOK_QUESTIONS,
-    NotebookOptions,
     notebook_samples,
     trajectory_files,
 )
@@ -51,12 +51,16 @@ from deskcheck.ask.results.results import Answered, Marked, Result, Usage, marke
 from deskcheck.ask.results.statistics import Interval, paired_difference
 from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.scoring.running import by_running, check_runs
+from deskcheck.ask.settings import AskSettings
 from deskcheck.recording import DeskcheckError, InputError, Recording
 
 if TYPE_CHECKING:
     from inspect_ai import Task
     from inspect_ai.log import EvalLog
     from inspect_ai.model import Model
+
+Display = Literal["none", "plain", "rich", "full", "log"]
+"""What Inspect shows on the terminal while it asks."""
 
 
 def questions_of(
@@ -105,25 +109,8 @@ def ask(
     models: "Sequence[str | Model]",
     *,
     out: Folder | None = None,
-    seed: int = 0,
-    per_recording: int | None = None,
-    limit: int | None = None,
-    notebooks: NotebookOptions | None = None,
-    methods: Sequence[str] = ("direct",),
-    explain: bool = True,
-    max_steps: int = STEP_BUDGET,
-    max_tokens: int | None = None,
-    temperature: float | None = None,
-    model_seed: int | None = None,
-    epochs: int = 1,
-    token_limit: int | None = None,
-    cost_limit: float | None = None,
-    cache: bool = False,
-    max_retries: int | None = None,
-    prices: Mapping[str, tuple[float, float]] | None = None,
-    model_args: Mapping[str, Any] | None = None,
-    max_connections: int | None = None,
-    display: Literal["none", "plain", "rich", "full", "log"] = "none",
+    settings: AskSettings | None = None,
+    display: Display = "none",
     note: Callable[[str], None] = lambda text: None,
     progress: Callable[[Answered], None] = lambda answered: None,
 ) -> list[Result]:
@@ -131,19 +118,10 @@ def ask(
 
     recordings: a folder of recordings, several, or recordings. questions: names in `QUESTIONS`; or in
     `NOTEBOOK_QUESTIONS`, about the trajectories in the folders: one result for each view of the state in
-    `notebooks`, and the effect of the views in ``effects.json``. models: as
-    Inspect names them (``openai/gpt-...``, ``hf/...``, ``deskcheck/guess``). out: the run folder; by default
-    one named by the time, in ``ask`` beside the first folder's recordings, or here. seed, limit: which
-    samples are asked, at most so many of a question (`draw.drawn`). methods: names in `solvers.METHODS`;
-    each is asked the same samples, and the differences from the first are in ``effects.json``. explain:
-    prompts for runs and states explain the notation; without it they are laid out as in lessons. max_steps:
-    states asked for at most in one run.
-
-    max_tokens: of a completion. temperature, model_seed: None: the provider's own. epochs: answers to each
-    sample. token_limit, cost_limit: of one sample, in tokens and US dollars. cache: completions that Inspect
-    keeps in its own place on this machine are used again. max_retries: of a request that the provider does
-    not answer; None: without end. prices: model -> US dollars for a million tokens, read and written; without
-    them those that Inspect knows. note is told what a user wants to know meanwhile; progress how far it is.
+    `settings.notebooks`, and the effect of the views in ``effects.json``. models: as Inspect names them
+    (``openai/gpt-...``, ``hf/...``, ``deskcheck/guess``). out: the run folder; by default one named by the
+    time, in ``ask`` beside the first folder's recordings, or here. display: what Inspect shows meanwhile.
+    note is told what a user wants to know; progress how far it is.
 
     Writes what `folder` says into the run folder, and nothing elsewhere but for the cache. A run that was
     stopped, however that was, goes on where it was when the same is asked again: in the same folder `out`, or
@@ -155,15 +133,17 @@ def ask(
         DeskcheckError: the run failed (the model could not be reached); what was answered is kept.
         Interrupted: Ctrl-C; what was answered is kept.
     """
+    settings = settings or AskSettings()
+    sampling = settings.sampling
     if isinstance(recordings, (str, os.PathLike)):
         recordings = [recordings]
     sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
     check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
-    check_methods(methods, questions)
-    prepared = prepare(models, model_args)
+    check_methods(settings.methods, questions)
+    prepared = prepare(models, settings.model_args)
     of_folders = bool(sources) and not isinstance(sources[0], Recording)
     asked: _Asked = {}
-    predicting = any(METHODS[name].notation for name in methods)
+    predicting = any(METHODS[name].notation for name in settings.methods)
     truths: dict[str, GroundTruth] | None = {} if predicting else None
     contents = Contents()
     folders: dict[str, int] = {}
@@ -172,67 +152,63 @@ def ask(
         made = questions_of(
             contents.through(by_folder(sources or recordings, folders)),
             of_programs,
-            seed=seed,
-            per_recording=per_recording,
-            methods=methods,
+            seed=sampling.seed,
+            per_recording=sampling.per_recording,
+            methods=settings.methods,
             truths=truths,
         )
         asked |= {(name, ""): found for name, found in made.items()}
     of_notebooks = [name for name in questions if name in NOTEBOOK_QUESTIONS]
-    options = notebooks or NotebookOptions()
     if of_notebooks:
         if not of_folders:
             raise InputError(f"{of_notebooks[0]}: is asked about trajectories: give their folders.")
-        if options.run_cells:
+        if settings.run_cells:
             check_runs()
         files = trajectory_files(sources)
         for file in files:
             contents.add_file(file)
-        asked |= notebook_samples(files, of_notebooks, options, seed=seed, per_recording=per_recording)
+        asked |= notebook_samples(
+            files,
+            of_notebooks,
+            settings.notebooks,
+            seed=sampling.seed,
+            per_recording=sampling.per_recording,
+        )
         for samples, _ in (asked[key] for key in asked if key[0] in of_notebooks):
             for sample in samples:
                 folders.setdefault(sample.program, folder_of(sample.data["trajectory"], sources))
-    settings = {
+    told = {
         "question": list(questions),
-        "method": list(methods),
-        "explain": explain,
-        "max_steps": max_steps,
-        "seed": seed,
-        "limit": limit,
-        "per_recording": per_recording,
+        "method": list(settings.methods),
+        "explain": settings.explain,
+        "max_steps": settings.max_steps,
+        "seed": sampling.seed,
+        "limit": sampling.limit,
+        "per_recording": sampling.per_recording,
         "recordings": contents.digest(),
-        "notebooks": {**asdict(options), "state": list(options.state)} if of_notebooks else None,
+        "notebooks": _told_of_notebooks(settings) if of_notebooks else None,
     }
     return _asked(
         {
-            key: (drawn(samples, seed=seed, limit=limit, folders=folders), excluded)
+            key: (drawn(samples, seed=sampling.seed, limit=sampling.limit, folders=folders), excluded)
             for key, (samples, excluded) in asked.items()
         },
         prepared,
-        settings,
+        told,
         out=out,
         home=Path(sources[0]) if of_folders else Path(),
         folders=[os.path.abspath(source) for source in sources] if of_folders else [],
-        run_cells=bool(of_notebooks) and options.run_cells,
-        methods=[AskedMethod(name, explain, max_steps) for name in methods],
         truths=truths,
-        generation=Generation(
-            max_tokens=max_tokens,
-            temperature=temperature,
-            seed=model_seed,
-            epochs=epochs,
-            token_limit=token_limit,
-            cost_limit=cost_limit,
-            cache=cache,
-            max_retries=max_retries,
-            prices=dict(prices or {}),
-            max_connections=max_connections,
-        ),
-        model_args=model_args or {},
+        settings=settings if of_notebooks else replace(settings, run_cells=False),
         display=display,
         note=note,
         progress=progress,
     )
+
+
+def _told_of_notebooks(settings: AskSettings) -> dict[str, Any]:
+    options = settings.notebooks
+    return {**asdict(options), "state": list(options.state), "run_cells": settings.run_cells}
 
 
 def ask_suite(
@@ -241,29 +217,20 @@ def ask_suite(
     *,
     path: str | None = None,
     out: Folder | None = None,
-    seed: int = 0,
-    limit: int | None = None,
-    model_args: Mapping[str, Any] | None = None,
-    max_connections: int | None = None,
-    display: Literal["none", "plain", "rich", "full", "log"] = "none",
+    settings: AskSettings | None = None,
+    display: Display = "none",
 ) -> list[Result]:
-    """As `ask`, for published sets (names in `SUITES`): of a file, or fetched."""
+    """As `ask`, for published sets (names in `SUITES`): of a file, or fetched. By the method `direct`."""
+    settings = replace(settings or AskSettings(), methods=("direct",), run_cells=False)
+    seed, limit = settings.sampling.seed, settings.sampling.limit
     check_questions(suites, SUITES)
-    prepared = prepare(models, model_args)
+    prepared = prepare(models, settings.model_args)
     asked: _Asked = {
         (name, ""): (drawn(list(SUITES[name].samples(path)), seed=seed, limit=limit), Counter[str]())
         for name in suites
     }
-    return _asked(
-        asked,
-        prepared,
-        {"question": list(suites), "seed": seed, "limit": limit},
-        out=out,
-        home=Path(),
-        generation=Generation(max_connections=max_connections),
-        model_args=model_args or {},
-        display=display,
-    )
+    told = {"question": list(suites), "seed": seed, "limit": limit}
+    return _asked(asked, prepared, told, out=out, home=Path(), settings=settings, display=display)
 
 
 def compare(first: Result, second: Result) -> Interval:
@@ -278,9 +245,6 @@ def compare(first: Result, second: Result) -> Interval:
 
 _Asked = dict[tuple[str, str], tuple[list[Sample], Counter[str]]]
 """(question or suite, view of the state or nothing) -> samples and what was excluded."""
-
-
-# -- models --------------------------------------------------------------------------------------------
 
 
 # -- the run -------------------------------------------------------------------------------------------
@@ -311,30 +275,30 @@ class Interrupted(KeyboardInterrupt):
 def _asked(
     asked: _Asked,
     models: "Sequence[Model]",
-    settings: Mapping[str, Any],
+    told: Mapping[str, Any],
     *,
     out: Folder | None,
     home: Path,
-    generation: Generation,
-    model_args: Mapping[str, Any],
+    settings: AskSettings,
     folders: Sequence[str] = (),
-    run_cells: bool = False,
-    methods: Sequence[AskedMethod] = (AskedMethod(),),
     truths: Mapping[str, GroundTruth] | None = None,
-    display: Literal["none", "plain", "rich", "full", "log"],
+    display: Display,
     note: Callable[[str], None] = lambda text: None,
     progress: Callable[[Answered], None] = lambda answered: None,
 ) -> list[Result]:
-    """Ask in a run folder: a new one, or one in which the same was asked and not finished."""
+    """Ask in a run folder: a new one, or one in which the same was asked and not finished.
+
+    told: what the run's card tells of what is asked."""
+    model_args = settings.model_args
     servers = {str(model): url for model in models if (url := model.api.base_url)}
     card = card_of(
         {
-            **settings,
+            **told,
             "model": [str(model) for model in models],
             "model_args": {name: _told(name, value) for name, value in model_args.items()},
             "model_files": _model_files(models, model_args),
             "base_url": {name: _without_secrets(url) for name, url in servers.items()},
-            "generation": generation.decisive(),
+            "generation": settings.generation.decisive(),
             "asked": {_name(*key): len(samples) for key, (samples, _) in asked.items()},
             "prompts": {_name(*key): prompts_digest(samples) for key, (samples, _) in asked.items()},
         },
@@ -358,10 +322,8 @@ def _asked(
             models,
             folder,
             card,
-            run_cells=run_cells,
-            methods=methods,
             truths=truths,
-            generation=generation,
+            settings=settings,
             display=display,
             progress=progress,
         )
@@ -423,17 +385,16 @@ def _put(
     folder: Path,
     card: Mapping[str, Any],
     *,
-    run_cells: bool,
-    methods: Sequence[AskedMethod],
     truths: Mapping[str, GroundTruth] | None,
-    generation: Generation,
-    display: Literal["none", "plain", "rich", "full", "log"],
+    settings: AskSettings,
+    display: Display,
     progress: Callable[[Answered], None],
 ) -> list[Result]:
     from deskcheck.ask.inspect.solvers import forget, remember, token_of
     from deskcheck.ask.inspect.tasks import asked as asked_task
     from deskcheck.ask.inspect.tasks import count_offline, now_in
 
+    generation, methods = settings.generation, settings.methods
     for model in models:
         count_offline(model)
     runs = [remember(truth, token_of(card["recordings"], id_)) for id_, truth in (truths or {}).items()]
@@ -447,10 +408,10 @@ def _put(
                     digest=card["prompts"][_name(question, state)],
                     question=question,
                     state=state,
-                    method=method.name,
+                    method=method,
                     alone=len(methods) == 1,
-                    explain=method.explain,
-                    max_steps=method.max_steps,
+                    explain=settings.explain,
+                    max_steps=settings.max_steps,
                     recordings=card.get("recordings", ""),
                     folders=card["folders"],
                 )
@@ -477,7 +438,7 @@ def _put(
 
         rows[key] = tuple(sorted(marked_of(log, question, state, method), key=order))
         used[key] = tuple(sorted(usage_of(log, question, state, method), key=order))
-    if run_cells:
+    if settings.run_cells:
         following = {key: found for key, found in rows.items() if key[0] == "next_cell"}
         did = by_running(row for found in following.values() for row in found)
         for key, found in following.items():
@@ -488,12 +449,12 @@ def _put(
         result_of(
             question,
             state,
-            method.name,
+            method,
             model,
-            rows.get((question, state, method.name, model), ()),
+            rows.get((question, state, method, model), ()),
             excluded,
             folder,
-            used.get((question, state, method.name, model), ()),
+            used.get((question, state, method, model), ()),
         )
         for (question, state), (_, excluded) in asked.items()
         for model in names
@@ -509,7 +470,7 @@ def _inspected(
     folder: Path,
     total: int,
     generation: Generation,
-    display: Literal["none", "plain", "rich", "full", "log"],
+    display: Display,
     progress: Callable[[Answered], None],
 ) -> "list[EvalLog]":
     """The logs of all tasks by all models, which are whole. What the logs of the folder hold is not asked
@@ -551,7 +512,7 @@ def _inspected(
                 continue_on_fail=True,
                 retry_attempts=1,
                 retry_immediate=False,
-                **generation.options(),
+                **options_of(generation),
             )
     except PrerequisiteError as error:
         why = plain_text(str(error.message))

@@ -1,7 +1,6 @@
 """Commands that ask models and tell how they did: `ask`, `report`."""
 
 import json
-import math
 import sys
 import time
 from collections import Counter
@@ -15,6 +14,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
+from deskcheck.ask.inspect.settings import Prices
+from deskcheck.ask.settings import AskSettings
+from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import (
     Console,
     Json,
@@ -37,34 +39,16 @@ Kinds = Annotated[
         help="output, input, next_line, state, path; about notebooks: cell_output, next_cell.",
     ),
 ]
-HistoryTokens = Annotated[
-    int, typer.Option("--history-tokens", min=0, help="Notebooks: estimated tokens for the cells before.")
-]
-StateTokens = Annotated[
-    int, typer.Option("--state-tokens", min=0, help="Notebooks: estimated tokens for the variables.")
-]
-Unchecked = Annotated[
-    bool,
-    typer.Option(
-        "--unchecked", help="Notebooks: ask for outputs too of which it is not known whether they repeat."
-    ),
-]
-PerRecording = Annotated[
-    int | None, typer.Option("--per-recording", min=1, help="Samples of each kind from one recording.")
-]
-Limit = Annotated[
-    int | None,
-    typer.Option(min=1, help="Samples of each kind in all: drawn, folders and programs take turns."),
-]
-Seed = Annotated[int, typer.Option(help="Which samples are drawn.")]
 READINGS = ("cut", "empty", "refused", "unreadable")
 """Columns for completions without an answer. They are shown where there are any."""
 DIFFERENCE = ("difference", "95 % interval", "better", "worse")
 """Columns for the scores of one against another on the same samples."""
 
 
+@with_options
 def ask(
     folders: Folders,
+    *,
     question: Kinds,
     model: Annotated[
         list[str],
@@ -75,83 +59,8 @@ def ask(
             "also deskcheck/copy and deskcheck/empty.",
         ),
     ],
-    state: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--state",
-            help="Notebooks: what is shown of the kernel's variables: none, names, used, changed, full. With "
-            "none among them the effect of the others is told.",
-        ),
-    ] = None,
-    history_tokens: HistoryTokens = 4000,
-    state_tokens: StateTokens = 2000,
-    unchecked: Unchecked = False,
-    run_cells: Annotated[
-        bool,
-        typer.Option(
-            "--run-cells", help="Notebooks: mark next cells by running them too, in forks of the state."
-        ),
-    ] = False,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method",
-            help="How the model answers: direct, chain_of_thought, or from a run that it predicts: "
-            "scratchpad, compact, dynamic_scratchpad. Of several, the same samples are asked; all are "
-            "compared with the first.",
-        ),
-    ] = None,
-    explain: Annotated[
-        bool,
-        typer.Option(help="Explain the notation in prompts for runs. Without: prompts as in lessons."),
-    ] = True,
-    max_steps: Annotated[
-        int, typer.Option("--max-steps", min=1, help="dynamic_scratchpad: states asked for at most in a run.")
-    ] = 2000,
-    max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=1, help="Tokens of a completion, at most.")
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(min=0, help="0: the likeliest token each time. Without: the provider's own."),
-    ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="Answers to each sample; their mean is its score.")] = 1,
-    model_seed: Annotated[
-        int | None, typer.Option("--model-seed", help="Seed of the model, where its provider has one.")
-    ] = None,
-    token_limit: Annotated[
-        int | None,
-        typer.Option("--token-limit", min=1, help="Tokens of one sample, read and written, at most."),
-    ] = None,
-    cost_limit: Annotated[
-        float | None,
-        typer.Option("--cost-limit", min=0, help="US dollars of one sample, where Inspect knows the prices."),
-    ] = None,
-    cache: Annotated[
-        bool, typer.Option("--cache", help="Keep completions in Inspect's cache, and use those in it.")
-    ] = False,
-    max_retries: Annotated[
-        int | None,
-        typer.Option("--max-retries", min=0, help="Of a request that fails (without end, ever more slowly)."),
-    ] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL=IN,OUT",
-            help="US dollars for a million tokens, read and written. May be given again.",
-        ),
-    ] = None,
-    model_arg: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-M", metavar="NAME=VALUE", help="An argument of the models' provider, as Inspect has them."
-        ),
-    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the answers and logs.")] = None,
-    per_recording: PerRecording = None,
-    limit: Limit = None,
-    seed: Seed = 0,
-    max_connections: Annotated[int | None, typer.Option("--max-connections", min=1)] = None,
+    settings: Annotated[AskSettings, Panel("Methods")],
     as_json: Json = False,
 ) -> None:
     """Put questions about recordings to models and mark the answers.
@@ -161,42 +70,12 @@ def ask(
 
     Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call or an error of ours or of the
     provider, 130 interrupted."""
-    from deskcheck.ask.questions.notebooks import NotebookOptions
     from deskcheck.ask.run import Interrupted
     from deskcheck.ask.run import ask as ask_models
 
     with _says_what_is_kept(Interrupted), _live(as_json) as tell:
         results = ask_models(
-            list(folders),
-            names(question),
-            names(model),
-            out=out,
-            seed=seed,
-            per_recording=per_recording,
-            limit=limit,
-            notebooks=NotebookOptions(
-                state=tuple(names(state or ["none"])),
-                history_tokens=history_tokens,
-                state_tokens=state_tokens,
-                unchecked=unchecked,
-                run_cells=run_cells,
-            ),
-            methods=names(method or ["direct"]),
-            explain=explain,
-            max_steps=max_steps,
-            max_tokens=max_tokens,
-            temperature=temperature,
-            model_seed=model_seed,
-            epochs=epochs,
-            token_limit=token_limit,
-            cost_limit=cost_limit,
-            cache=cache,
-            max_retries=max_retries,
-            prices=_prices(price or []),
-            model_args=_named(model_arg or []),
-            max_connections=max_connections,
-            note=say,
-            progress=tell,
+            folders, names(question), names(model), out=out, settings=settings, note=say, progress=tell
         )
     if as_json:
         _print_json(results)
@@ -374,20 +253,6 @@ def _print_not_run(console: Console, question: str, results: list[Any]) -> None:
         console.print(f"{question}: not marked by running: {said}", markup=False)
 
 
-def _named(texts: list[str]) -> dict[str, Any]:
-    """NAME=VALUE texts; values that are JSON are read as such."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise InputError(f"-M {text}: give NAME=VALUE.")
-        try:
-            found[name] = json.loads(value)
-        except ValueError:
-            found[name] = value
-    return found
-
-
 def _print_methods(console: Console, results: list[Any]) -> None:
     """What methods do to a score, and how the runs that were predicted went."""
     from deskcheck.ask.results.effects import effects
@@ -424,6 +289,7 @@ def _print_scores(console: Console, results: list[Any]) -> None:
     print_table(console, ("question", "model", "method"), numbers, rows, optional=READINGS)
 
 
+@with_options
 def report(
     logs: Annotated[
         list[Path],
@@ -431,6 +297,7 @@ def report(
             metavar="LOGS...", help="Run folders of `deskcheck ask`, logs of Inspect's, or folders of them."
         ),
     ],
+    *,
     out: Annotated[Path | None, typer.Option("--out", help="Write the report as a page.")] = None,
     open_: Annotated[
         bool | None, typer.Option("--open/--terminal", help="The page in a browser, or tables here.")
@@ -439,13 +306,7 @@ def report(
         str | None,
         typer.Option("--table", metavar="FORMAT", help="Print the tables as markdown, latex or csv."),
     ] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL=IN,OUT",
-            help="US dollars for a million tokens, read and written. May be given again.",
-        ),
-    ] = None,
+    prices: Annotated[Prices, Panel("Cost")],
     as_json: Json = False,
 ) -> None:
     """What one or several models' answers come to: scores, differences, failures, cost; a page or tables.
@@ -456,7 +317,7 @@ def report(
 
     if table not in (None, "markdown", "latex", "csv"):
         raise InputError(f"--table {table}: the formats are markdown, latex and csv.")
-    found = report_of(read_logs(logs), _prices(price or []))
+    found = report_of(read_logs(logs), prices.prices)
     if out is not None:
         write_text(out, report_page(found), open_ is True)
     if as_json:
@@ -467,24 +328,6 @@ def report(
         write_text(kept_page(), report_page(found), True)
     elif out is None:
         _print_sheets(found)
-
-
-def _prices(texts: list[str]) -> dict[str, tuple[float, float]]:
-    found = {}
-    for text in texts:
-        model, _, pair = text.rpartition("=")
-        read, _, written = pair.partition(",")
-        try:
-            prices = float(read), float(written)
-            if not model or not all(math.isfinite(price) and price >= 0 for price in prices):
-                raise ValueError
-            found[model] = prices
-        except ValueError:
-            raise InputError(
-                f"--price {text}: give MODEL=IN,OUT, as openai/gpt-4o-mini=0.15,0.60: dollars for a million "
-                "tokens read, and written."
-            ) from None
-    return found
 
 
 def _print_sheets(found: Any) -> None:

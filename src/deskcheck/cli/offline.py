@@ -6,62 +6,38 @@ from typing import Annotated, Any
 
 import typer
 
+from deskcheck.ask.questions.settings import NotebookOptions, Sampling
 from deskcheck.cli.asking import (
     READINGS,
     Folders,
-    HistoryTokens,
     Kinds,
-    Limit,
-    PerRecording,
-    Seed,
-    StateTokens,
-    Unchecked,
     few_programs,
     names,
     print_excluded,
 )
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
-from deskcheck.cli.common.options import with_options
+from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, console_out, counts_text, say
 from deskcheck.cli.common.tables import print_table, with_interval
 from deskcheck.sandbox.confinement import Confinement
 
 
+@with_options
 def questions(
     folders: Folders,
+    *,
     question: Kinds,
     out: Annotated[Path, typer.Option("--out", help="File for the questions: JSON lines.")],
-    state: Annotated[
-        str, typer.Option("--state", help="Notebooks: what is shown of the kernel's variables, as for ask.")
-    ] = "none",
-    history_tokens: HistoryTokens = 4000,
-    state_tokens: StateTokens = 2000,
-    unchecked: Unchecked = False,
-    per_recording: PerRecording = None,
-    limit: Limit = None,
-    seed: Seed = 0,
+    sampling: Annotated[Sampling, Panel("Samples")],
+    notebooks: Annotated[NotebookOptions, Panel("Notebooks")],
     as_json: Json = False,
 ) -> None:
     """Write the questions that `ask` would put, for models that answer elsewhere.
 
     A line for each: its id, the prompt, and what `offline score` needs: the right answer, too."""
     from deskcheck.ask.questions.lines import write_questions
-    from deskcheck.ask.questions.notebooks import NotebookOptions
 
-    written, excluded = write_questions(
-        out,
-        folders,
-        names(question),
-        seed=seed,
-        per_recording=per_recording,
-        limit=limit,
-        notebooks=NotebookOptions(
-            state=tuple(names([state])),
-            history_tokens=history_tokens,
-            state_tokens=state_tokens,
-            unchecked=unchecked,
-        ),
-    )
+    written, excluded = write_questions(out, folders, names(question), sampling=sampling, notebooks=notebooks)
     if as_json:
         print(json.dumps({"questions": dict(written), "excluded": {k: dict(v) for k, v in excluded.items()}}))
         return

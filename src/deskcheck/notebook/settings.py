@@ -10,6 +10,12 @@ from deskcheck.settings import Setting
 PREFIXES = ("notebooks:", "june:", "history:")
 """Beginnings of sources, beside ``FILE.ipynb``: a folder or file, a JuNE log, a notebook under git."""
 
+VIEWS = ("none", "names", "used", "changed", "full")
+"""``none``: nothing. ``names``: names and types of all variables. ``used``: the variables that a piece of
+source depends on. ``changed``: those that the last execution added, rebound or mutated, and the names it
+removed. ``full``: all variables. Order: what the last execution changed, then the others, the newest first;
+of ``used``, as `state.views.used_names` gives them."""
+
 
 class CellOrder(StrEnum):
     """In which order the cells of a file are run."""

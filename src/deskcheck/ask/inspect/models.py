@@ -3,10 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from deskcheck.ask.methods.solvers import METHODS, STEP_BUDGET
+from deskcheck.ask.inspect.settings import Generation
+from deskcheck.ask.methods.solvers import METHODS
 from deskcheck.recording import InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -63,60 +64,31 @@ def plain_text(message: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedMethod:
-    """A method as it was asked for."""
+def solver_of(method: str, *, explain: bool, max_steps: int) -> "Solver":
+    """The solver of a method (`METHODS`), as it is asked for."""
+    from deskcheck.ask.inspect import solvers
 
-    name: str = "direct"
-    explain: bool = True
-    max_steps: int = STEP_BUDGET
-
-    def solver(self) -> "Solver":
-        from deskcheck.ask.inspect import solvers
-
-        match self.name:
-            case "chain_of_thought":
-                return solvers.chain_of_thought()
-            case "scratchpad":
-                return solvers.scratchpad(explain=self.explain)
-            case "compact":
-                return solvers.compact(explain=self.explain)
-            case "dynamic_scratchpad":
-                return solvers.dynamic_scratchpad(explain=self.explain, max_steps=self.max_steps)
-        make = METHODS[self.name].make
-        return solvers.direct() if make is None else make()
+    match method:
+        case "chain_of_thought":
+            return solvers.chain_of_thought()
+        case "scratchpad":
+            return solvers.scratchpad(explain=explain)
+        case "compact":
+            return solvers.compact(explain=explain)
+        case "dynamic_scratchpad":
+            return solvers.dynamic_scratchpad(explain=explain, max_steps=max_steps)
+    make = METHODS[method].make
+    return solvers.direct() if make is None else make()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Generation:
-    """How completions are asked for: what `ask` says of the names. seed: of the model."""
-
-    max_tokens: int | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    epochs: int = 1
-    token_limit: int | None = None
-    cost_limit: float | None = None
-    cache: bool = False
-    max_retries: int | None = None
-    prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    max_connections: int | None = None
-
-    def options(self) -> dict[str, Any]:
-        """As arguments of Inspect's; it is told the prices."""
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        if not self.cache:
-            del given["cache"]
-        for model, (read, written) in given.pop("prices").items():
-            _set_price(model, read, written)
-        return given
-
-    def decisive(self) -> dict[str, Any]:
-        """What decides the answers: not how they are fetched. Prices do where cost is limited."""
-        transport = {"cache", "max_retries", "max_connections"}
-        if self.cost_limit is None:
-            transport.add("prices")
-        return {name: value for name, value in asdict(self).items() if name not in transport}
+def options_of(generation: Generation) -> dict[str, Any]:
+    """As arguments of Inspect's; it is told the prices."""
+    given = {name: value for name, value in asdict(generation).items() if value is not None}
+    if not generation.cache:
+        del given["cache"]
+    for model, (read, written) in given.pop("prices").items():
+        _set_price(model, read, written)
+    return given
 
 
 def _set_price(model: str, read: float, written: float) -> None:

@@ -15,10 +15,10 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.baselines import oracle
+from deskcheck.ask.inspect.settings import STEP_BUDGET
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import (
     METHODS,
-    STEP_BUDGET,
     THINK,
     Interpreter,
     Predicted,

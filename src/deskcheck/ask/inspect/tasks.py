@@ -37,15 +37,17 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from deskcheck.ask.baselines import oracle
 from deskcheck.ask.baselines.stand_ins import BASELINES
-from deskcheck.ask.inspect.models import AskedMethod
+from deskcheck.ask.inspect.models import solver_of
+from deskcheck.ask.inspect.settings import STEP_BUDGET
 from deskcheck.ask.inspect.solvers import direct, is_known, remember, sample_of, token_of
-from deskcheck.ask.methods.solvers import METHODS, STEP_BUDGET
+from deskcheck.ask.methods.solvers import METHODS
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.each import of_each
 from deskcheck.ask.questions.lines import sample_in
 from deskcheck.ask.questions.load import load, recordings_of
-from deskcheck.ask.questions.notebooks import NotebookOptions, notebook_samples, trajectory_files
+from deskcheck.ask.questions.notebooks import notebook_samples, trajectory_files
 from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.questions.settings import NotebookOptions
 from deskcheck.ask.questions.suites import SUITES
 from deskcheck.ask.results.folder import questions_file, read_card
 from deskcheck.ask.results.results import Answered, input_tokens
@@ -325,7 +327,7 @@ def asked(
     return task_of(
         "_".join([question, *([state] if state else []), *([] if alone else [method])]),
         samples,
-        solver=AskedMethod(method, explain, max_steps).solver(),
+        solver=solver_of(method, explain=explain, max_steps=max_steps),
         runs=runs,
         question=question,
         state=state,

@@ -33,9 +33,6 @@ from deskcheck.recording.value import decode
 if TYPE_CHECKING:
     from inspect_ai.solver import Solver
 
-STEP_BUDGET = 2000
-"""States asked of a model for one run, unless told otherwise."""
-
 
 @dataclass(frozen=True, slots=True)
 class Method:

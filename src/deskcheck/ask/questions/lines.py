@@ -27,12 +27,12 @@ from deskcheck.ask.questions.each import check_questions, of_each
 from deskcheck.ask.questions.load import Folder, by_folder, folder_of
 from deskcheck.ask.questions.notebooks import (
     NOTEBOOK_QUESTIONS,
-    NotebookOptions,
     notebook_samples,
     trajectory_files,
 )
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.sample import Sample, line_of
+from deskcheck.ask.questions.settings import NotebookOptions, Sampling
 from deskcheck.recording import InputError, Recording
 from deskcheck.scale.seen import key_of
 
@@ -46,9 +46,7 @@ def write_questions(
     recordings: Folder | Iterable[Folder] | Iterable[Recording],
     questions: Sequence[str],
     *,
-    seed: int = 0,
-    per_recording: int | None = None,
-    limit: int | None = None,
+    sampling: Sampling | None = None,
     notebooks: NotebookOptions | None = None,
 ) -> tuple[Counter[str], dict[str, Counter[str]]]:
     """Write the questions that `run.ask` would put, whole or not at all, in the order of
@@ -66,6 +64,7 @@ def write_questions(
     if isinstance(recordings, (str, os.PathLike)):
         recordings = [recordings]
     check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
+    sampling = sampling or Sampling()
     options = notebooks or NotebookOptions()
     of_notebooks = [name for name in questions if name in NOTEBOOK_QUESTIONS]
     if of_notebooks and len(options.state) > 1:
@@ -84,8 +83,8 @@ def write_questions(
             for _, found, _ in of_each(
                 by_folder(sources or recordings, folders),
                 of_programs,
-                seed=seed,
-                per_recording=per_recording,
+                seed=sampling.seed,
+                per_recording=sampling.per_recording,
                 excluded=excluded,
                 beside=lambda recording: (None, None),
             ):
@@ -93,7 +92,11 @@ def write_questions(
         if of_notebooks:
             places = [Path(folder) for folder in sources if not isinstance(folder, Recording)]
             asked = notebook_samples(
-                trajectory_files(places), of_notebooks, options, seed=seed, per_recording=per_recording
+                trajectory_files(places),
+                of_notebooks,
+                options,
+                seed=sampling.seed,
+                per_recording=sampling.per_recording,
             )
             for (name, _), (of_kind, why_not) in asked.items():
                 excluded[name].update(why_not)
@@ -113,7 +116,7 @@ def write_questions(
                 )
                 all_.write(line_of(sample).encode("ascii"))
             for kind, there in kinds.items():
-                for chosen in drawn(there, seed=seed, limit=limit, folders=folders):
+                for chosen in drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders):
                     all_.seek(chosen.offset)
                     file.write(all_.readline())
                     written[kind] += 1

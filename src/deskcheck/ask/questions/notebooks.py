@@ -23,9 +23,10 @@ from typing import Any
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.questions.prompts import notebook_parts
 from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.questions.settings import NotebookOptions
 from deskcheck.notebook.state.dependencies import names_bound, parse
 from deskcheck.notebook.state.state import State, states
-from deskcheck.notebook.state.views import VIEWS, estimate_tokens, used_names, view
+from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.recording import InputError, Value, render
 
@@ -34,39 +35,6 @@ NOTEBOOK_QUESTIONS: Mapping[str, str] = {
     "next_cell": "which cell of a notebook is executed next?",
 }
 """Kind of question about notebooks -> what is asked."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotebookOptions:
-    """How notebooks are asked about.
-
-    state: the views, of `notebook.views.VIEWS`. history_tokens, state_tokens: what the prompt may spend on
-    the cells before and on the view, by `notebook.views.estimate_tokens`. actions: how many there must be
-    before a target: executions, edits, insertions, deletions, moves and restarts by the user. quantile: of
-    the lengths of targets, in characters; longer ones are left out. unchecked: ask also for outputs of
-    which it is not known whether they repeat. run_cells: mark next cells by running them too (`running`).
-    """
-
-    state: tuple[str, ...] = ("none",)
-    history_tokens: int = 4000
-    state_tokens: int = 2000
-    actions: int = 5
-    quantile: float = 0.99
-    unchecked: bool = False
-    run_cells: bool = False
-
-    def __post_init__(self) -> None:
-        for name in self.state:
-            if name not in VIEWS:
-                raise InputError(f"there is no state {name!r}. Known are {', '.join(VIEWS)}.")
-        if not self.state or len(set(self.state)) != len(self.state):
-            raise InputError(
-                f"state={','.join(self.state)!r} must name views, each once: {', '.join(VIEWS)}."
-            )
-        if not 0 < self.quantile <= 1:
-            raise InputError(f"quantile={self.quantile} must lie above 0 and not above 1.")
-        if min(self.history_tokens, self.state_tokens, self.actions) < 0:
-            raise InputError("history_tokens, state_tokens and actions must be at least 0.")
 
 
 def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:

@@ -22,7 +22,10 @@ import typer
 from deskcheck.errors import InputError
 
 NAME = "pyproject.toml"
-SAID_ALONE = ("--sandbox", "--python", "--environment", "--ray-address", "--model", "--inputs-by", "-M")
+SAID_ALONE = frozenset(
+    f"--{name}"
+    for name in ("sandbox", "python", "environment", "ray-address", "model", "inputs-by", "model-arg")
+)
 """Options that a file may not set: what confines a program, what is started, who is paid. The folder may be
 of somebody whom the user does not trust."""
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import typer
 
 from deskcheck.errors import InputError
-from deskcheck.settings import Setting
+from deskcheck.settings import Group, Setting
 
 COMMON = "Common"
 
@@ -44,6 +44,7 @@ class _Option:
     setting: Setting
     kind: Any
     default: Any
+    group: str | None = None
     owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Parameter of the command -> path of the field in its settings."""
     same: bool = True
@@ -103,32 +104,40 @@ def _options(classes: Mapping[str, type[Any]]) -> dict[str, _Option]:
     """Flag -> option."""
     found: dict[str, _Option] = {}
     for owner, settings in classes.items():
-        for path, kind, setting, default in _settings(settings()):
+        for path, kind, setting, default, group in _settings(settings()):
             flag = setting.flag or "--" + path[-1].replace("_", "-")
-            option = found.setdefault(flag, _Option(flag, setting, kind, default))
+            option = found.setdefault(flag, _Option(flag, setting, kind, default, group))
             option.owners[owner] = path
             option.same = option.same and option.default == default
     return found
 
 
-def _settings(settings: Any) -> Iterator[tuple[tuple[str, ...], Any, Setting, Any]]:
-    """Path, type, what is said of it and default, of each field of a dataclass that has a `Setting`."""
+def _settings(
+    settings: Any, group: str | None = None
+) -> Iterator[tuple[tuple[str, ...], Any, Setting, Any, str | None]]:
+    """Path, type, what is said of it, default and group of each field of a dataclass that has a `Setting`."""
     hints = get_type_hints(type(settings), include_extras=True)
     for each in dataclasses.fields(settings):
         default = getattr(settings, each.name)
         hint = hints[each.name]
         said = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Setting)]
         if said:
-            yield (each.name,), get_args(hint)[0], said[-1], default
+            yield (each.name,), get_args(hint)[0], said[-1], default, group
         elif dataclasses.is_dataclass(default):
-            for path, kind, setting, value in _settings(default):
-                yield (each.name, *path), kind, setting, value
+            named = [mark.name for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Group)]
+            for path, kind, setting, value, of in _settings(default, named[-1] if named else group):
+                yield (each.name, *path), kind, setting, value, of
 
 
 def _in_order(options: Mapping[str, _Option], owners: list[str]) -> list[_Option]:
-    """Those that are shared first, then panel by panel."""
+    """Those that are shared first, then panel by panel; of each the groups last."""
     place = {owner: number for number, owner in enumerate(owners, 1)}
-    return sorted(options.values(), key=lambda o: 0 if len(o.owners) > 1 else place[next(iter(o.owners))])
+
+    def order(option: _Option) -> tuple[int, bool]:
+        shared = len(option.owners) > 1
+        return 0 if shared else place[next(iter(option.owners))], option.group is not None
+
+    return sorted(options.values(), key=order)
 
 
 def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Parameter:
@@ -139,15 +148,23 @@ def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Paramete
         "help": setting.text,
         "min": setting.min,
         "metavar": setting.metavar,
-        "rich_help_panel": COMMON if len(option.owners) > 1 else panels[next(iter(option.owners))].name,
+        "rich_help_panel": COMMON
+        if len(option.owners) > 1
+        else option.group or panels[next(iter(option.owners))].name,
     }
     if inner is bool and default is True:
         decided = f"{decided}/--no-{decided.removeprefix('--')}"
+    element = Any if setting.parse is not None else None
     if get_origin(inner) is tuple:
-        inner, default = list[get_args(inner)[0]], None  # type: ignore[misc]
+        inner, default = list[element or get_args(inner)[0]], None  # type: ignore[misc]
         optional = True
+    elif get_origin(inner) is Mapping:
+        inner, default, optional = list[Any], None, True
+    elif element is not None:
+        inner = element
     if setting.parse is not None:
-        told["parser"], inner = _parser(setting.parse), Any
+        told["parser"] = _parser(setting.parse)
+    names = [decided, *([setting.short] if setting.short else [])]
     if not option.same:
         default, optional = None, True
     annotation = inner | None if optional and inner is not Any else inner
@@ -155,7 +172,7 @@ def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Paramete
         option.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
-        annotation=Annotated[annotation, typer.Option(decided, **told)],
+        annotation=Annotated[annotation, typer.Option(*names, **told)],
     )
 
 
@@ -185,11 +202,22 @@ def _built(settings: type[Any], owner: str, options: Mapping[str, _Option], give
         value = given[option.name]
         if owner not in option.owners or value is None:
             continue
-        changes[option.owners[owner]] = tuple(value) if isinstance(value, list) else value
+        changes[option.owners[owner]] = _value(option, value)
     try:
         return _replaced(built, changes)
     except ValueError as error:
         raise InputError(str(error)) from None
+
+
+def _value(option: _Option, value: Any) -> Any:
+    """As the field has it."""
+    if not isinstance(value, list):
+        return value
+    if get_origin(_without_none(option.kind)[0]) is Mapping:
+        return dict(value)
+    if option.setting.commas:
+        return tuple(part.strip() for text in value for part in text.split(","))
+    return tuple(value)
 
 
 def _replaced(settings: Any, changes: Mapping[tuple[str, ...], Any]) -> Any:

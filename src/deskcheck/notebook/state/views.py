@@ -13,15 +13,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from deskcheck.errors import InputError
+from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.dependencies import depends_on
 from deskcheck.notebook.state.state import State, Variable
 from deskcheck.recording.value import Value, render
-
-VIEWS = ("none", "names", "used", "changed", "full")
-"""``none``: nothing. ``names``: names and types of all variables. ``used``: the variables that a piece of
-source depends on. ``changed``: those that the last execution added, rebound or mutated, and the names it
-removed. ``full``: all variables. Order: what the last execution changed, then the others, the newest first;
-of ``used``, as `used_names` gives them."""
 
 Counter = Callable[[str], int]
 """How many tokens a text has."""

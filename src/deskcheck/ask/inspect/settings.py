@@ -1,0 +1,79 @@
+"""What decides how completions are asked for."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
+
+from deskcheck.settings import Setting
+
+STEP_BUDGET = 2000
+"""States asked of a model for one run, unless told otherwise."""
+
+
+def price_of(text: str) -> tuple[str, tuple[float, float]]:
+    """Model, and US dollars for a million tokens read and written, of ``MODEL=IN,OUT``. Raises ValueError."""
+    model, _, pair = text.rpartition("=")
+    read, _, written = pair.partition(",")
+    try:
+        prices = float(read), float(written)
+    except ValueError:
+        prices = math.nan, math.nan
+    if not model or not all(math.isfinite(price) and price >= 0 for price in prices):
+        raise ValueError(
+            "give MODEL=IN,OUT, as openai/gpt-4o-mini=0.15,0.60: dollars for a million tokens read, and "
+            "written."
+        )
+    return model, prices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What models cost. prices: model -> US dollars for a million tokens, read and written."""
+
+    prices: Annotated[
+        Mapping[str, tuple[float, float]],
+        Setting(
+            "US dollars for a million tokens, read and written. May be given again.",
+            flag="--price",
+            metavar="MODEL=IN,OUT",
+            parse=price_of,
+        ),
+    ] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation(Prices):
+    """How completions are asked for.
+
+    prices: without them those that Inspect knows. cost_limit: of one sample; a model without prices is then
+    an error. cache: completions that
+    Inspect keeps in its own place on this machine are used again.
+    """
+
+    max_tokens: Annotated[int | None, Setting("Tokens of a completion, at most.", min=1)] = None
+    temperature: Annotated[
+        float | None, Setting("0: the likeliest token each time. Without: the provider's own.", min=0)
+    ] = None
+    epochs: Annotated[int, Setting("Answers to each sample; their mean is its score.", min=1)] = 1
+    seed: Annotated[
+        int | None, Setting("Seed of the model, where its provider has one.", flag="--model-seed")
+    ] = None
+    token_limit: Annotated[int | None, Setting("Tokens of one sample, read and written, at most.", min=1)] = (
+        None
+    )
+    cost_limit: Annotated[
+        float | None, Setting("US dollars of one sample, where Inspect knows the prices.", min=0)
+    ] = None
+    cache: Annotated[bool, Setting("Keep completions in Inspect's cache, and use those in it.")] = False
+    max_retries: Annotated[
+        int | None, Setting("Of a request that fails (without end, ever more slowly).", min=0)
+    ] = None
+    max_connections: Annotated[int | None, Setting("Requests at a time, at most.", min=1)] = None
+
+    def decisive(self) -> dict[str, Any]:
+        """What decides the answers: not how they are fetched. Prices do where cost is limited."""
+        transport = {"cache", "max_retries", "max_connections"}
+        if self.cost_limit is None:
+            transport.add("prices")
+        return {name: value for name, value in asdict(self).items() if name not in transport}

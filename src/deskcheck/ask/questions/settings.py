@@ -1,0 +1,59 @@
+"""What decides which questions are asked, and what is shown of notebooks."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from deskcheck.errors import InputError
+from deskcheck.notebook.settings import VIEWS
+from deskcheck.settings import Setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """Which samples are asked."""
+
+    per_recording: Annotated[int | None, Setting("Samples of each kind from one recording.", min=1)] = None
+    limit: Annotated[
+        int | None,
+        Setting("Samples of each kind in all: drawn, folders and programs take turns.", min=1),
+    ] = None
+    seed: Annotated[int, Setting("Which samples are drawn.")] = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotebookOptions:
+    """How notebooks are asked about.
+
+    actions: how many there must be before a target: executions, edits, insertions, deletions, moves and
+    restarts by the user. quantile: of the lengths of targets, in characters; longer ones are left out.
+    Tokens are estimated (`notebook.state.views.estimate_tokens`).
+    """
+
+    state: Annotated[
+        tuple[str, ...],
+        Setting(
+            "What is shown of the kernel's variables: none, names, used, changed, full. With none among "
+            "them the effect of the others is told.",
+            commas=True,
+        ),
+    ] = ("none",)
+    history_tokens: Annotated[int, Setting("Estimated tokens for the cells before.", min=0)] = 4000
+    state_tokens: Annotated[int, Setting("Estimated tokens for the variables.", min=0)] = 2000
+    actions: int = 5
+    quantile: float = 0.99
+    unchecked: Annotated[
+        bool, Setting("Ask for outputs too of which it is not known whether they repeat.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        for name in self.state:
+            if name not in VIEWS:
+                raise InputError(f"there is no state {name!r}. Known are {', '.join(VIEWS)}.")
+        if not self.state or len(set(self.state)) != len(self.state):
+            raise InputError(
+                f"state={','.join(self.state)!r} must name views, each once: {', '.join(VIEWS)}."
+            )
+        if not 0 < self.quantile <= 1:
+            raise InputError(f"quantile={self.quantile} must lie above 0 and not above 1.")
+        if min(self.history_tokens, self.state_tokens, self.actions) < 0:
+            raise InputError("history_tokens, state_tokens and actions must be at least 0.")

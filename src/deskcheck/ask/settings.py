@@ -1,0 +1,65 @@
+"""What decides how models are asked: which questions are drawn, what is shown, how completions are made."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from deskcheck.ask.inspect.settings import STEP_BUDGET, Generation
+from deskcheck.ask.questions.settings import NotebookOptions, Sampling
+from deskcheck.settings import Group, Setting
+
+
+def named(text: str) -> tuple[str, Any]:
+    """Name and value of ``NAME=VALUE``; a value that is JSON is read as such. Raises ValueError."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ValueError("give NAME=VALUE.")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskSettings:
+    """What decides a run of `ask`.
+
+    methods: names in `ask.METHODS`; each is asked the same samples, and the differences from the first are
+    told. explain: prompts for runs and states explain the notation; without it they are laid out as in
+    lessons. run_cells: next cells of notebooks are marked by running them too. model_args: arguments of the
+    models' provider, as Inspect has them.
+    """
+
+    methods: Annotated[
+        tuple[str, ...],
+        Setting(
+            "How the model answers: direct, chain_of_thought, or from a run that it predicts: scratchpad, "
+            "compact, dynamic_scratchpad. Of several, the same samples are asked; all are compared with the "
+            "first.",
+            flag="--method",
+            commas=True,
+        ),
+    ] = ("direct",)
+    explain: Annotated[
+        bool, Setting("Explain the notation in prompts for runs. Without: prompts as in lessons.")
+    ] = True
+    max_steps: Annotated[int, Setting("dynamic_scratchpad: states asked for at most in a run.", min=1)] = (
+        STEP_BUDGET
+    )
+    run_cells: Annotated[
+        bool, Setting("Notebooks: mark next cells by running them too, in forks of the state.")
+    ] = False
+    model_args: Annotated[
+        Mapping[str, Any],
+        Setting(
+            "An argument of the models' provider, as Inspect has them.",
+            flag="--model-arg",
+            short="-M",
+            metavar="NAME=VALUE",
+            parse=named,
+        ),
+    ] = field(default_factory=dict)
+    sampling: Annotated[Sampling, Group("Samples")] = field(default_factory=Sampling)
+    generation: Annotated[Generation, Group("Completions")] = field(default_factory=Generation)
+    notebooks: Annotated[NotebookOptions, Group("Notebooks")] = field(default_factory=NotebookOptions)

@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "deskcheck"
 ORDER = [
     "errors",
     "files",
+    "lazy",
     "settings",
     "extensions",
     "recording",

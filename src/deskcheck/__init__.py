@@ -11,6 +11,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from deskcheck.lazy import lazily
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -55,29 +57,31 @@ if TYPE_CHECKING:
     from deskcheck.tracer.call import trace
     from deskcheck.tracer.limits import TraceLimits
 
-_HOMES = {
-    "DeskcheckError": "deskcheck.errors",
-    "Event": "deskcheck.recording.trace",
-    "InputError": "deskcheck.errors",
-    "Limits": "deskcheck.sandbox.limits",
-    "MissingExtra": "deskcheck.errors",
-    "NotebookSettings": "deskcheck.notebook.settings",
-    "Outcome": "deskcheck.recording.outcome",
-    "Program": "deskcheck.recording.program",
-    "RecordSettings": "deskcheck.recorder.settings",
-    "Recording": "deskcheck.recording.recording",
-    "RecordingError": "deskcheck.errors",
-    "Recordings": "deskcheck.recording.reader",
-    "Sandbox": "deskcheck.sandbox.sandbox",
-    "SandboxError": "deskcheck.errors",
-    "SuiteSettings": "deskcheck.recorder.settings",
-    "TraceLimits": "deskcheck.tracer.limits",
-    "Value": "deskcheck.recording.value",
-    "check_notebooks": "deskcheck.notebook.check.check",
-    "context": "deskcheck.notebook.state.context",
-    "record": "deskcheck.recorder.record",
-    "trace": "deskcheck.tracer.call",
-}
+__getattr__, _ = lazily(
+    __name__,
+    {
+        "errors": ("DeskcheckError", "InputError", "MissingExtra", "RecordingError", "SandboxError"),
+        "notebook.check.check": ("check_notebooks",),
+        "notebook.settings": ("NotebookSettings",),
+        "notebook.state.context": ("context",),
+        "recorder.record": ("record",),
+        "recorder.settings": ("RecordSettings", "SuiteSettings"),
+        "recording.outcome": ("Outcome",),
+        "recording.program": ("Program",),
+        "recording.reader": ("Recordings",),
+        "recording.recording": ("Recording",),
+        "recording.trace": ("Event",),
+        "recording.value": ("Value",),
+        "sandbox.limits": ("Limits",),
+        "sandbox.sandbox": ("Sandbox",),
+        "tracer.call": ("trace",),
+        "tracer.limits": ("TraceLimits",),
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
 
 
 def load_ipython_extension(ipython: Any) -> None:
@@ -99,16 +103,3 @@ def _jupyter_server_extension_points() -> list[dict[str, Any]]:
     from deskcheck.notebook.jupyter.server import Deskcheck
 
     return [{"module": "deskcheck.notebook.jupyter.server", "app": Deskcheck}]
-
-
-def __getattr__(name: str) -> Any:
-    # Imported on first use: the process that a program runs in imports this package too.
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])

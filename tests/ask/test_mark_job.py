@@ -26,9 +26,10 @@ from deskcheck.ask.scoring import sandbox as answers_run
 from deskcheck.cli import app
 from deskcheck.recording import InputError, Mode, Program, Recording
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.scale import JobSummary, LocalPool, status
+from deskcheck.scale import JobSummary, LocalPool
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import read_plan
+from deskcheck.scale.status import status
 from tests.ask.test_notebooks import ANALYSIS, run
 from tests.conftest import skip_without_ray
 from tests.scale.jobs import KILL_THE_WORKER

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from deskcheck.sandbox.linux.processes import children
-from deskcheck.scale import status
+from deskcheck.scale.status import status
 from tests.circumstances import ROOT, as_container, as_nobody, let_all_read
 from tests.scale.same import digests
 

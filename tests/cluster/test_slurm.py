@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.scale import status
+from deskcheck.scale.status import status
 from tests.scale.same import digests
 
 ROOT = Path(__file__).parents[2]

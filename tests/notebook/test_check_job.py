@@ -28,8 +28,8 @@ from deskcheck.notebook.check.job import check_in_shards
 from deskcheck.notebook.check.normalise import NORMALISERS
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.scale import JobSummary, LocalPool, status
-from deskcheck.scale.status import changed, failures
+from deskcheck.scale import JobSummary, LocalPool
+from deskcheck.scale.status import changed, failures, status
 from tests.conftest import skip_without_ray
 from tests.notebook.test_check import cell, printed, save, shown
 from tests.scale.jobs import KILL_THE_WORKER

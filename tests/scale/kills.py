@@ -20,7 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deskcheck.recorder.job import record_job
-from deskcheck.scale import LocalPool, status
+from deskcheck.scale import LocalPool
+from deskcheck.scale.status import status
 from tests.scale.jobs import OPEN, sums
 from tests.scale.same import digests, order
 

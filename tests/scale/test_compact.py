@@ -18,10 +18,10 @@ from deskcheck.errors import InputError, RecordingError
 from deskcheck.recorder.job import record_job
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.schema import COMPACTING_NAME
-from deskcheck.scale import LocalPool, status
+from deskcheck.scale import LocalPool
 from deskcheck.scale.compact import compact
 from deskcheck.scale.manifest import add_line
-from deskcheck.scale.status import changed
+from deskcheck.scale.status import changed, status
 from tests.command import deskcheck
 from tests.scale.jobs import OPEN, sums
 from tests.scale.same import digests, order

@@ -28,8 +28,8 @@ from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
-from deskcheck.scale import JobSummary, LocalPool, status
-from deskcheck.scale.status import changed, failures
+from deskcheck.scale import JobSummary, LocalPool
+from deskcheck.scale.status import changed, failures, status
 from tests.scale.jobs import HOSTILE, OPEN, hostile, killer, sums
 from tests.scale.same import digests, order
 

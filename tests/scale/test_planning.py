@@ -15,10 +15,11 @@ import pytest
 from deskcheck.errors import InputError
 from deskcheck.recorder.job import record_job
 from deskcheck.recording.program import Program
-from deskcheck.scale import JobSummary, LocalPool, Progress, status
+from deskcheck.scale import JobSummary, LocalPool, Progress
 from deskcheck.scale import job as job_module
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import Shard, read_plan
+from deskcheck.scale.status import status
 from tests.scale.jobs import OPEN, sums
 from tests.scale.same import digests, order
 

@@ -25,10 +25,10 @@ from deskcheck.cli.app import app
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.recorder.job import record_job
 from deskcheck.recording.reader import Recordings
-from deskcheck.scale import LocalPool, status
+from deskcheck.scale import LocalPool
 from deskcheck.scale.compact import compact
 from deskcheck.scale.remote import Mirrored, pull, push
-from deskcheck.scale.status import changed
+from deskcheck.scale.status import changed, status
 from tests.scale.jobs import OPEN, sums
 from tests.scale.same import digests, order
 

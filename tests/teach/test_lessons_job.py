@@ -16,9 +16,9 @@ import pytest
 
 from deskcheck.recording import InputError, Program, RecordingError
 from deskcheck.recording.reader import Recordings
-from deskcheck.scale import LocalPool, status
+from deskcheck.scale import LocalPool
 from deskcheck.scale.job import TRIES
-from deskcheck.scale.status import changed, failures
+from deskcheck.scale.status import changed, failures, status
 from deskcheck.teach.lessons import job as job_module
 from deskcheck.teach.lessons.job import build_in_shards
 from deskcheck.teach.lessons.lessons import LessonSettings, build

@@ -4,7 +4,9 @@ Questions, prompts, parsing and marking are plain functions over our own rows. T
 Inspect AI (the extra ``deskcheck[ask]``), which is imported only where it is used.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from deskcheck.lazy import lazily
 
 __all__ = [
     "BASELINES",
@@ -59,33 +61,23 @@ if TYPE_CHECKING:
     from deskcheck.ask.scoring.marking import Mark, mark
     from deskcheck.ask.settings import AskSettings
 
-_HOMES = {
-    **dict.fromkeys(("BASELINES", "Baseline", "baseline"), "baselines.stand_ins"),
-    **dict.fromkeys(("METHODS", "Method", "method"), "methods.solvers"),
-    "NOTEBOOK_QUESTIONS": "questions.notebooks",
-    **dict.fromkeys(("QUESTIONS", "Question", "Unfit", "question", "sample_about"), "questions.questions"),
-    "Sample": "questions.sample",
-    **dict.fromkeys(("SUITES", "Suite"), "questions.suites"),
-    **dict.fromkeys(("Effect", "effects"), "results.effects"),
-    **dict.fromkeys(("Marked", "Result"), "results.results"),
-    **dict.fromkeys(("Interval", "mean_interval", "paired_difference"), "results.statistics"),
-    **dict.fromkeys(("Horizon", "Steps"), "results.steps"),
-    **dict.fromkeys(("ask", "ask_suite", "compare"), "run"),
-    **dict.fromkeys(("Mark", "mark"), "scoring.marking"),
-    "AskSettings": "settings",
-    "Generation": "inspect.settings",
-    **dict.fromkeys(("NotebookOptions", "Sampling"), "questions.settings"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    # On first use: settings are read by every command, and the models' library is large.
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "baselines.stand_ins": ("BASELINES", "Baseline", "baseline"),
+        "inspect.settings": ("Generation",),
+        "methods.solvers": ("METHODS", "Method", "method"),
+        "questions.notebooks": ("NOTEBOOK_QUESTIONS",),
+        "questions.questions": ("QUESTIONS", "Question", "Unfit", "question", "sample_about"),
+        "questions.sample": ("Sample",),
+        "questions.settings": ("NotebookOptions", "Sampling"),
+        "questions.suites": ("SUITES", "Suite"),
+        "results.effects": ("Effect", "effects"),
+        "results.results": ("Marked", "Result"),
+        "results.statistics": ("Interval", "mean_interval", "paired_difference"),
+        "results.steps": ("Horizon", "Steps"),
+        "run": ("ask", "ask_suite", "compare"),
+        "scoring.marking": ("Mark", "mark"),
+        "settings": ("AskSettings",),
+    },
+)

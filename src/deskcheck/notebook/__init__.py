@@ -3,7 +3,9 @@
 Reading needs nothing but what deskcheck needs; running takes the extra ``[notebook]``.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from deskcheck.lazy import lazily
 
 __all__ = [
     "Agreement",
@@ -59,30 +61,24 @@ if TYPE_CHECKING:
     from deskcheck.notebook.trial.compare import Agreement, Difference, Trial, agreement
     from deskcheck.notebook.trial.trial import TrialLimits, Trials
 
-_HOMES = {
-    **dict.fromkeys(("StateLimits", "register"), "state.capture"),
-    "check_notebooks": "check.check",
-    **dict.fromkeys(("Agreement", "Difference", "Trial", "agreement"), "trial.compare"),
-    **dict.fromkeys(("read_trajectory", "trajectories", "write_trajectory"), "trajectory.file"),
-    "read_history": "trajectory.git",
-    "read_notebook": "trajectory.ipynb",
-    "check_in_shards": "check.job",
-    "read_june": "trajectory.june",
-    "record_notebooks": "kernel.record",
-    **dict.fromkeys(("CheckSettings", "NotebookSettings", "ReplayLimits"), "settings"),
-    "replay": "kernel.replayer",
-    "register_settings": "state.settings",
-    **dict.fromkeys(("State", "Variable", "states"), "state.state"),
-    **dict.fromkeys(("Cell", "Execution", "Output", "Status", "Trajectory"), "trajectory.trajectory"),
-    **dict.fromkeys(("TrialLimits", "Trials"), "trial.trial"),
-    **dict.fromkeys(("View", "used_names", "view"), "state.views"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Imported on first use: the kernel's process comes by here too, and the files bring pyarrow.
-    if name in _HOMES:
-        from importlib import import_module
-
-        return getattr(import_module(f"deskcheck.notebook.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "check.check": ("check_notebooks",),
+        "check.job": ("check_in_shards",),
+        "kernel.record": ("record_notebooks",),
+        "kernel.replayer": ("replay",),
+        "settings": ("CheckSettings", "NotebookSettings", "ReplayLimits"),
+        "state.capture": ("StateLimits", "register"),
+        "state.settings": ("register_settings",),
+        "state.state": ("State", "Variable", "states"),
+        "state.views": ("View", "used_names", "view"),
+        "trajectory.file": ("read_trajectory", "trajectories", "write_trajectory"),
+        "trajectory.git": ("read_history",),
+        "trajectory.ipynb": ("read_notebook",),
+        "trajectory.june": ("read_june",),
+        "trajectory.trajectory": ("Cell", "Execution", "Output", "Status", "Trajectory"),
+        "trial.compare": ("Agreement", "Difference", "Trial", "agreement"),
+        "trial.trial": ("TrialLimits", "Trials"),
+    },
+)

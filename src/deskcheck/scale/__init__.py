@@ -9,10 +9,9 @@ notebooks checked by `deskcheck.notebook.check.job`.
 Not: programs one by one as they come, which `deskcheck.recorder.programs` records.
 """
 
-from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
-from deskcheck.scale.plan import Item, Job
-from deskcheck.scale.pool import LocalPool
-from deskcheck.scale.status import Status, status
+from typing import TYPE_CHECKING
+
+from deskcheck.lazy import lazily
 
 __all__ = [
     "Item",
@@ -23,5 +22,20 @@ __all__ = [
     "Runner",
     "Status",
     "run_job",
-    "status",
 ]
+
+if TYPE_CHECKING:
+    from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
+    from deskcheck.scale.plan import Item, Job
+    from deskcheck.scale.pool import LocalPool
+    from deskcheck.scale.status import Status
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "job": ("JobSummary", "Progress", "Runner", "run_job"),
+        "plan": ("Item", "Job"),
+        "pool": ("LocalPool",),
+        "status": ("Status",),
+    },
+)

@@ -15,10 +15,11 @@ pytest.importorskip("inspect_ai", reason=f"no inspect_ai: {WHY}")
 import deskcheck.teach.small.provider  # noqa: E402, F401 (registers it where deskcheck is not installed)
 from deskcheck.ask import AskSettings, ask  # noqa: E402
 from deskcheck.teach.lessons.lessons import LessonSettings, build  # noqa: E402
+from deskcheck.teach.settings import Training  # noqa: E402
 from deskcheck.teach.small.checkpoints import open_checkpoint  # noqa: E402
 from deskcheck.teach.small.evaluation import report, run_all  # noqa: E402
 from deskcheck.teach.small.model import ModelConfig  # noqa: E402
-from deskcheck.teach.small.training import Training, teach  # noqa: E402
+from deskcheck.teach.small.training import teach  # noqa: E402
 
 CODE = "def f(n):\n    m = n + 1\n    return m\n"
 

@@ -21,7 +21,8 @@ from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Pr
 from typer.testing import CliRunner
 
 from deskcheck.teach.run_folder import METRICS, RUN
-from deskcheck.teach.sft import Tuning, tune
+from deskcheck.teach.settings import Tuning
+from deskcheck.teach.sft import tune
 from tests.teach.conftest import Recorded, call
 
 pytestmark = [

@@ -58,7 +58,7 @@ def test_recordings_become_lessons_and_a_model(record: Recorded, tmp_path: Path)
 
 def test_what_needs_no_model_is_refused_before_lessons_are_made(record: Recorded, tmp_path: Path) -> None:
     runs = record(call("run", CODE.format(1), "(2)"))
-    with pytest.raises(InputError, match="--layers: for a model from nothing"):
+    with pytest.raises(InputError, match="--layers: is for a model from nothing"):
         teach(runs, "--out", tmp_path / "model", "--model", "some/model", "--layers", 1)
     assert not (tmp_path / "model").exists()
 
@@ -71,9 +71,9 @@ SMALL = ("--steps", 3, "--batch-size", 4, "--layers", 1, "--hidden-size", 16, "-
     [
         (
             ("--lora", 8, "--per-device-batch-size", 2),
-            "--per-device-batch-size, --lora: to train a model further",
+            "--per-device-batch-size: is for training a model further; name it with --model",
         ),
-        (("--model", "some/model", "--device", "cpu"), "--device: for a model from nothing"),
+        (("--model", "some/model", "--device", "cpu"), "--device: is for a model from nothing"),
         (("--hidden-size", 36), "hidden_size"),
         (("--precision", "fp8"), "precision='fp8' must be bf16 or fp32"),
         (("--device", "nothing"), "device 'nothing'"),

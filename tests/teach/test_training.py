@@ -23,6 +23,7 @@ torch = pytest.importorskip(
 
 from deskcheck.teach.lessons.ids import IGNORED  # noqa: E402
 from deskcheck.teach.run_folder import METRICS, RUN  # noqa: E402
+from deskcheck.teach.settings import Training  # noqa: E402
 from deskcheck.teach.small.batches import (  # noqa: E402
     Batches,
     make_batch,
@@ -33,7 +34,7 @@ from deskcheck.teach.small.batches import (  # noqa: E402
 )
 from deskcheck.teach.small.checkpoints import open_checkpoint  # noqa: E402
 from deskcheck.teach.small.model import Model, ModelConfig  # noqa: E402
-from deskcheck.teach.small.training import RESUME, Training, loss_of, teach  # noqa: E402
+from deskcheck.teach.small.training import RESUME, loss_of, teach  # noqa: E402
 
 SMALL = ModelConfig(vocab_size=Bytes.size, layers=2, hidden_size=48, heads=2, intermediate_size=96)
 SHORT = Training(

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
-from deskcheck.cli.common.options import with_options
+from deskcheck.cli.common.options import Panel, refuse_others, with_options
 from deskcheck.cli.common.output import (
     Json,
     console_out,
@@ -22,10 +22,11 @@ from deskcheck.cli.common.output import (
 from deskcheck.cli.common.tables import print_steps
 from deskcheck.errors import InputError, MissingExtra, RecordingError
 from deskcheck.files import write_file
-from deskcheck.notation import NOTATIONS
 from deskcheck.scale.spread import Spread
+from deskcheck.teach.lessons.settings import LessonSettings
+from deskcheck.teach.settings import ModelSize, Training, Tuning
 
-_BUDGET = 8_000
+NOTHING, FURTHER = "From nothing", "Further, with --model"
 
 
 @with_options
@@ -33,68 +34,13 @@ def lessons(
     runs: Annotated[list[Path], typer.Argument(metavar="RUNS...", help="Folders of recordings.")],
     *,
     out: Annotated[Path, typer.Option("--out", help="Folder for the lessons.")],
-    notation: Annotated[
-        str, typer.Option("--notation", "-n", help=f"Which, with commas: {', '.join(NOTATIONS.own)}.")
-    ] = "dynamic",
-    jump: Annotated[
-        str,
-        typer.Option("--jump", help="How many events a step leads on, with commas: one is drawn for each."),
-    ] = "1",
-    tokenizer: Annotated[
-        str, typer.Option("--tokenizer", help="bytes, or a Hugging Face tokenizer: its name or folder.")
-    ] = "bytes",
-    ids: Annotated[bool, typer.Option(help="Write the tokens and labels too, not the text alone.")] = True,
-    budget: Annotated[
-        int, typer.Option(min=2, help="Tokens of a whole lesson; longer ones are left out and counted.")
-    ] = _BUDGET,
-    steps: Annotated[
-        int | None,
-        typer.Option(min=1, help="Steps drawn of one program, from all its runs; without it, all are taken."),
-    ] = None,
-    by_path: Annotated[
-        bool,
-        typer.Option(
-            "--by-path",
-            help="With --steps: of each run about as many of each path (lines before, at and after).",
-        ),
-    ] = False,
-    validation: Annotated[float, typer.Option(min=0, max=1, help="Share of the programs.")] = 0.05,
-    test: Annotated[float, typer.Option(min=0, max=1, help="Share of the programs.")] = 0.05,
-    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
-    any_licence: Annotated[
-        bool,
-        typer.Option(
-            "--any-licence", help="Take also recordings that are not cleared for training (train_ok)."
-        ),
-    ] = False,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SOURCE",
-            help="Leave out programs of this set, and near copies: cruxeval:PATH, or any other source that "
-            "`deskcheck record` takes. May be given again.",
-        ),
-    ] = None,
+    settings: Annotated[LessonSettings, Panel("Lessons")],
     work: Work,
     as_json: Json = False,
 ) -> None:
     """Write recordings out as lessons: Parquet rows with prompt, completion, tokens and labels."""
-    from deskcheck.teach.lessons.lessons import LessonSettings, build
+    from deskcheck.teach.lessons.lessons import build
 
-    settings = LessonSettings(
-        notations=_words(notation),
-        jumps=_numbers("--jump", jump),
-        tokenizer=tokenizer,
-        ids=ids,
-        budget=budget,
-        steps=steps,
-        by_path=by_path,
-        validation=validation,
-        test=test,
-        seed=seed,
-        any_licence=any_licence,
-        without=tuple(without or ()),
-    )
     if work.in_shards:
         _lessons_in_shards(runs, out, settings, work, as_json=as_json)
         return
@@ -162,6 +108,7 @@ def _show_lessons(out: Path, summary: Any) -> None:
         print(f"left out, {what}: {found}")
 
 
+@with_options
 def teach(
     lessons: Annotated[
         Path,
@@ -170,6 +117,7 @@ def teach(
             help="A folder that `lessons` made; or recordings: their lessons are made in OUT/lessons first.",
         ),
     ],
+    *,
     out: Annotated[
         Path,
         typer.Option("--out", help="Folder for the model, its curve and what to go on from after an end."),
@@ -183,61 +131,13 @@ def teach(
             "model from nothing.",
         ),
     ] = None,
-    steps: Annotated[
-        int | None, typer.Option(min=1, help="Updates; with --model, without it as many as --epochs takes.")
-    ] = None,
-    epochs: Annotated[float | None, typer.Option(help="--model: passes over the lessons (1).")] = None,
-    batch_size: Annotated[int | None, typer.Option(min=1, help="Lessons of an update.")] = None,
-    per_device_batch_size: Annotated[
-        int | None,
-        typer.Option(min=1, help="--model: lessons computed at a time, on each device (8)."),
-    ] = None,
-    steps_per_program: Annotated[
-        int | None,
-        typer.Option(min=1, help="From nothing: lessons of an update that may share a program (16)."),
-    ] = None,
-    vocab_words: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="From nothing: words of the lessons that become a token each (768); 0: bytes alone."
-        ),
-    ] = None,
-    edits: Annotated[
-        bool | None,
-        typer.Option(
-            "--edits/--states",
-            help="From nothing: whether the answer to a step is an edit of the state before (it is) "
-            "or as a whole state.",
-        ),
-    ] = None,
-    layers: Annotated[int | None, typer.Option(min=1, help="From nothing: layers (5).")] = None,
-    hidden_size: Annotated[
-        int | None,
-        typer.Option(min=8, help="From nothing: numbers per position (192), a multiple of 8."),
-    ] = None,
-    shift_tokens: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="From nothing: tokens before each that the first layer knows (3); 0: the model is a Llama, "
-            "which others can run.",
-        ),
-    ] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="The highest learning rate.")] = None,
-    lora: Annotated[
-        int | None, typer.Option(min=0, help="--model: train adapters of this rank alone (LoRA).")
-    ] = None,
-    eval_every: Annotated[
-        int, typer.Option(min=1, help="Steps between two evaluations, at which the run is saved.")
-    ] = 200,
-    precision: Annotated[
-        str | None, typer.Option(help="bf16 or fp32; with --model also auto, bf16 where a GPU has it.")
-    ] = None,
+    training: Annotated[Callable[[], Training], Panel(NOTHING, "a model from nothing, without --model")],
+    size: Annotated[ModelSize, Panel(NOTHING, "a model from nothing, without --model")],
+    tuning: Annotated[Callable[[], Tuning], Panel(FURTHER, "training a model further; name it with --model")],
     device: Annotated[
         str | None,
-        typer.Option(help="From nothing: where it is trained: cpu, cuda, cuda:1 (cpu)."),
+        typer.Option(help="Where it is trained: cpu, cuda, cuda:1 (cpu).", rich_help_panel=NOTHING),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of all that is drawn.")] = 0,
     any_licence: Annotated[
         bool,
         typer.Option(
@@ -247,28 +147,9 @@ def teach(
     ] = False,
 ) -> None:
     """Train a model on lessons. A run that was ended goes on when the same command is given again."""
-    given = _given(
-        steps=steps,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
-        precision=precision,
-        eval_every=eval_every,
-        seed=seed,
-    )
-    alone = _given(
-        steps_per_program=steps_per_program,
-        vocab_words=vocab_words,
-        edits=edits,
-        layers=layers,
-        hidden_size=hidden_size,
-        shift_tokens=shift_tokens,
-        device=device,
-    )
-    further = _given(epochs=epochs, per_device_batch_size=per_device_batch_size, lora=lora)
-    if model is not None and alone:
-        raise InputError(f"{_flags(alone)}: for a model from nothing, without --model.")
-    if model is None and further:
-        raise InputError(f"{_flags(further)}: to train a model further; name it with --model.")
+    refuse_others(NOTHING if model is None else FURTHER)
+    if model is not None and device is not None:
+        raise InputError("--device: is for a model from nothing, without --model: leave it out.")
     recordings = any(lessons.glob("recordings-*.parquet"))
     if any_licence and not recordings:
         raise InputError(f"--any-licence: {lessons} holds no recordings; it is said when lessons are made.")
@@ -278,9 +159,9 @@ def teach(
 
     try:
         if model is not None:
-            _teach_further(made, model, out, given | further)
+            _teach_further(made, model, out, tuning())
         else:
-            _teach_from_nothing(made, out, given | alone)
+            _teach_from_nothing(made, out, training(), size, device or "cpu")
     except KeyboardInterrupt as error:
         saved = any(path.name != ".lock" for path in out.iterdir()) if out.is_dir() else False
         goes_on = f"goes on from what was last saved in {out}" if saved else "begins anew, nothing was saved"
@@ -288,24 +169,16 @@ def teach(
     print(f"trained: {out}")
 
 
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _flags(options: dict[str, Any]) -> str:
-    return ", ".join([f"--{name.replace('_', '-')}" for name in options])
-
-
 def _lessons_of(folder: Path, out: Path, model: str | None, budget: int | None, any_licence: bool) -> Path:
     """The lessons of recordings, in the notation `dynamic`. budget: tokens that the model reads."""
-    from deskcheck.teach.lessons.lessons import LessonSettings, build
+    from deskcheck.teach.lessons.lessons import build
     from deskcheck.teach.run_folder import LESSONS
 
     made = out / LESSONS
     settings = LessonSettings(
         tokenizer=model or "bytes",
         ids=model is not None,
-        budget=min(budget or _BUDGET, _BUDGET),
+        budget=min(budget or LessonSettings().budget, LessonSettings().budget),
         any_licence=any_licence,
     )
     with progress_bar(False) as advance:
@@ -316,15 +189,12 @@ def _lessons_of(folder: Path, out: Path, model: str | None, budget: int | None, 
     return made
 
 
-def _teach_further(
-    lessons: Callable[[int | None], Path], model: str, out: Path, given: dict[str, Any]
-) -> None:
+def _teach_further(lessons: Callable[[int | None], Path], model: str, out: Path, tuning: Tuning) -> None:
     """lessons: makes them, or says where they are; called when all else is known to be right."""
-    from deskcheck.teach.run_folder import refuse_others
-    from deskcheck.teach.sft import Tuning, context_of, tune
+    from deskcheck.teach import run_folder
+    from deskcheck.teach.sft import context_of, tune
 
-    tuning = Tuning(**given)
-    refuse_others(out, {"model": model, "tuning": asdict(tuning)})
+    run_folder.refuse_others(out, {"model": model, "tuning": asdict(tuning)})
     try:
         context = context_of(model)
     except ImportError as error:
@@ -332,20 +202,20 @@ def _teach_further(
     tune(lessons(context), model, out, tuning=tuning, note=_tell_step)
 
 
-def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, given: dict[str, Any]) -> None:
+def _teach_from_nothing(
+    lessons: Callable[[int | None], Path], out: Path, training: Training, size: ModelSize, device: str
+) -> None:
     """lessons: as for `_teach_further`."""
     try:
-        from deskcheck.teach.run_folder import refuse_others
+        from deskcheck.teach import run_folder
         from deskcheck.teach.small.model import ModelConfig
-        from deskcheck.teach.small.training import Training, open_device
+        from deskcheck.teach.small.training import open_device
         from deskcheck.teach.small.training import teach as train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
-    device = given.pop("device", "cpu")
-    sizes = {name: given.pop(name) for name in ("layers", "hidden_size", "shift_tokens") if name in given}
-    config, training = ModelConfig.of(**sizes), Training(**given)
+    config = ModelConfig.of(size)
     open_device(device)
-    refuse_others(out, {"training": asdict(training)})
+    run_folder.refuse_others(out, {"training": asdict(training)})
     train(lessons(None), out, config=config, training=training, device=device, note=_tell_step)
 
 

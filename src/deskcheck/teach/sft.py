@@ -16,7 +16,7 @@ import pickle
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -28,62 +28,13 @@ from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.lessons.shards import refuse_unfinished
 from deskcheck.teach.lessons.tokens import Pretrained
 from deskcheck.teach.run_folder import CHECKPOINTS, METRICS, RUN, begin_run, damaged, lock_run, write_json
+from deskcheck.teach.settings import Tuning
 
 AS_IT_IS = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 """Chat template of a trained model: a prompt reaches it as laid out in lessons, whoever serves it."""
 _COLUMNS = ["prefix", "prompt", "completion", "input_ids"]
 _LOOKED_AT = 200
 """Lessons of each split whose tokens are compared with those of the model's tokenizer."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
-    """How a Hugging Face model is trained further."""
-
-    steps: int | None = None
-    """Updates of the weights; None: `epochs` passes over the lessons."""
-    epochs: float = 1.0
-    batch_size: int = 32
-    """Lessons of an update, on each device."""
-    per_device_batch_size: int = 8
-    """How many of them are computed at a time."""
-    learning_rate: float | None = None
-    """The highest, reached after `warmup_ratio` and left along a cosine; None: 1e-5, or 2e-4 for LoRA."""
-    warmup_ratio: float = 0.03
-    """Share of the steps."""
-    weight_decay: float = 0.01
-    lora: int = 0
-    """Rank of the adapters; 0: all weights are trained."""
-    precision: str = "auto"
-    """ "bf16", "fp32", or "auto": bf16 where a GPU has it."""
-    log_every: int = 10
-    """Steps between two lines of `metrics.jsonl`."""
-    eval_every: int = 200
-    """Steps between two evaluations on the validation lessons. The run is saved at each."""
-    eval_lessons: int = 256
-    """Validation lessons of an evaluation; 0: no evaluation."""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("batch_size", "per_device_batch_size", "log_every", "eval_every"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name}={getattr(self, name)} must be at least 1.")
-        for name in ("lora", "eval_lessons"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name}={getattr(self, name)} must not be below 0.")
-        if self.steps is not None and self.steps < 1:
-            raise InputError(f"steps={self.steps} must be at least 1.")
-        if not self.epochs > 0:
-            raise InputError(f"epochs={self.epochs} must be above 0.")
-        if self.batch_size % self.per_device_batch_size:
-            raise InputError(
-                f"batch_size={self.batch_size} must be a multiple of "
-                f"per_device_batch_size={self.per_device_batch_size}."
-            )
-        if self.learning_rate is not None and not self.learning_rate > 0:
-            raise InputError(f"learning_rate={self.learning_rate} must be above 0.")
-        if self.precision not in ("auto", "bf16", "fp32"):
-            raise InputError(f"precision={self.precision!r} must be auto, bf16 or fp32.")
 
 
 def tune(

@@ -5,7 +5,8 @@
 
 Options of the same name in several of a command's settings are one option, which sets all of them. What was
 given on the command line counts before what stands in pyproject.toml (`configuration`), and that before the
-settings' own defaults.
+settings' own defaults. A parameter of type ``Callable[[], RecordSettings]`` makes the settings when it is
+called: for a command that uses one of two, whose bounds differ.
 """
 
 import dataclasses
@@ -64,6 +65,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         for mark in getattr(hint, "__metadata__", ()):
             if isinstance(mark, Panel):
                 panels[name], classes[name] = mark, get_args(hint)[0]
+    later = {name: get_args(kind)[1] for name, kind in classes.items() if get_origin(kind) is Callable}
+    classes |= later
     options = _options(classes)
 
     @functools.wraps(command)
@@ -76,7 +79,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         }
         _given.set(told)
         for name, settings in classes.items():
-            values[name] = _built(settings, name, options, given)
+            build = functools.partial(_built, settings, name, options, given)
+            values[name] = build if name in later else build()
         command(**values)
 
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
@@ -147,16 +151,18 @@ def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Paramete
     told: dict[str, Any] = {
         "help": setting.text,
         "min": setting.min,
+        "max": setting.max,
         "metavar": setting.metavar,
         "rich_help_panel": COMMON
         if len(option.owners) > 1
         else option.group or panels[next(iter(option.owners))].name,
     }
     if inner is bool and default is True:
-        decided = f"{decided}/--no-{decided.removeprefix('--')}"
+        decided = f"{decided}/{setting.off or '--no-' + decided.removeprefix('--')}"
     element = Any if setting.parse is not None else None
     if get_origin(inner) is tuple:
-        inner, default = list[element or get_args(inner)[0]], None  # type: ignore[misc]
+        each = str if setting.commas else element or get_args(inner)[0]
+        inner, default = list[each], None  # type: ignore[valid-type]
         optional = True
     elif get_origin(inner) is Mapping:
         inner, default, optional = list[Any], None, True
@@ -215,9 +221,17 @@ def _value(option: _Option, value: Any) -> Any:
         return value
     if get_origin(_without_none(option.kind)[0]) is Mapping:
         return dict(value)
-    if option.setting.commas:
-        return tuple(part.strip() for text in value for part in text.split(","))
-    return tuple(value)
+    return _parts(option, value) if option.setting.commas else tuple(value)
+
+
+def _parts(option: _Option, texts: list[str]) -> tuple[Any, ...]:
+    """What is written with commas between, as the field's tuple has it."""
+    kind = get_args(_without_none(option.kind)[0])[0]
+    try:
+        return tuple(kind(part.strip()) for text in texts for part in text.split(",") if part.strip())
+    except ValueError:
+        said = ",".join(texts)
+        raise InputError(f"{option.flag} {said!r}: give numbers with commas between, as 1,2,4.") from None
 
 
 def _replaced(settings: Any, changes: Mapping[tuple[str, ...], Any]) -> Any:

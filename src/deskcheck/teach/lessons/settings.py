@@ -2,37 +2,60 @@
 
 import hashlib
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from deskcheck.notation import NOTATIONS
 from deskcheck.recording import InputError
+from deskcheck.settings import Setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LessonSettings:
     """Which lessons are made.
 
-    budget: tokens of a whole lesson: program, prompt, completion and end. jumps: how many events a step may
-    lead on; one is drawn for each step. steps: of all runs of one program, in each stepwise notation; None:
-    all. by_path: of each run about as many of each path, the lines before, at and after a step, so that what
-    a run does once is there beside what it does a hundred times; else as the run has them. validation, test:
-    shares of programs. any_licence: also what is not cleared for training. without: sources
-    (`corpus.programs`) whose programs, and near copies of them, are left out. tokenizer: ``bytes``, or a
-    Hugging Face one by name or folder. ids: write the tokens too.
+    budget: of program, prompt, completion and end. by_path: what a run does once is then there beside what it
+    does a hundred times. without: sources as `corpus.programs` takes them.
     """
 
-    notations: tuple[str, ...] = ("dynamic",)
-    jumps: tuple[int, ...] = (1,)
-    tokenizer: str = "bytes"
-    ids: bool = True
-    budget: int = 8_000
-    steps: int | None = None
-    by_path: bool = False
-    validation: float = 0.05
-    test: float = 0.05
-    seed: int = 0
-    any_licence: bool = False
-    without: tuple[str, ...] = ()
+    notations: Annotated[
+        tuple[str, ...],
+        Setting(
+            f"Which, with commas: {', '.join(NOTATIONS.own)}.", flag="--notation", short="-n", commas=True
+        ),
+    ] = ("dynamic",)
+    jumps: Annotated[
+        tuple[int, ...],
+        Setting(
+            "How many events a step leads on, with commas: one is drawn for each.", flag="--jump", commas=True
+        ),
+    ] = (1,)
+    tokenizer: Annotated[str, Setting("bytes, or a Hugging Face tokenizer: its name or folder.")] = "bytes"
+    ids: Annotated[bool, Setting("Write the tokens and labels too, not the text alone.")] = True
+    budget: Annotated[
+        int, Setting("Tokens of a whole lesson; longer ones are left out and counted.", min=2)
+    ] = 8_000
+    steps: Annotated[
+        int | None,
+        Setting("Steps drawn of one program, from all its runs; without it, all are taken.", min=1),
+    ] = None
+    by_path: Annotated[
+        bool,
+        Setting("With --steps: of each run about as many of each path (lines before, at and after)."),
+    ] = False
+    validation: Annotated[float, Setting("Share of the programs.", min=0, max=1)] = 0.05
+    test: Annotated[float, Setting("Share of the programs.", min=0, max=1)] = 0.05
+    seed: Annotated[int, Setting("Of what is drawn.")] = 0
+    any_licence: Annotated[
+        bool, Setting("Take also recordings that are not cleared for training (train_ok).")
+    ] = False
+    without: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Leave out programs of this set, and near copies: cruxeval:PATH, or any other source that "
+            "`deskcheck record` takes. May be given again.",
+            metavar="SOURCE",
+        ),
+    ] = ()
 
     def __post_init__(self) -> None:
         for name in self.notations:

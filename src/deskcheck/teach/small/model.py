@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from deskcheck.recording import InputError
+from deskcheck.teach.settings import ModelSize
 from deskcheck.teach.small.gradients import Attended, RootMeanSquare
 
 CONFIG = "config.json"
@@ -59,18 +60,17 @@ class ModelConfig:
             )
 
     @classmethod
-    def of(
-        cls, *, layers: int = 5, hidden_size: int = 192, vocab_size: int = 0, shift_tokens: int = 3
-    ) -> "ModelConfig":
+    def of(cls, size: ModelSize | None = None, *, vocab_size: int = 0) -> "ModelConfig":
         """One of that size: heads of 32 each, which products in 16 bits are quick with, four where it is no
         multiple of 32; feed-forward layers of 8/3 of it, as in Llama, in steps of 64."""
+        size = size or ModelSize()
         return cls(
             vocab_size=vocab_size,
-            layers=layers,
-            hidden_size=hidden_size,
-            heads=4 if hidden_size % 32 else hidden_size // 32,
-            intermediate_size=-(-hidden_size * 8 // 3 // 64) * 64,
-            shift_tokens=shift_tokens,
+            layers=size.layers,
+            hidden_size=size.hidden_size,
+            heads=4 if size.hidden_size % 32 else size.hidden_size // 32,
+            intermediate_size=-(-size.hidden_size * 8 // 3 // 64) * 64,
+            shift_tokens=size.shift_tokens,
         )
 
 

@@ -14,7 +14,7 @@ import pickle
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -27,68 +27,19 @@ from deskcheck.teach.lessons.ids import IGNORED
 from deskcheck.teach.lessons.shards import taught_as
 from deskcheck.teach.lessons.tokens import EDITS, Edits, Tokenizer, Words
 from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
+from deskcheck.teach.settings import Training
 from deskcheck.teach.small.batches import Batch, Batches, shards, some_texts
 from deskcheck.teach.small.model import Model, ModelConfig
 
 RESUME = "resume.pt"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
-    """How a model is trained from nothing."""
-
-    steps: int = 2000
-    """Updates of the weights."""
-    batch_size: int = 128
-    """Lessons of an update."""
-    steps_per_program: int = 16
-    """So many lessons of an update may be of one program. They share what the model reads of it."""
-    learning_rate: float = 2e-3
-    """The highest, reached after `warmup_steps` and left along a cosine."""
-    warmup_steps: int = 100
-    """Updates in which the learning rate rises, linearly."""
-    weight_decay: float = 0.01
-    """Of AdamW, on matrices alone."""
-    max_grad_norm: float = 1.0
-    """The gradient of all weights is scaled down to this L2 norm."""
-    precision: str = "bf16"
-    """Of the computation: "bf16" or "fp32". Weights are kept in fp32."""
-    log_every: int = 20
-    """Steps between two lines of `metrics.jsonl`."""
-    eval_every: int = 200
-    """Steps between two evaluations on the validation lessons. The run is saved at each."""
-    eval_batches: int = 8
-    """Batches of validation lessons of an evaluation."""
-    vocab_words: int = 768
-    """So many words, the most frequent of the lessons, become a token each. All else is bytes."""
-    edits: bool = True
-    """Whether the answer to a step is taught as an edit of the state before (`deskcheck.notation.edits`);
-    otherwise as a whole state."""
-    prompt_loss_weight: float = 1.0
-    """Weight of the loss on programs and prompts, beside that on answers. It falls to 0, linearly, until the
-    end. To continue a program, a model has to find what a name stood for: what a step needs, with more to
-    learn it from."""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.vocab_words < 0:
-            raise InputError(f"vocab_words={self.vocab_words} must be at least 0.")
-        for name in ("steps", "batch_size", "steps_per_program", "log_every", "eval_every", "eval_batches"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name}={getattr(self, name)} must be at least 1.")
-        if self.precision not in ("bf16", "fp32"):
-            raise InputError(f"precision={self.precision!r} must be bf16 or fp32.")
-        if not self.prompt_loss_weight >= 0:
-            raise InputError(f"prompt_loss_weight={self.prompt_loss_weight} must be at least 0.")
-        if not self.learning_rate > 0:
-            raise InputError(f"learning_rate={self.learning_rate} must be above 0.")
-
-    def learning_rate_at(self, step: int) -> float:
-        """The learning rate of a step, from 0: linear up to `warmup_steps`, then half a cosine to 1 %."""
-        if step < self.warmup_steps:
-            return self.learning_rate * (step + 1) / self.warmup_steps
-        done = (step - self.warmup_steps) / max(1, self.steps - self.warmup_steps)
-        return self.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1.0, done))))
+def learning_rate_at(training: Training, step: int) -> float:
+    """The learning rate of a step, from 0: linear up to `warmup_steps`, then half a cosine to 1 %."""
+    if step < training.warmup_steps:
+        return training.learning_rate * (step + 1) / training.warmup_steps
+    done = (step - training.warmup_steps) / max(1, training.steps - training.warmup_steps)
+    return training.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(1.0, done))))
 
 
 def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
@@ -223,7 +174,7 @@ def _taught(
             if step >= training.steps:
                 break
             for group in optimizer.param_groups:
-                group["lr"] = training.learning_rate_at(step)
+                group["lr"] = learning_rate_at(training, step)
             moved = batch.to(target)
             prompt_weight = training.prompt_loss_weight * (1 - step / training.steps)
             if prompt_weight:
@@ -244,7 +195,7 @@ def _taught(
                 row: dict[str, Any] = {
                     "step": step,
                     "loss": float(torch.stack(losses).mean()),
-                    "learning_rate": training.learning_rate_at(step - 1),
+                    "learning_rate": learning_rate_at(training, step - 1),
                     "tokens": tokens,
                     "seconds": round(time.perf_counter() - started, 3),
                 }

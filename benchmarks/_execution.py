@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.results.steps import Ran
+from deskcheck.ask.results.steps import PredictedRun
 from deskcheck.teach.lessons.tokens import Edits, Words
 from deskcheck.teach.small.batches import read_lessons, shards, some_texts
 
@@ -28,7 +28,7 @@ class Answered:
     program: str
     steps: int
     right: bool
-    ran: Ran | None
+    ran: PredictedRun | None
     seen: bool
 
     @property
@@ -39,7 +39,7 @@ class Answered:
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> "Answered":
         """Inverse of `asdict`."""
-        return cls(**(row | {"ran": row["ran"] and Ran.from_dict(row["ran"])}))
+        return cls(**(row | {"ran": row["ran"] and PredictedRun.from_dict(row["ran"])}))
 
 
 def family_of(run: str) -> str:

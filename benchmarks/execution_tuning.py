@@ -33,7 +33,7 @@ from benchmarks._commands import run
 from benchmarks._execution import METHODS, Answered, family_of, nearest_length, tokens_of_lesson
 from benchmarks._execution_page import page
 from deskcheck.ask.methods.solvers import read_trace
-from deskcheck.ask.results.steps import Ran
+from deskcheck.ask.results.steps import PredictedRun
 from deskcheck.corpus.families.families import FAMILIES as FAMILIES_KNOWN
 from deskcheck.corpus.families.families import LICENCE, entry, families, text_of
 from deskcheck.notation import NOTATIONS, Moment, compare_runs, moments
@@ -44,9 +44,9 @@ from deskcheck.recording.reader import Recordings
 from deskcheck.recording.value import decode
 from deskcheck.teach.small.checkpoints import Checkpoint
 from deskcheck.teach.small.evaluation import run_all
-from deskcheck.teach.small.interpreter import Rows
+from deskcheck.teach.small.interpreter import ModelRows
 
-Result = tuple[Recording, bool, Ran | None]
+Result = tuple[Recording, bool, PredictedRun | None]
 """A run, whether its result is right, and how its states are; None where none were asked for."""
 
 FAMILIES = ("binary_counter", "odometer", "collatz", "gcd_by_subtraction", "primes", "stack_machine")
@@ -207,7 +207,9 @@ def _written(checkpoint: Checkpoint, asked: Sequence[Recording], name: str, budg
             sizes.append(size)
     for start in range(0, len(by_length), 16):
         some = by_length[start : start + 16]
-        rows = Rows(checkpoint.network, checkpoint.tokenizer, [program_text(one.program) for one in some])
+        rows = ModelRows(
+            checkpoint.network, checkpoint.tokenizer, [program_text(one.program) for one in some]
+        )
         # Of 16 the longest answer bounds all.
         rows.longest = 100 + max(sizes[start : start + 16]) * 5 // 4
         found = rows.ask({n: (trace_prompt(one.program, name), "") for n, one in enumerate(some)})
@@ -219,7 +221,11 @@ def _written(checkpoint: Checkpoint, asked: Sequence[Recording], name: str, budg
             else:
                 told = read_trace(found[number].text, name, truncated=not found[number].ended)
                 agreed = compare_runs(told.states, true, told.stop)
-                yield one, _same(told.states, true), Ran(key=one.id, asked=len(told.states), agreement=agreed)
+                yield (
+                    one,
+                    _same(told.states, true),
+                    PredictedRun(key=one.id, asked=len(told.states), agreement=agreed),
+                )
 
 
 def _stepped(checkpoint: Checkpoint, asked: Sequence[Recording]) -> Iterator[Result]:
@@ -230,7 +236,7 @@ def _stepped(checkpoint: Checkpoint, asked: Sequence[Recording]) -> Iterator[Res
         for one in run_all(checkpoint, some, budget=10 + max(len(one.trace) for one in some)):
             true = list(moments(one.recording.trace, file=one.recording.program.filename))
             last = NOTATIONS["dynamic"].parse(one.run.states[-1]).moments
-            ran = Ran(key=one.recording.id, asked=len(one.run.jumps), agreement=one.agreement)
+            ran = PredictedRun(key=one.recording.id, asked=len(one.run.jumps), agreement=one.agreement)
             yield one.recording, _same(last, true), ran
 
 

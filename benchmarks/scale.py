@@ -39,7 +39,7 @@ from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
 from deskcheck.scale import LocalPool
-from deskcheck.scale.job import Answer
+from deskcheck.scale.job import TaskAnswer
 from deskcheck.tracer.limits import TraceLimits
 from tests.scale.same import digests
 from tests.tracer import agree
@@ -160,7 +160,7 @@ class Nobody:
     """A runner that answers at once and leaves two empty files: what is left is the driver's own work."""
 
     def __init__(self) -> None:
-        self._answers: list[Answer] = []
+        self._answers: list[TaskAnswer] = []
 
     @property
     def room(self) -> int:
@@ -172,9 +172,9 @@ class Nobody:
         line |= {name: dict.fromkeys(("recordings", "events"), 0) for name in ("bytes", "sha256")}
         for table in ("recordings", "events"):
             Path(task["folder"], f"{table}-{task['shard']}.parquet").touch()
-        self._answers.append(Answer(number, done=line))
+        self._answers.append(TaskAnswer(number, done=line))
 
-    def wait(self, timeout_s: float) -> list[Answer]:
+    def wait(self, timeout_s: float) -> list[TaskAnswer]:
         found, self._answers = self._answers, []
         return found
 

@@ -8,13 +8,13 @@ from typing import Any, cast
 
 import pytest
 
-from deskcheck.corpus.check import Report
+from deskcheck.corpus.check import CheckReport
 from deskcheck.notation import RunningTexts
 from deskcheck.notation.following import following
 from deskcheck.notebook import states
 from deskcheck.notebook.kernel.replayer import packages
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
-from deskcheck.recorder.programs import Summary
+from deskcheck.recorder.programs import RecordSummary
 from deskcheck.recorder.suite import SuiteSummary
 from deskcheck.recording import Ending, Environment, Outcome, Program, Row
 from deskcheck.recording.writer import Writer
@@ -39,10 +39,10 @@ def test_rows_of_dataclasses() -> None:
     ending = Ending(outcome=Outcome.RETURNED, sources={"a.py": "1"})
     ending.to_dict()["sources"]["b.py"] = "2"
     assert ending.sources == {"a.py": "1"}
-    report = Report(wrong={"p": "why"})
+    report = CheckReport(wrong={"p": "why"})
     report.to_dict()["wrong"].clear()
     assert report.wrong == {"p": "why"}
-    made = Summary(not_repeatable={"p": "why"})
+    made = RecordSummary(not_repeatable={"p": "why"})
     made.to_dict()["not_repeatable"].clear()
     assert made.not_repeatable == {"p": "why"}
     summary = SuiteSummary()

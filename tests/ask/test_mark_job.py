@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from deskcheck.ask import QUESTIONS, AskSettings, NotebookOptions, Sample, ask, mark
 from deskcheck.ask import job as marking
-from deskcheck.ask.job import MEASURED, Marks, Status, mark_in_shards
+from deskcheck.ask.job import MEASURED, AnswerStatus, Marks, mark_in_shards
 from deskcheck.ask.questions.lines import LINE_BYTES, Questions, sample_in, write_questions
 from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.tables import utf8
@@ -573,7 +573,7 @@ def test_on_ray(questions: Path, tmp_path: Path) -> None:
     skip_without_ray(ran.stderr, "Ray marks as the pool does")
     assert ran.returncode == 0, ran.stderr[-3000:]
     told = json.loads(ran.stdout)
-    assert (told["scores"], told["statuses"]) == (marks.to_dict()["scores"], {Status.MARKED: len(rows)})
+    assert (told["scores"], told["statuses"]) == (marks.to_dict()["scores"], {AnswerStatus.MARKED: len(rows)})
     assert rows_of(tmp_path / "ray") == rows
     _, _, done = marked(questions, [path], tmp_path / "ray", size=8)
     assert (done.recorded, done.skipped) == (0, len(rows))

@@ -20,7 +20,7 @@ import deskcheck.ask
 from deskcheck.ask import QUESTIONS, SUITES, AskSettings, Generation, Sampling, ask, ask_suite, compare
 from deskcheck.ask.results.folder import card_of, run_folder
 from deskcheck.ask.results.logs import read_logs
-from deskcheck.ask.results.results import Answered, Marked, result_of
+from deskcheck.ask.results.results import AskProgress, Marked, result_of
 from deskcheck.ask.run import questions_of
 from deskcheck.cli.asking import live_text
 from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
@@ -81,7 +81,7 @@ def test_ask_marks_keeps_and_compares(
         monkeypatch.delenv(name, raising=False)
     out = tmp_path / "run"
     kinds = list(QUESTIONS)
-    far: list[Answered] = []
+    far: list[AskProgress] = []
     models = ["deskcheck/oracle", "deskcheck/guess", "mockllm/model"]
     results = ask(recordings, kinds, models, out=out, progress=far.append)
     assert (far[0].done, far[0].before) == (0, 0)
@@ -334,7 +334,7 @@ def test_prices_that_are_none(price: str, tmp_path: Path) -> None:
 
 def test_how_far_a_run_is() -> None:
     """Answers, tokens, dollars where there are prices, requests again, and the time left by the pace of this process."""
-    first = Answered(done=20, total=100, before=20)
+    first = AskProgress(done=20, total=100, before=20)
     assert live_text(first, 3) == "20 of 100 answers"
     later = replace(first, done=40, input_tokens=12_345, output_tokens=678, cost=0.126, retries=2)
     assert live_text(later, 30) == (

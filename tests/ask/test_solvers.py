@@ -27,9 +27,9 @@ from deskcheck.ask.methods.solvers import (
     unfit,
 )
 from deskcheck.ask.results.statistics import Interval
-from deskcheck.ask.results.steps import Ran, horizon, steps_of
+from deskcheck.ask.results.steps import PredictedRun, horizon, steps_of
 from deskcheck.ask.run import questions_of
-from deskcheck.notation import Agreement, Divergence, Moment, Stop, state_text
+from deskcheck.notation import Divergence, Moment, RunAgreement, Stop, state_text
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import InputError, Recording
 from tests.sample import examples, spread
@@ -327,7 +327,7 @@ def test_accuracy_of_a_step_is_the_one_that_was_given(record: Record, method: st
 
         run = predict(truth, method, erring)
         oracle.forget_truth(truth)
-        runs.append((Ran(key=str(n), asked=run.asked, agreement=agreement(truth, run)), str(n)))
+        runs.append((PredictedRun(key=str(n), asked=run.asked, agreement=agreement(truth, run)), str(n)))
     steps = steps_of(runs)
     assert steps is not None
     assert steps.exact is not None
@@ -355,9 +355,9 @@ def test_oracle_is_the_erring_model_with_rate_0(recordings: list[Recording]) -> 
 # -- statistics of steps -----------------------------------------------------------------------------
 
 
-def _ran(key: str, exact: int, wrong: int, first: Divergence | None) -> Ran:
-    judged = Agreement(exact=exact, judged=exact + wrong, places=exact, values=exact + wrong, first=first)
-    return Ran(key=key, asked=exact + wrong, agreement=judged)
+def _ran(key: str, exact: int, wrong: int, first: Divergence | None) -> PredictedRun:
+    judged = RunAgreement(exact=exact, judged=exact + wrong, places=exact, values=exact + wrong, first=first)
+    return PredictedRun(key=key, asked=exact + wrong, agreement=judged)
 
 
 def test_steps_count_each_run_once() -> None:
@@ -371,7 +371,7 @@ def test_steps_count_each_run_once() -> None:
     assert found.values.value == 1
     assert found.divergences == {"next_line": 1}
     assert steps_of([]) is None
-    assert Ran.from_dict(json.loads(json.dumps(first.to_dict()))) == first
+    assert PredictedRun.from_dict(json.loads(json.dumps(first.to_dict()))) == first
 
 
 def test_horizon_is_ln_half_over_ln_p() -> None:

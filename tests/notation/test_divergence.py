@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from deskcheck.notation import NOTATIONS, Moment, moments
-from deskcheck.notation.divergence import Divergence, Step, Stop, compare_runs, compare_step
+from deskcheck.notation.divergence import Divergence, JudgedStep, Stop, compare_runs, compare_step
 from deskcheck.recording import Kind
 from tests.tracer.conftest import FILE, run_traced
 
@@ -53,14 +53,14 @@ def test_first_wrong_state_is_judged_and_nothing_after_it(at: int) -> None:
 
 def test_wrong_output_and_wrong_returned_value_are_values() -> None:
     printing = next(m for m in TRUE if m.output)
-    assert compare_step(replace(printing, output="other"), printing) == Step(place=True, values=False)
+    assert compare_step(replace(printing, output="other"), printing) == JudgedStep(place=True, values=False)
     returning = next(m for m in TRUE if m.kind is Kind.RETURN and m.value is not None)
-    assert compare_step(replace(returning, value=1000), returning) == Step(place=True, values=False)
+    assert compare_step(replace(returning, value=1000), returning) == JudgedStep(place=True, values=False)
 
 
 def test_another_call_stack_is_another_place() -> None:
     deep = next(m for m in TRUE if len(m.frames) == 2)
-    assert compare_step(replace(deep, frames=deep.frames[:1]), deep) == Step(place=False, values=False)
+    assert compare_step(replace(deep, frames=deep.frames[:1]), deep) == JudgedStep(place=False, values=False)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import deskcheck
-from deskcheck.recorder.record import Kind, kind_of, with_arguments
+from deskcheck.recorder.record import SourceKind, kind_of, with_arguments
 from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.sandbox.confinement import Confinement
 
@@ -27,7 +27,7 @@ def test_several_sources_into_one_folder(file: Path, tmp_path: Path) -> None:
     done = deskcheck.record(
         *sources, out=tmp_path / "runs", settings=OPEN, progress=lambda what, *_: told.append(what)
     )
-    assert (done.kind, done.summary.recorded, done.agreement) == (Kind.PROGRAMS, 2, None)
+    assert (done.kind, done.summary.recorded, done.agreement) == (SourceKind.PROGRAMS, 2, None)
     found = {r.program.arguments: r.result for r in deskcheck.Recordings(tmp_path / "runs")}
     assert found.pop("(21,)") == "42"
     assert len(found) == 1
@@ -46,17 +46,17 @@ def test_settings_must_go_with_the_sources(file: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sources", "kind"),
     [
-        (["a.py", "mbpp"], Kind.PROGRAMS),
-        (["a.ipynb", "june:log.csv"], Kind.NOTEBOOKS),
-        (["pytest:."], Kind.TESTS),
+        (["a.py", "mbpp"], SourceKind.PROGRAMS),
+        (["a.ipynb", "june:log.csv"], SourceKind.NOTEBOOKS),
+        (["pytest:."], SourceKind.TESTS),
         (["a.py", "b.ipynb"], "a.py: is no notebook"),
         (["pytest:.", "a.ipynb"], "pytest:.: is no notebook"),
         (["pytest:a", "pytest:b"], "recorded by themselves"),
         (["a.py", "pytest:b"], "recorded by themselves"),
     ],
 )
-def test_sources_are_of_one_kind(sources: list[str], kind: Kind | str) -> None:
-    if isinstance(kind, Kind):
+def test_sources_are_of_one_kind(sources: list[str], kind: SourceKind | str) -> None:
+    if isinstance(kind, SourceKind):
         assert kind_of(sources) is kind
     else:
         with pytest.raises(deskcheck.InputError, match=kind):

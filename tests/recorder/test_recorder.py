@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deskcheck.errors import InputError
-from deskcheck.recorder.programs import Summary, record_programs
+from deskcheck.recorder.programs import RecordSummary, record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
@@ -17,7 +17,7 @@ def call(name: str, code: str, arguments: str = "()") -> Program:
     return Program(id=name, code=code, mode=Mode.CALL, entry="f", arguments=arguments)
 
 
-def recorded(tmp_path: Path, *programs: Program) -> tuple[Summary, Recordings]:
+def recorded(tmp_path: Path, *programs: Program) -> tuple[RecordSummary, Recordings]:
     summary = record_programs(programs, tmp_path / "runs", RecordSettings(limits=Limits(cpu_s=1, wall_s=60)))
     return summary, Recordings(tmp_path / "runs")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.recorder.programs import Recorder
+from deskcheck.recorder.programs import ProgramRecorder
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
@@ -62,7 +62,7 @@ def groups(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def without_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none() -> dict[str, cgroup.Place]:
+    def none() -> dict[str, cgroup.ControlGroupPlace]:
         raise cgroup.Unavailable("none, for this test")
 
     monkeypatch.setattr(cgroup, "places", none)
@@ -195,7 +195,7 @@ def test_what_sockets_can_hold_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_recording_says_what_counted(groups: bool) -> None:
     """The environment of a recording names the group, or in words what stood for it."""
-    with Recorder(RecordSettings(), workers=1) as recorder:
+    with ProgramRecorder(RecordSettings(), workers=1) as recorder:
         accounts = recorder.environment(Program(id="p", code=""), {}).accounts
     assert list(accounts) == list(cgroup.COUNTED)
     for what, said in accounts.items():

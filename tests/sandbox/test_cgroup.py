@@ -50,7 +50,7 @@ def proves(request: pytest.FixtureRequest) -> None:
         pytest.skip(f"{error}: would have proved: {request.function.__doc__}")
 
 
-def begun(code: str, group: _cgroup.Group) -> "subprocess.Popen[str]":
+def begun(code: str, group: _cgroup.ControlGroup) -> "subprocess.Popen[str]":
     """A process in the group that waits for a line and then runs."""
     process = subprocess.Popen(
         [sys.executable, "-I", "-c", code],
@@ -65,7 +65,7 @@ def begun(code: str, group: _cgroup.Group) -> "subprocess.Popen[str]":
 
 def test_memory_is_counted_together(proves: None) -> None:
     """The kernel kills where processes fill more together than the group has, and the group says so."""
-    group = _cgroup.Group()
+    group = _cgroup.ControlGroup()
     group.limit(64 << 20, 20, 0)
     with begun(FILL, group) as process:
         assert process.stdin is not None
@@ -81,7 +81,7 @@ def test_memory_is_counted_together(proves: None) -> None:
 
 def test_processes_are_counted_together(proves: None) -> None:
     """No more processes than the group has can be forked, and all of them end with it."""
-    group = _cgroup.Group()
+    group = _cgroup.ControlGroup()
     group.limit(256 << 20, 5, 0)
     with begun(FORK, group) as process:
         assert process.stdin is not None
@@ -137,9 +137,9 @@ for at in range(0, len(kept), 4096):
 
 def test_groups_that_nobody_holds_are_swept(proves: None) -> None:
     """A group whose caller was killed is ended and removed by the next; one in use stays."""
-    held = _cgroup.Group()
+    held = _cgroup.ControlGroup()
     code = (
-        "import os, sys, time; from deskcheck.sandbox.linux import cgroup as _cgroup; group = _cgroup.Group(); "
+        "import os, sys, time; from deskcheck.sandbox.linux import cgroup as _cgroup; group = _cgroup.ControlGroup(); "
         "print(*group.folders.values(), flush=True); os.kill(os.getpid(), 9)"
     )
     paths = os.pathsep.join(path for path in sys.path if path)
@@ -161,7 +161,7 @@ def test_it_is_said_whether_there_are_groups() -> None:
     """`layers` names the control groups, and what it means that there are none."""
     (layer,) = (layer for layer in layers() if layer.name == "control groups")
     try:
-        group = _cgroup.Group()
+        group = _cgroup.ControlGroup()
         counted = set(group.folders)
         group.close()
     except _cgroup.Unavailable:
@@ -218,9 +218,9 @@ def test_where_groups_of_version_2_are_made(
     own = str(tmp_path / "a/service/scope")
     found = _cgroup.of_version_2(own, str(tmp_path))
     if where is not None:
-        assert found == dict.fromkeys(_cgroup.COUNTED, _cgroup.Place(2, str(tmp_path / where)))
+        assert found == dict.fromkeys(_cgroup.COUNTED, _cgroup.ControlGroupPlace(2, str(tmp_path / where)))
     else:
-        assert found == {_cgroup.CPU: _cgroup.Place(2, own)}
+        assert found == {_cgroup.CPU: _cgroup.ControlGroupPlace(2, own)}
 
 
 def test_version_2_counts_cpu_time_and_kills(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +253,7 @@ os.read(reader, 1)
     assert ending.outcome is Outcome.RETURNED, ending
     assert ending.cpu_s is not None
     assert 0.3 <= ending.cpu_s < 2
-    group = _cgroup.Group()
+    group = _cgroup.ControlGroup()
     with begun(FORK, group) as process:
         assert process.stdin is not None
         print(file=process.stdin, flush=True)

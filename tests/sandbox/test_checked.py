@@ -380,7 +380,7 @@ def test_no_message_makes_anything_else(form: object) -> None:
         stood.append((kind, number, name))
         return len
 
-    decoder = _plain.Decoder(known, stands_in)
+    decoder = _plain.PlainDecoder(known, stands_in)
     try:
         value = decoder.loads(json.dumps(form).encode())
     except _plain.CannotCross:

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="no torch: would have proved that guessing changes no answer")
 
 from deskcheck.teach.lessons.tokens import Bytes  # noqa: E402
-from deskcheck.teach.small.interpreter import Rows  # noqa: E402
+from deskcheck.teach.small.interpreter import ModelRows  # noqa: E402
 from deskcheck.teach.small.model import Model, ModelConfig  # noqa: E402
 from deskcheck.teach.small.networks import TorchNetwork  # noqa: E402
 
@@ -52,7 +52,7 @@ def greedy(network: TorchNetwork, prefix: str, prompt: str, longest: int) -> tup
 
 @pytest.mark.parametrize("guess", ["true", "half", "none", "other"])
 def test_guesses_change_nothing(network: TorchNetwork, guess: str) -> None:
-    rows = Rows(network, Bytes(), PREFIXES, longest=70)
+    rows = ModelRows(network, Bytes(), PREFIXES, longest=70)
     prompts = ["f 2: n=4\n+1\n", "g 7: x=[1, 2]\n+1\n", "f 1: n=12\n+1\n"]
     wanted = [greedy(network, prefix, prompt, 70) for prefix, prompt in zip(PREFIXES, prompts, strict=True)]
     drafts = []
@@ -70,7 +70,7 @@ def test_guesses_change_nothing(network: TorchNetwork, guess: str) -> None:
 
 
 def test_right_guesses_take_few_passes(network: TorchNetwork) -> None:
-    rows = Rows(network, Bytes(), PREFIXES[:1], longest=60)
+    rows = ModelRows(network, Bytes(), PREFIXES[:1], longest=60)
     prompt = "f 2: n=4\n+1\n"
     without = rows.ask({0: (prompt, "")})[0]
     guessed = rows.ask({0: (prompt, without.text)})[0]
@@ -80,10 +80,10 @@ def test_right_guesses_take_few_passes(network: TorchNetwork) -> None:
 
 def test_rows_can_be_dropped_and_added(network: TorchNetwork) -> None:
     prompts = {0: ("a 1: n=4\n+1\n", ""), 1: ("b 1: n=5\n+1\n", "b 1: n=5")}
-    rows = Rows(network, Bytes(), PREFIXES[:2], longest=40)
+    rows = ModelRows(network, Bytes(), PREFIXES[:2], longest=40)
     together = rows.ask(prompts)
     rows.keep([1])
-    rows.add(Rows(network, Bytes(), PREFIXES[:1], longest=40))
+    rows.add(ModelRows(network, Bytes(), PREFIXES[:1], longest=40))
     assert len(rows) == 2
     again = rows.ask({0: prompts[1], 1: prompts[0]})
     assert again[0].text == together[1].text
@@ -92,7 +92,7 @@ def test_rows_can_be_dropped_and_added(network: TorchNetwork) -> None:
 
 def test_log_probabilities_are_those_of_the_answer(network: TorchNetwork) -> None:
     """Of an answer that greedy decoding gives: exact, with its own probability; of another one: not."""
-    network_rows = Rows(network, Bytes(), PREFIXES[:1], longest=60)
+    network_rows = ModelRows(network, Bytes(), PREFIXES[:1], longest=60)
     prompt = "f 2: n=4\n+1\n"
     (exact, sure), (other, _) = network_rows.log_probabilities(
         [0, 0], [(prompt, "f 2"), (prompt, "g 3: n=1")]

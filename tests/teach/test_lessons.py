@@ -18,7 +18,7 @@ from deskcheck.notation import NOTATIONS, moments, transitions
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import InputError, Program, RecordingError
 from deskcheck.recording.reader import Recordings
-from deskcheck.scale.seen import Seen
+from deskcheck.scale.seen import KeySet
 from deskcheck.teach.lessons import lessons as lessons_module
 from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, shares, split_of
 from deskcheck.teach.lessons.dataset import export_dataset
@@ -462,7 +462,7 @@ def test_splits_have_their_shares() -> None:
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 40)))
 def test_seen_is_a_set(keys: list[int]) -> None:
     """0 and 1 are one key, which hashes can afford."""
-    seen, known = Seen(), set[int]()
+    seen, known = KeySet(), set[int]()
     for key in keys:
         assert seen.add(key) == ((key or 1) not in known)
         known.add(key or 1)

@@ -16,7 +16,7 @@ pytest.importorskip("onnxruntime", reason=f"no ONNX Runtime: {WHY}")
 
 from deskcheck.teach.lessons.tokens import Bytes  # noqa: E402
 from deskcheck.teach.small.export import export  # noqa: E402
-from deskcheck.teach.small.interpreter import Rows  # noqa: E402
+from deskcheck.teach.small.interpreter import ModelRows  # noqa: E402
 from deskcheck.teach.small.model import Model, ModelConfig  # noqa: E402
 from deskcheck.teach.small.networks import TorchNetwork  # noqa: E402
 from deskcheck.teach.small.runtime import OnnxNetwork  # noqa: E402
@@ -65,7 +65,7 @@ def test_graph_computes_what_the_model_does(
 
 def test_answers_are_the_same(both: tuple[TorchNetwork, OnnxNetwork]) -> None:
     answers = [
-        Rows(network, Bytes(), ["1|x = 1\n\n"], longest=40).ask({0: ("f 2: n=4\n+1\n", "f 2: n=4")})[0]
+        ModelRows(network, Bytes(), ["1|x = 1\n\n"], longest=40).ask({0: ("f 2: n=4\n+1\n", "f 2: n=4")})[0]
         for network in both
     ]
     assert answers[0].text[:20] == answers[1].text[:20]

@@ -13,8 +13,8 @@ from deskcheck.notation.divergence import Divergence, Stop
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording import InputError, Mode, Program, Recording
 from deskcheck.teach.lessons.tokens import Bytes
-from deskcheck.teach.small.interpreter import Floats, Numbers, Rows
-from deskcheck.teach.small.stepper import Run, Start, Stepper, exact_steps, start_of, true_states
+from deskcheck.teach.small.interpreter import Floats, ModelRows, Numbers
+from deskcheck.teach.small.stepper import Start, SteppedRun, Stepper, exact_steps, start_of, true_states
 from deskcheck.tracer import Granularity
 from tests.ask.conftest import _record
 
@@ -84,7 +84,7 @@ def known_by_heart(recordings: Sequence[Recording], jumps: Sequence[int] = (1,))
     return answers
 
 
-def run_all(network: Any, recordings: Sequence[Recording], **options: Any) -> list[Run]:
+def run_all(network: Any, recordings: Sequence[Recording], **options: Any) -> list[SteppedRun]:
     found = dict(Stepper(network, Bytes(), **options).run([start_of(recording) for recording in recordings]))
     return [found[number] for number in range(len(recordings))]
 
@@ -151,7 +151,7 @@ def test_guessing_spares_most_passes(three: list[Recording]) -> None:
     """Every token of every answer is found with far fewer passes than tokens."""
     network = ByHeart(known_by_heart(three))
     recording = three[2]
-    rows = Rows(network, Bytes(), [program_text(recording.program)])
+    rows = ModelRows(network, Bytes(), [program_text(recording.program)])
     states = texts(recording)
     answers = [rows.ask({0: (step_prompt(CODE.splitlines(), before), before)})[0] for before in states[:-1]]
     assert [answer.text for answer in answers] == states[1:]
@@ -177,13 +177,13 @@ def test_a_run_that_goes_round_asks_once(three: list[Recording], monkeypatch: py
     round_ = program_text(recording.program) + step_prompt(CODE.splitlines(), states[7])
     network = ByHeart({**known_by_heart([three[1], recording]), round_: states[1]})
     asked: list[str] = []
-    ask = Rows.ask
+    ask = ModelRows.ask
 
-    def counted(self: Rows, prompts: Mapping[int, tuple[str, str]]) -> Any:
+    def counted(self: ModelRows, prompts: Mapping[int, tuple[str, str]]) -> Any:
         asked.extend(before for _, before in prompts.values())
         return ask(self, prompts)
 
-    monkeypatch.setattr(Rows, "ask", counted)
+    monkeypatch.setattr(ModelRows, "ask", counted)
     other, run = run_all(network, [three[1], recording], budget=40)
     assert other.stop is Stop.END
     assert (run.stop, len(run.jumps), len(run.nll)) == (Stop.BUDGET, 40, 40)

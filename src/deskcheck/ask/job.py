@@ -43,7 +43,7 @@ from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch
 from deskcheck.scale.plan import decided_by, read_items
-from deskcheck.scale.seen import Seen, key_of
+from deskcheck.scale.seen import KeySet, key_of
 from deskcheck.scale.work import file_facts, unwatch, watch
 
 FORMAT = 2
@@ -78,7 +78,7 @@ _PATIENCE_S = 120.0
 """An answer is given up by the sandbox long before."""
 
 
-class Status(StrEnum):
+class AnswerStatus(StrEnum):
     """What became of a line of answers. Only what was marked has a score."""
 
     MARKED = "marked"
@@ -124,8 +124,8 @@ class Score:
 
 @dataclass(slots=True)
 class Marks:
-    """What marking came to. statuses: lines by `Status`. not_used: the first lines that hold no answer to
-    be marked, with the reason."""
+    """What marking came to. statuses: lines by `AnswerStatus`. not_used: the first lines that hold no
+    answer to be marked, with the reason."""
 
     scores: list[Score] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -200,7 +200,7 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
     """Each line of the answers: where it is, where its question is, and digests of both lines, which decide
     its mark. A line without a known question says of itself where it stands, so that this decides, too."""
     attempts = array("I", bytes(array("I").itemsize * len(questions)))
-    answered = Seen()
+    answered = KeySet()
     none = True
     for file, path in enumerate(files):
         for line in lines_of(path, empty=True):
@@ -331,15 +331,15 @@ class _Marker:
         name, path = self._answers[file]
         raw = self._line(path, offset, known)
         if raw.isspace():
-            return _row(status=Status.EMPTY, reason=f"{name} line {number}: is empty")
+            return _row(status=AnswerStatus.EMPTY, reason=f"{name} line {number}: is empty")
         try:
             given = answer_in_line(raw)
         except ValueError as error:
-            return _row(status=Status.DAMAGED, reason=f"{name} line {number}: {error}")
+            return _row(status=AnswerStatus.DAMAGED, reason=f"{name} line {number}: {error}")
         row = _row(id=given.id, model=given.model, extra=given.extra)
         if asked_offset is None:
             reason = f"{name} line {number}: there is no question with the id {given.id!r}"
-            return row | _told(status=Status.UNKNOWN_QUESTION, reason=reason)
+            return row | _told(status=AnswerStatus.UNKNOWN_QUESTION, reason=reason)
         sample = self._sample(asked_offset, asked_known)
         if sample.id != given.id:  # their hashes are equal
             raise InputError(f"{name} line {number}: rename {given.id!r}: it is taken for {sample.id!r}.")
@@ -348,20 +348,20 @@ class _Marker:
         )
         if given.completion is None:
             reason = f"{name} line {number}: has no completion"
-            return row | _told(status=Status.NO_COMPLETION, reason=reason)
+            return row | _told(status=AnswerStatus.NO_COMPLETION, reason=reason)
         return row | self._marked(sample, given)
 
     def _marked(self, sample: Sample, given: Given) -> dict[str, Any]:
         assert given.completion is not None
         if self._blame is not None:
-            return _told(status=Status.HARNESS_ERROR, reason=self._blame)
+            return _told(status=AnswerStatus.HARNESS_ERROR, reason=self._blame)
         watch(_PATIENCE_S)
         try:
             found = mark(sample, given.completion, run=self._run, stop_reason=given.stop_reason)
         except _SandboxFailed as error:
-            return _told(status=Status.HARNESS_ERROR, reason=f"the sandbox failed: {error}")
+            return _told(status=AnswerStatus.HARNESS_ERROR, reason=f"the sandbox failed: {error}")
         return _told(
-            status=Status.MARKED,
+            status=AnswerStatus.MARKED,
             score=found.score,
             answer=found.answer,
             reason=found.reason,
@@ -425,10 +425,12 @@ def _describe(task: dict[str, Any]) -> Line:
     outcomes: Counter[str] = Counter()
     problems: dict[str, str] = {}
     for status, score in zip(*(table.column(name).to_pylist() for name in ("status", "score")), strict=True):
-        outcomes[("right" if score else "wrong") if status == Status.MARKED else status] += 1
-    if outcomes[Status.HARNESS_ERROR]:
+        outcomes[("right" if score else "wrong") if status == AnswerStatus.MARKED else status] += 1
+    if outcomes[AnswerStatus.HARNESS_ERROR]:
         ours = pq.read_table(
-            path, columns=["id", "attempt", "reason"], filters=[("status", "=", Status.HARNESS_ERROR.value)]
+            path,
+            columns=["id", "attempt", "reason"],
+            filters=[("status", "=", AnswerStatus.HARNESS_ERROR.value)],
         )
         problems = {f"{row['id']}#{row['attempt']}": row["reason"] for row in ours.to_pylist()[:_NAMED]}
     return {
@@ -452,7 +454,11 @@ _KEYS = ["question", "model", "cluster"]
 _READINGS = [reading.value for reading in Reading if reading is not Reading.ANSWERED]
 _SUMMED = ["n", "answers", "failed", "right", *_READINGS, *(f"sum_{name}" for name in MEASURED)]
 _MERGE_ROWS = 200_000
-_OF_QUESTIONS = [Status.MARKED.value, Status.HARNESS_ERROR.value, Status.NO_COMPLETION.value]
+_OF_QUESTIONS = [
+    AnswerStatus.MARKED.value,
+    AnswerStatus.HARNESS_ERROR.value,
+    AnswerStatus.NO_COMPLETION.value,
+]
 """Rows that have a question and a model."""
 
 
@@ -466,8 +472,11 @@ def _tell(paths: Sequence[Path], questions: Questions, found: Marks, *, samples:
         table = pq.read_table(path, columns=[*keys, "status", "score", "reading", *MEASURED])
         counted = Counter(table.column("status").to_pylist())
         found.statuses.update(counted)
-        if len(found.not_used) < _NAMED and counted.keys() - {Status.MARKED, Status.HARNESS_ERROR}:
-            used = [Status.MARKED.value, Status.HARNESS_ERROR.value]
+        if len(found.not_used) < _NAMED and counted.keys() - {
+            AnswerStatus.MARKED,
+            AnswerStatus.HARNESS_ERROR,
+        }:
+            used = [AnswerStatus.MARKED.value, AnswerStatus.HARNESS_ERROR.value]
             odd = pq.read_table(path, columns=["reason"], filters=[("status", "not in", used)])
             found.not_used += odd.column("reason").to_pylist()[: _NAMED - len(found.not_used)]
         told = table.filter(pc.is_in(table["status"], pa.array(_OF_QUESTIONS)))
@@ -485,7 +494,7 @@ def _ones(table: pa.Table, keys: Sequence[str]) -> pa.Table:
     columns = {name: table[name] for name in keys}
     marked = pc.is_valid(table["score"])
     columns["n"] = columns["answers"] = pc.cast(marked, pa.int64())
-    columns["failed"] = pc.cast(pc.equal(table["status"], Status.HARNESS_ERROR.value), pa.int64())
+    columns["failed"] = pc.cast(pc.equal(table["status"], AnswerStatus.HARNESS_ERROR.value), pa.int64())
     columns["right"] = pc.fill_null(table["score"], 0.0)
     for reading in _READINGS:
         columns[reading] = pc.cast(pc.fill_null(pc.equal(table["reading"], reading), False), pa.int64())

@@ -47,7 +47,7 @@ from deskcheck.ask.results.folder import (
     run_folder,
     write_samples,
 )
-from deskcheck.ask.results.results import Answered, Marked, Result, Usage, marked_of, result_of, usage_of
+from deskcheck.ask.results.results import AskProgress, Marked, Result, Usage, marked_of, result_of, usage_of
 from deskcheck.ask.results.statistics import Interval, paired_difference
 from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.scoring.running import by_running, check_runs
@@ -112,7 +112,7 @@ def ask(
     settings: AskSettings | None = None,
     display: Display = "none",
     note: Callable[[str], None] = lambda text: None,
-    progress: Callable[[Answered], None] = lambda answered: None,
+    progress: Callable[[AskProgress], None] = lambda answered: None,
 ) -> list[Result]:
     """Put questions about recordings to models and mark the answers: one result per question and model.
 
@@ -284,7 +284,7 @@ def _asked(
     truths: Mapping[str, GroundTruth] | None = None,
     display: Display,
     note: Callable[[str], None] = lambda text: None,
-    progress: Callable[[Answered], None] = lambda answered: None,
+    progress: Callable[[AskProgress], None] = lambda answered: None,
 ) -> list[Result]:
     """Ask in a run folder: a new one, or one in which the same was asked and not finished.
 
@@ -388,7 +388,7 @@ def _put(
     truths: Mapping[str, GroundTruth] | None,
     settings: AskSettings,
     display: Display,
-    progress: Callable[[Answered], None],
+    progress: Callable[[AskProgress], None],
 ) -> list[Result]:
     from deskcheck.ask.inspect.solvers import forget, remember, token_of
     from deskcheck.ask.inspect.tasks import asked as asked_task
@@ -471,7 +471,7 @@ def _inspected(
     total: int,
     generation: Generation,
     display: Display,
-    progress: Callable[[Answered], None],
+    progress: Callable[[AskProgress], None],
 ) -> "list[EvalLog]":
     """The logs of all tasks by all models, which are whole. What the logs of the folder hold is not asked
     again.

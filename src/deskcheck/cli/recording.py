@@ -75,22 +75,22 @@ def record(
 
     Exit status: 0 all is well, 1 nothing was recorded or some recordings differ from the reference tracer's,
     2 a wrong call or an error of ours, 130 interrupted."""
-    from deskcheck.recorder.record import Kind, kind_of
+    from deskcheck.recorder.record import SourceKind, kind_of
 
     if inputs_by is not None and not any(map(_LOOKS_FOR_INPUTS.match, sources)):
         raise InputError(f"--inputs-by {inputs_by}: goes with a source inputs:FILE.py.")
     kind = kind_of(sources)
     panel, settings = {
-        Kind.PROGRAMS: (PROGRAMS, replace(programs, limits=_with_wall_time(programs.limits))),
-        Kind.TESTS: (TESTS, replace(tests, limits=_with_wall_time(tests.limits))),
-        Kind.NOTEBOOKS: (NOTEBOOKS, notebooks),
+        SourceKind.PROGRAMS: (PROGRAMS, replace(programs, limits=_with_wall_time(programs.limits))),
+        SourceKind.TESTS: (TESTS, replace(tests, limits=_with_wall_time(tests.limits))),
+        SourceKind.NOTEBOOKS: (NOTEBOOKS, notebooks),
     }[kind]
     refuse_others(panel, WORK)
     if out is not None:
         _record_in_folder(sources, out, settings, work, inputs_by, as_json=as_json)
     elif work.in_shards:
         raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
-    elif kind is Kind.PROGRAMS:
+    elif kind is SourceKind.PROGRAMS:
         _record_and_show(sources, programs, as_json=as_json)
     else:
         raise InputError(f"{sources[0]}: recordings of {kind} need a folder: add --out FOLDER.")
@@ -140,12 +140,12 @@ def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
 
 def _status(done: Any) -> int:
     """The exit status of a recording."""
-    from deskcheck.recorder.record import Kind
+    from deskcheck.recorder.record import SourceKind
 
     summary = done.summary
-    if done.kind is Kind.TESTS:
+    if done.kind is SourceKind.TESTS:
         return 0
-    if done.kind is Kind.NOTEBOOKS:
+    if done.kind is SourceKind.NOTEBOOKS:
         return 1 if summary.problems else 0
     problems, there = (
         (summary.totals.problems, summary.totals.programs)
@@ -158,11 +158,11 @@ def _status(done: Any) -> int:
 
 
 def _print_done(done: Any, out: Path, *, in_shards: bool) -> None:
-    from deskcheck.recorder.record import Kind
+    from deskcheck.recorder.record import SourceKind
 
-    if done.kind is Kind.NOTEBOOKS:
+    if done.kind is SourceKind.NOTEBOOKS:
         _print_notebooks(done.summary, out)
-    elif done.kind is Kind.TESTS:
+    elif done.kind is SourceKind.TESTS:
         _print_suite(done.summary, out)
     elif in_shards:
         recorded = counted(done.summary.recorded, "program")

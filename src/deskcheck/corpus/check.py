@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{5,}")
 
 
 @dataclass(slots=True)
-class Report:
+class CheckReport:
     """What `check` found, by recording id.
 
     checked: how many recordings. wrong: where the recording is not what its source expects. cut:
@@ -51,9 +51,9 @@ class Report:
         return asdict(self)
 
 
-def check(recordings: Iterable[Recording], *, max_events: int = 10_000) -> Report:
+def check(recordings: Iterable[Recording], *, max_events: int = 10_000) -> CheckReport:
     """Look at every recording; states are compared in those of at most `max_events` events."""
-    report = Report()
+    report = CheckReport()
     for recording in recordings:
         report.checked += 1
         try:
@@ -65,7 +65,7 @@ def check(recordings: Iterable[Recording], *, max_events: int = 10_000) -> Repor
     return report
 
 
-def _look_at(recording: Recording, report: Report, max_events: int) -> None:
+def _look_at(recording: Recording, report: CheckReport, max_events: int) -> None:
     report.events += sum(len(trace) for trace in recording.traces)
     _check_rows(recording)
     why = disagreement(recording)
@@ -192,7 +192,7 @@ def _outside(state: State) -> str | None:
     return None
 
 
-def summary(report: Report) -> str:
+def summary(report: CheckReport) -> str:
     """The report as a few lines of text."""
     lines = [f"{report.checked} recordings, {report.events} events"]
     for what, found in (

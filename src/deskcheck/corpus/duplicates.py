@@ -25,7 +25,7 @@ from deskcheck.files import disk_errors, sync
 from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
 from deskcheck.recording.writer import ShardFile
-from deskcheck.scale.seen import Seen
+from deskcheck.scale.seen import KeySet
 
 LIST_NAME = "duplicates.parquet"
 SAME_RUN, SAME_PROGRAM, NEAR = "the same run", "the same program but for names", "a near copy"
@@ -135,7 +135,7 @@ class _Choice:
         self._firsts: list[str] = []
         """Ids of the first run of each program that is no copy, by the number that `NearCopies`
         gives."""
-        self._ids = Seen()
+        self._ids = KeySet()
 
     def keeps(self, row: dict[str, Any]) -> bool:
         self.result.recordings += 1

@@ -5,7 +5,14 @@ and says what it could not read and where.
 """
 
 from deskcheck.notation.claims import Claim, What, claims, untrue
-from deskcheck.notation.divergence import Agreement, Divergence, Step, Stop, compare_runs, compare_step
+from deskcheck.notation.divergence import (
+    Divergence,
+    JudgedStep,
+    RunAgreement,
+    Stop,
+    compare_runs,
+    compare_step,
+)
 from deskcheck.notation.forms.cwm import cwm_kept, cwm_prompt, cwm_text, parse_cwm
 from deskcheck.notation.forms.direct import ending
 from deskcheck.notation.forms.dynamic import state_text, transitions
@@ -17,15 +24,15 @@ from deskcheck.notation.state import Frame, Moment, moments
 
 __all__ = [
     "NOTATIONS",
-    "Agreement",
     "Claim",
     "Divergence",
     "Frame",
+    "JudgedStep",
     "Moment",
     "Notation",
     "Parsed",
+    "RunAgreement",
     "RunningTexts",
-    "Step",
     "Stop",
     "Unreadable",
     "What",

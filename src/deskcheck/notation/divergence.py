@@ -39,7 +39,7 @@ class Divergence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class JudgedStep:
     """One predicted state against the true one.
 
     place: kind of event, and function, file, line and call of every frame. values: variables, iterators,
@@ -56,7 +56,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class RunAgreement:
     """A predicted run against the true one.
 
     exact: states before the first divergence, all right: the longest exact run from the start. judged: exact,
@@ -72,17 +72,17 @@ class Agreement:
     first: Divergence | None
 
 
-def compare_step(predicted: Moment, true: Moment) -> Step:
+def compare_step(predicted: Moment, true: Moment) -> JudgedStep:
     """Whether a predicted state is the true one, its place and its values apart."""
     place = _place(predicted) == _place(true)
     if len(predicted.frames) != len(true.frames):
-        return Step(place, False)
+        return JudgedStep(place, False)
     if not place:
         predicted = _placed_as(predicted, true)
-    return Step(place, predicted == true)
+    return JudgedStep(place, predicted == true)
 
 
-def compare_runs(predicted: Iterable[Moment], true: Iterable[Moment], stop: Stop) -> Agreement:
+def compare_runs(predicted: Iterable[Moment], true: Iterable[Moment], stop: Stop) -> RunAgreement:
     """Predicted states, in order, against the true ones, up to the first that differs.
 
     The first of either is the first that was predicted: a state that the model was given is left out of both.
@@ -93,13 +93,13 @@ def compare_runs(predicted: Iterable[Moment], true: Iterable[Moment], stop: Stop
     for mine in ahead:
         theirs = next(end, None)
         if theirs is None:
-            return Agreement(
+            return RunAgreement(
                 exact=exact, judged=exact + 1, places=exact, values=exact, first=Divergence.NEXT_LINE
             )
         step = compare_step(mine, theirs)
         if not step.exact:
             first = Divergence.VALUE if step.place else Divergence.NEXT_LINE
-            return Agreement(
+            return RunAgreement(
                 exact=exact,
                 judged=exact + 1,
                 places=exact + step.place,
@@ -108,11 +108,11 @@ def compare_runs(predicted: Iterable[Moment], true: Iterable[Moment], stop: Stop
             )
         exact += 1
     if next(end, None) is None and stop is not Stop.UNREADABLE:
-        return Agreement(exact=exact, judged=exact, places=exact, values=exact, first=None)
+        return RunAgreement(exact=exact, judged=exact, places=exact, values=exact, first=None)
     if stop is Stop.BUDGET:
-        return Agreement(exact=exact, judged=exact, places=exact, values=exact, first=Divergence.BUDGET)
+        return RunAgreement(exact=exact, judged=exact, places=exact, values=exact, first=Divergence.BUDGET)
     first = Divergence.UNREADABLE if stop is Stop.UNREADABLE else Divergence.NEXT_LINE
-    return Agreement(exact=exact, judged=exact + 1, places=exact, values=exact, first=first)
+    return RunAgreement(exact=exact, judged=exact + 1, places=exact, values=exact, first=first)
 
 
 def _place(moment: Moment) -> tuple[object, ...]:

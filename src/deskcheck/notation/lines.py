@@ -25,7 +25,7 @@ from typing import Any
 
 from deskcheck.notation.claims import Claim
 from deskcheck.notation.state import BEGINS, ENDS, MODULE, VALUED, Frame, Moment, fields_of
-from deskcheck.notation.values import Objects, Reader, Unread, Writer, name_text, title_text
+from deskcheck.notation.values import Objects, Reader, Unread, ValueWriter, name_text, title_text
 from deskcheck.recording import Kind
 from deskcheck.recording.value import Content, Encoded
 
@@ -138,7 +138,7 @@ def event_head(moment: Moment, *, named: bool) -> str:
     return f"{word}{place_text(moment.running, named=named)}{instruction}"
 
 
-def event_tail(moment: Moment, writer: Writer) -> list[str]:
+def event_tail(moment: Moment, writer: ValueWriter) -> list[str]:
     """What it ends with: the event's value, what was printed, what was left out."""
     tail = [f"{ARROWS[moment.kind]} {writer.text(moment.value)}"] if moment.kind in VALUED else []
     if moment.output:

@@ -89,7 +89,7 @@ def title_text(name: str, reserved: frozenset[str] = _RESERVED) -> str:
 # -- writing -------------------------------------------------------------------------------------
 
 
-class Writer:
+class ValueWriter:
     """Writes the values of one state. objects: contents by identity. roots: all values of the state.
 
     labels: identity -> label. What has a label keeps it; objects that are met more than once get one when
@@ -807,7 +807,7 @@ _PLAIN = {
 
 def value_text(value: Encoded, objects: Mapping[int, Content]) -> str:
     """One value by itself. What it shares with others of its state is not told."""
-    writer = Writer(objects, [value], {})
+    writer = ValueWriter(objects, [value], {})
     writer.pending = set(writer.labelled)
     text = writer.text(value)
     return ", ".join([text, *writer.left()])

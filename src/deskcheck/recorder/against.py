@@ -22,7 +22,7 @@ from itertools import chain, islice
 from typing import IO, Any, TypeVar
 
 from deskcheck.errors import InputError
-from deskcheck.recording.agreement import Difference, first_difference
+from deskcheck.recording.agreement import TraceDifference, first_difference
 from deskcheck.recording.block import rows
 from deskcheck.recording.compare import save, saved
 from deskcheck.recording.outcome import Outcome
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Agreement:
+class ReferenceAgreement:
     """What came of it. recordings: in the folder. drawn: recorded again. compared: of those, how
     many could be compared; partly: of these, how many as far as a limit let both runs go. events:
     that were compared, up to the first that differs. different: recording id -> where the two first
@@ -57,7 +57,7 @@ class Agreement:
     compared: int = 0
     partly: int = 0
     events: int = 0
-    different: dict[str, Difference] = field(default_factory=dict)
+    different: dict[str, TraceDifference] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def against_reference(
     workers: int = 1,
     confinement: Confinement | None = None,
     progress: Callable[[str], None] = lambda id_: None,
-) -> Agreement:
+) -> ReferenceAgreement:
     """Record a share of these again by the reference tracer, and compare.
 
     share: of those that can be compared, at least one, and no more than `most`; drawn by `seed`,
@@ -92,7 +92,7 @@ def against_reference(
     """
     if not 0 < share <= 1:
         raise ValueError(f"share={share} must be more than 0 and at most 1")
-    found = Agreement(len(recordings), seed)
+    found = ReferenceAgreement(len(recordings), seed)
     fit = list(_fit(recordings, found.left_out))
     count = min(len(fit), max(1, round(share * len(fit))), len(fit) if most is None else most)
     drawn = sorted(random.Random(seed).sample(range(len(fit)), count))
@@ -207,11 +207,11 @@ class _Compared:
     id: str
     events: int = 0
     partly: bool = False
-    difference: Difference | None = None
+    difference: TraceDifference | None = None
     left_out: str | None = None
 
 
-def _count(found: Agreement, one: _Compared) -> None:
+def _count(found: ReferenceAgreement, one: _Compared) -> None:
     if one.left_out is not None:
         found.left_out[one.left_out] += 1
         return
@@ -280,7 +280,7 @@ class _Thread:
 
 def _difference(
     recording: Recording, ending: Ending, spool: IO[bytes], partly: bool
-) -> tuple[Difference | None, int]:
+) -> tuple[TraceDifference | None, int]:
     """Where the two first differ, and how many events of the recording were compared."""
     events = 0
     for trace in recording.traces:
@@ -295,5 +295,5 @@ def _difference(
     for name in _ENDING:
         one, other = getattr(ending, name), getattr(recording.ending, name)
         if one != other:
-            return Difference(events, name, str(one)[:300], str(other)[:300]), events
+            return TraceDifference(events, name, str(one)[:300], str(other)[:300]), events
     return None, events

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from deskcheck.errors import InputError
 from deskcheck.files import sync
-from deskcheck.recorder.programs import Recorder
+from deskcheck.recorder.programs import ProgramRecorder
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
@@ -153,15 +153,15 @@ def _record_one(program: Program, writer: Writer, settings: RecordSettings, task
     _recorder(settings).record(program, writer)
 
 
-_recorders: dict[str, Recorder] = {}
+_recorders: dict[str, ProgramRecorder] = {}
 
 
-def _recorder(settings: RecordSettings) -> Recorder:
+def _recorder(settings: RecordSettings) -> ProgramRecorder:
     """The recorder of this process, kept for the next shard."""
     key = json.dumps(settings.to_dict(), sort_keys=True)
     if key not in _recorders:
         close_recorders()
-        recorder = Recorder(settings)
+        recorder = ProgramRecorder(settings)
         recorder.__enter__()
         _recorders[key] = recorder
     return _recorders[key]

@@ -34,7 +34,7 @@ HASH_SEEDS = (0, 1)
 
 
 @dataclass(slots=True)
-class Summary:
+class RecordSummary:
     """What `record_programs` did.
 
     recorded: new recordings. skipped: programs that the folder already held. by_outcome: how many of the new
@@ -64,7 +64,7 @@ class Recorded(NamedTuple):
     why: dict[Cause, str]
 
 
-class Recorder:
+class ProgramRecorder:
     """A sandbox that records programs, each into the writer that it is given. Threads may share it.
 
         with Recorder(settings) as recorder, Writer(folder) as writer:
@@ -189,7 +189,7 @@ def record_programs(
     workers: int = 2,
     progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
     note: Callable[[str], None] = _log.warning,
-) -> Summary:
+) -> RecordSummary:
     """Record every program that the folder does not hold yet.
 
     workers: programs that run at once; they are taken from the iterable as workers get free. progress: called
@@ -199,11 +199,11 @@ def record_programs(
     An interrupt or an error in the iterable closes the folder properly: everything finished is
     kept and will not be recorded again.
     """
-    summary = Summary()
+    summary = RecordSummary()
     seen: set[str] = set()
     settings = settings or RecordSettings()
     with (
-        Recorder(settings, workers=workers) as recorder,
+        ProgramRecorder(settings, workers=workers) as recorder,
         Writer(folder) as writer,
         ThreadPoolExecutor(workers, "deskcheck-record") as pool,
     ):

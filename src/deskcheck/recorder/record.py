@@ -18,8 +18,8 @@ from deskcheck.tracer import tracer_class
 
 if TYPE_CHECKING:
     from deskcheck.notebook.kernel.record import Summary as NotebookSummary
-    from deskcheck.recorder.against import Agreement
-    from deskcheck.recorder.programs import Summary
+    from deskcheck.recorder.against import ReferenceAgreement
+    from deskcheck.recorder.programs import RecordSummary
     from deskcheck.recorder.suite import SuiteSummary
     from deskcheck.scale import JobSummary
     from deskcheck.scale.spread import Spread
@@ -33,7 +33,7 @@ _MANY, _SOME = 1000, 20
 """Of more new recordings than the first, so many are recorded again by the reference tracer."""
 
 
-class Kind(StrEnum):
+class SourceKind(StrEnum):
     """What sources name. Sources of two kinds are not recorded together."""
 
     PROGRAMS = "programs"
@@ -46,33 +46,33 @@ class Done:
     """What `record` did: what it says of the recordings, and how some of them compare with the reference
     tracer, where they were compared."""
 
-    kind: Kind
-    summary: "Summary | SuiteSummary | JobSummary | NotebookSummary"
-    agreement: "Agreement | None" = None
+    kind: SourceKind
+    summary: "RecordSummary | SuiteSummary | JobSummary | NotebookSummary"
+    agreement: "ReferenceAgreement | None" = None
 
     def to_dict(self) -> dict[str, Any]:
         told = self.summary.to_dict()
         return told if self.agreement is None else told | {"against_reference": self.agreement.to_dict()}
 
 
-def kind_of(sources: Sequence[str]) -> Kind:
+def kind_of(sources: Sequence[str]) -> SourceKind:
     """Raises InputError for sources of two kinds, and for tests of two projects."""
     found = {source: _kind(source) for source in sources}
     kinds = {*found.values()}
-    if Kind.NOTEBOOKS in kinds and len(kinds) > 1:
-        other = next(source for source, kind in found.items() if kind is not Kind.NOTEBOOKS)
+    if SourceKind.NOTEBOOKS in kinds and len(kinds) > 1:
+        other = next(source for source, kind in found.items() if kind is not SourceKind.NOTEBOOKS)
         raise InputError(f"{other}: is no notebook, and those are recorded by themselves.")
-    if Kind.TESTS in kinds and len(sources) > 1:
+    if SourceKind.TESTS in kinds and len(sources) > 1:
         raise InputError(
             f"{sources[0]}: the tests of a project are recorded by themselves: name one pytest:PATH."
         )
-    return kinds.pop() if kinds else Kind.PROGRAMS
+    return kinds.pop() if kinds else SourceKind.PROGRAMS
 
 
-def _kind(source: str) -> Kind:
+def _kind(source: str) -> SourceKind:
     if source.endswith(".ipynb") or source.startswith(PREFIXES):
-        return Kind.NOTEBOOKS
-    return Kind.TESTS if source.startswith(TESTS) else Kind.PROGRAMS
+        return SourceKind.NOTEBOOKS
+    return SourceKind.TESTS if source.startswith(TESTS) else SourceKind.PROGRAMS
 
 
 def record(
@@ -104,14 +104,14 @@ def record(
 
     kind = kind_of(sources)
     spread = spread or Spread()
-    if kind is not Kind.PROGRAMS and spread.in_shards:
+    if kind is not SourceKind.PROGRAMS and spread.in_shards:
         raise InputError(
             f"{sources[0]}: --shards, --on, --ray-address and --replace are for programs, "
             "not for notebooks and pytest."
         )
-    if kind is Kind.NOTEBOOKS:
+    if kind is SourceKind.NOTEBOOKS:
         return Done(kind, _notebooks(sources, Path(out), _of(NotebookSettings, settings), spread, progress))
-    if kind is Kind.TESTS:
+    if kind is SourceKind.TESTS:
         return Done(kind, _tests(sources[0], Path(out), _of(SuiteSettings, settings), spread, progress))
     return _programs(
         programs_of(sources, propose=propose, note=note),
@@ -144,7 +144,7 @@ def _programs(
 ) -> Done:
     from deskcheck.recorder.programs import SLOW, record_programs
 
-    summary: Summary | JobSummary
+    summary: RecordSummary | JobSummary
     if spread.in_shards:
         from deskcheck.recorder.job import record_job
         from deskcheck.scale.plan import SIZE
@@ -169,10 +169,10 @@ def _programs(
             progress=lambda program, ending: progress(program.id),
             note=note,
         )
-    return Done(Kind.PROGRAMS, summary, _compare_some(summary.recorded, out, spread.workers, progress))
+    return Done(SourceKind.PROGRAMS, summary, _compare_some(summary.recorded, out, spread.workers, progress))
 
 
-def _compare_some(new: int, out: Path, workers: int, progress: Advance) -> "Agreement | None":
+def _compare_some(new: int, out: Path, workers: int, progress: Advance) -> "ReferenceAgreement | None":
     """What `against_reference` finds of some recordings, where many were made. None where they were not, or
     by the reference itself."""
     from deskcheck.recorder.against import REFERENCE, against_reference

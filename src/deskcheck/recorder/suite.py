@@ -35,7 +35,7 @@ from deskcheck.corpus.sources import TESTS
 from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
 from deskcheck.recorder.kept import SETTINGS, Kept
-from deskcheck.recorder.programs import HASH_SEEDS, Summary
+from deskcheck.recorder.programs import HASH_SEEDS, RecordSummary
 from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Outcome, Program
@@ -46,7 +46,7 @@ from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.sandbox import Sandbox
-from deskcheck.sandbox.suite import Call, Observed, Pace, Suite, observe
+from deskcheck.sandbox.suite import Call, Observed, Pace, TestSuite, observe
 from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
@@ -65,7 +65,7 @@ _POOL = 2
 paths."""
 
 
-def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None = None) -> Suite:
+def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None = None) -> TestSuite:
     """The tests that ``pytest:PATH`` means: a project's folder, a folder or file of tests, or one
     test.
 
@@ -88,7 +88,7 @@ def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None 
         found = shutil.which(python) or ""
         if not found:
             raise InputError(f"--python {python}: is no program that can be started.")
-    return Suite(
+    return TestSuite(
         arguments=(f"{path}{colons}{test}",),
         root=root,
         packages=tuple(packages),
@@ -148,8 +148,8 @@ def _id(call: Call) -> str:
 
 
 @dataclass(slots=True)
-class SuiteSummary(Summary):
-    """What `record_suite` did, besides what a `Summary` says.
+class SuiteSummary(RecordSummary):
+    """What `record_suite` did, besides what a `RecordSummary` says.
 
     ended: how the tests ended, as ``passed`` or ``failed``; no error of ours. tests: outcome -> how
     many. otherwise: tests with another outcome when they are watched than when they are not (or
@@ -183,7 +183,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def record_suite(
-    suite: Suite,
+    suite: TestSuite,
     folder: str | Path,
     settings: SuiteSettings | None = None,
     *,
@@ -303,7 +303,7 @@ def _summary(observed: Observed, chosen: list[Call], otherwise: dict[str, str]) 
     )
 
 
-def _nothing(suite: Suite, observed: Observed) -> str:
+def _nothing(suite: TestSuite, observed: Observed) -> str:
     """Why there is no recording, and what to do."""
     asked = f"{TESTS}{suite.arguments[0]}"
     tail = observed.output.read_text("utf-8", "replace").strip()[-1500:]
@@ -334,7 +334,7 @@ class _Checked:
 
 @dataclass(kw_only=True)
 class _Recorder:
-    suite: Suite
+    suite: TestSuite
     limits: Limits
     trace_limits: TraceLimits
     workers: int

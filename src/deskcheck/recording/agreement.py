@@ -25,7 +25,7 @@ _SEEN_TO_DIE = frozenset({"set", "function", "class", "generator"})
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TraceDifference:
     """Where two traces first differ. event: its index. field: a column of the event, or which part of the
     state (``locals of frame 2.x``); ``event`` where one trace ends before it. one, two: what they say there,
     of long values what surrounds the difference."""
@@ -43,13 +43,13 @@ class Different(Exception):
     """What differs. `where` says it in parts."""
 
     def __init__(self, event: int, field: str, one: object, two: object) -> None:
-        self.where = Difference(event, field, *_around(str(one), str(two)))
+        self.where = TraceDifference(event, field, *_around(str(one), str(two)))
         super().__init__(str(self.where))
 
 
 def first_difference(
     reference: Iterable[Row], other: Iterable[Row], *, may_end: bool = False, may_split: bool = False
-) -> Difference | None:
+) -> TraceDifference | None:
     """Where a thread's trace by the reference and another of the same run first tell something else; None if
     they tell the same. Both are gone through several times, so neither is an iterator.
 
@@ -69,7 +69,9 @@ def first_difference(
     if not may_end:
         for at, (x, y) in enumerate(itertools.zip_longest(reference, other)):
             if x is None or y is None:
-                return Difference(at, "event", *("has ended" if row is None else row.kind for row in (x, y)))
+                return TraceDifference(
+                    at, "event", *("has ended" if row is None else row.kind for row in (x, y))
+                )
     return None
 
 

@@ -100,8 +100,8 @@ class Recordings:
         self.unreadable: tuple[str, ...] = ()
         """What is wrong with recordings that were left out until now: their row cannot be read."""
         self._cache = Cache()
-        self._shards: list[Shard] = []
-        self._places: dict[str, tuple[Shard, int]] | None = None
+        self._shards: list[ShardReader] = []
+        self._places: dict[str, tuple[ShardReader, int]] | None = None
         if not self.folder.is_dir():
             what = "does not exist"
             if self.folder.exists() and self.folder.suffix == ".parquet":
@@ -139,7 +139,7 @@ class Recordings:
             in_order = [name for name in in_order if name in shards]
         for name in in_order:
             try:
-                self._shards.append(Shard(self.folder, name, self._cache))
+                self._shards.append(ShardReader(self.folder, name, self._cache))
             except _TruncatedShard as error:
                 if not allow_truncated:
                     raise
@@ -239,9 +239,9 @@ class Recordings:
             else ""
         )
 
-    def _index(self) -> dict[str, tuple["Shard", int]]:
+    def _index(self) -> dict[str, tuple["ShardReader", int]]:
         if self._places is None:
-            places: dict[str, tuple[Shard, int]] = {}
+            places: dict[str, tuple[ShardReader, int]] = {}
             for shard in self._shards:
                 for row, id_ in enumerate(shard.ids()):
                     if id_ in places:
@@ -420,7 +420,7 @@ class ParquetFile:
         return [value for (value,) in self.columns([name])]
 
 
-class Shard:
+class ShardReader:
     """The two files of one number or hash."""
 
     def __init__(self, folder: Path, name: int | str, cache: Cache) -> None:
@@ -455,7 +455,7 @@ class Shard:
             shard, first, _ = found
             return itertools.islice(shard.columns(names), first, first + len(self))
 
-    def _elsewhere(self) -> "tuple[Shard, int, int] | None":
+    def _elsewhere(self) -> "tuple[ShardReader, int, int] | None":
         """The shard that this one has become part of: with which recording and event of it it begins."""
         before: set[str] | None = None
         while (names := steady_names(self._folder)["recordings"]) != before:
@@ -464,7 +464,7 @@ class Shard:
                 if len(name) < HASH_CHARS or name == self.name:
                     continue
                 try:
-                    shard = Shard(self._folder, name, self._cache)
+                    shard = ShardReader(self._folder, name, self._cache)
                 except _TruncatedShard:  # that one is elsewhere by now
                     continue
                 if self.name in shard.of:

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import FolderLock, disk_errors, sync
 from deskcheck.recording.program import Program
-from deskcheck.recording.reader import Cache, ParquetFile, Shard, shard_names
+from deskcheck.recording.reader import Cache, ParquetFile, ShardReader, shard_names
 from deskcheck.recording.schema import (
     DICTIONARY,
     ENCODING,
@@ -199,7 +199,7 @@ class Writer:
         numbers = {table: {int(name) for name in names} for table, names in found.items()}
         self._number = max(numbers["recordings"] | numbers["events"], default=-1) + 1
         for number in sorted(numbers["recordings"]):
-            self._done.update(dict.fromkeys(Shard(self.folder, number, cache).ids()))
+            self._done.update(dict.fromkeys(ShardReader(self.folder, number, cache).ids()))
         waiting: dict[str, Finished] = {}
         for path in sorted(self._spool_folder.glob("*.json")):
             finished = read_finished(path)

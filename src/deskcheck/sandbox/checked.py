@@ -15,7 +15,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox.inside.calling import NotCompared
-from deskcheck.sandbox.process import Cancelled, Run
+from deskcheck.sandbox.process import Cancelled, ProcessRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Checked:
         return Program(id=f"{self.program.id}:check", code=self.check, filename="check.py")
 
 
-def mark(answering: Run, checking: Run, cancelled: Callable[[], bool]) -> Ending:
+def mark(answering: ProcessRun, checking: ProcessRun, cancelled: Callable[[], bool]) -> Ending:
     """Have a check call a program until one of them ends. The program's ending, marked.
 
     `Outcome.RETURNED`: the check passed. `Outcome.WRONG`: it did not. `Outcome.NOT_COMPARED`: an argument or
@@ -90,7 +90,7 @@ def mark(answering: Run, checking: Run, cancelled: Callable[[], bool]) -> Ending
             return _marked(answer, check, checking)
 
 
-def _marked(answer: Ending, check: Ending, checking: Run) -> Ending:
+def _marked(answer: Ending, check: Ending, checking: ProcessRun) -> Ending:
     if checking.stopped is not None and checking.stopped[1] == "the program is gone":
         if answer.outcome is Outcome.RETURNED:
             return replace(answer, outcome=Outcome.WRONG, detail="it ended before the check was over")

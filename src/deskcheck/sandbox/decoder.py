@@ -369,7 +369,7 @@ def suite_receiver(key: bytes) -> Receiver:
     return Receiver(key, lambda begins: SUITE_BYTES)
 
 
-class Told(NamedTuple):
+class SuiteMessage(NamedTuple):
     """A message of a test suite: its kind, what it says, and where its blocks of events begin."""
 
     kind: str
@@ -377,7 +377,7 @@ class Told(NamedTuple):
     begins: int
 
 
-def suite_message(message: bytes | bytearray, *, by_us: bool = False) -> Told:
+def suite_message(message: bytes | bytearray, *, by_us: bool = False) -> SuiteMessage:
     """A message of the process of a test suite, whose blocks of events are right. Raises Forged.
 
     by_us: it may also be one of those that the caller adds, and its events have been looked at.
@@ -400,7 +400,7 @@ def suite_message(message: bytes | bytearray, *, by_us: bool = False) -> Told:
                 checker.block(block)
             except (ValueError, OverflowError) as error:
                 raise Forged(f"events that are none: {error}") from None
-    return Told(kind, facts, begins)
+    return SuiteMessage(kind, facts, begins)
 
 
 def blocks(data: bytes | bytearray) -> list[bytes]:

@@ -22,7 +22,7 @@ from deskcheck.sandbox.server import NOT_COUNTED
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class ConfinementLayer:
     """One thing that confines programs. there: whether it works here; missing: what that would mean."""
 
     name: str
@@ -38,14 +38,14 @@ _CONFINED = (Confinement.STRICT, Confinement.STANDARD)
 _STRICT = (Confinement.STRICT,)
 
 
-def layers() -> list[Layer]:
+def layers() -> list[ConfinementLayer]:
     """Every layer, tried out in processes of their own."""
     abi = _landlock.abi()
     own_user = server.own_user(os.getpid()) is not None
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return [
-        Layer("rlimits", True, f"open files up to {hard}", "", _ALL),
-        Layer(
+        ConfinementLayer("rlimits", True, f"open files up to {hard}", "", _ALL),
+        ConfinementLayer(
             "own user",
             own_user,
             "programs run as a user that nobody else is"
@@ -61,7 +61,7 @@ def layers() -> list[Layer]:
             "programs reach every system call: sockets, ptrace, new namespaces",
             _CONFINED,
         ),
-        Layer(
+        ConfinementLayer(
             "Landlock",
             abi > 0,
             _landlock_found(abi),
@@ -96,7 +96,7 @@ def _landlock_found(abi: int) -> str:
     return f"ABI {abi}" + ("" if abi >= 6 else ": no confinement of signals, a second filter does that")
 
 
-def _control_groups() -> Layer:
+def _control_groups() -> ConfinementLayer:
     try:
         counted = cgroup.places()
     except cgroup.Unavailable as error:
@@ -107,7 +107,7 @@ def _control_groups() -> Layer:
         found = ", ".join(f"{what} (version {place.version})" for what, place in counted.items())
         found += "".join(f"; no {what}" for what in cgroup.COUNTED if what not in counted)
     missing = "; ".join(text for what, text in NOT_COUNTED.items() if what not in counted)
-    return Layer("control groups", there, found, missing, _ALL)
+    return ConfinementLayer("control groups", there, found, missing, _ALL)
 
 
 _UNSHARE = """
@@ -123,7 +123,9 @@ _NAMESPACES = (
 )
 
 
-def _tried(name: str, code: str, found: str, missing: str, levels: tuple[Confinement, ...]) -> Layer:
+def _tried(
+    name: str, code: str, found: str, missing: str, levels: tuple[Confinement, ...]
+) -> ConfinementLayer:
     """A layer that is there if our own code can put a fresh process under it."""
     paths = os.pathsep.join(path for path in sys.path if path)
     ran = subprocess.run(
@@ -137,7 +139,7 @@ def _tried(name: str, code: str, found: str, missing: str, levels: tuple[Confine
     )
     there = ran.returncode == 0
     said = ran.stderr.strip().splitlines() or [f"status {ran.returncode}"]
-    return Layer(name, there, found if there else said[-1], missing, levels)
+    return ConfinementLayer(name, there, found if there else said[-1], missing, levels)
 
 
 def refusals() -> dict[Confinement, str]:

@@ -27,7 +27,7 @@ from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.inside.channel import CALL_BYTES, KEY_BYTES, TooLong
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.linux import processes as _processes
-from deskcheck.sandbox.server import Report, Server, ServerLost
+from deskcheck.sandbox.server import Server, ServerLost, ServerReport
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
 _CHUNK_BYTES = 1 << 16
@@ -49,7 +49,7 @@ class Cancelled(SandboxError):
     """The caller no longer wants the run."""
 
 
-class Run:
+class ProcessRun:
     """The caller's side of one run under a server, from its start to its ending.
 
     Call `read` with each descriptor of `descriptors` as it becomes readable, and `finish` when the server's
@@ -270,7 +270,7 @@ class Run:
                 case "ask" | "answer":
                     self.forward(content)
 
-    def _ending(self, report: Report, wall_s: float) -> Ending:
+    def _ending(self, report: ServerReport, wall_s: float) -> Ending:
         outcome, detail = self._verdict(report)
         end = self.end or {}
         facts: dict[str, Any] = {}
@@ -302,7 +302,7 @@ class Run:
         environment = self.server.profile.environment
         return versions(imported) if environment is None else environment.versions(imported)
 
-    def _verdict(self, report: Report) -> tuple[Outcome, str]:
+    def _verdict(self, report: ServerReport) -> tuple[Outcome, str]:
         """Outcome and detail, from what the program cannot write."""
         status = report.status
         if self.stopped is not None:
@@ -329,7 +329,7 @@ class Run:
         return Outcome.EXITED, f"status {status}, without a word"
 
 
-def limit_met(report: Report, limits: Limits) -> tuple[Outcome, str] | None:
+def limit_met(report: ServerReport, limits: Limits) -> tuple[Outcome, str] | None:
     """The outcome and its detail where a program met one of the limits that the server watches."""
     killed = report.status == -signal.SIGKILL and report.cpu_s >= limits.cpu_s * 0.95
     beyond = report.stopped == _processes.NOTHING and report.cpu_s > limits.cpu_s  # between two looks
@@ -349,7 +349,7 @@ def beyond_wall_time(limits: Limits) -> tuple[Outcome, str]:
     )
 
 
-def follow(run: Run, cancelled: Callable[[], bool]) -> Ending:
+def follow(run: ProcessRun, cancelled: Callable[[], bool]) -> Ending:
     """Be there for one run until it ends. Raises Cancelled, ServerLost; the run is closed either way."""
     connection = run.server.connection.fileno()
     poll = select.poll()

@@ -19,7 +19,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.environments import BuiltEnvironment, find
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.process import Run, Sink, follow
+from deskcheck.sandbox.process import ProcessRun, Sink, follow
 from deskcheck.sandbox.server import Profile, Server, ServerLost
 from deskcheck.sandbox.session import Session
 from deskcheck.tracer.limits import Granularity, TraceLimits
@@ -166,7 +166,7 @@ class Sandbox:
         for _ in range(self.tries):
             try:
                 with self._server(profile) as server:
-                    run = Run(
+                    run = ProcessRun(
                         program,
                         server,
                         limits=limits or self.limits,
@@ -230,13 +230,13 @@ class Sandbox:
                 try:
                     servers.append(self._take(profile))
                     servers.append(self._take(self._profile(None, self.hash_seed)))
-                    answering = Run(
+                    answering = ProcessRun(
                         checked.program, servers[0], limits=bounds, fixed=self.fixed, answers=True
                     )
                     stack.callback(answering.close)
                     # It mostly waits for the program, whose own limits decide how long.
                     patient = replace(bounds, wall_s=10 * bounds.wall_s)
-                    checking = Run(checked.checking, servers[1], limits=patient, calls=checked.names)
+                    checking = ProcessRun(checked.checking, servers[1], limits=patient, calls=checked.names)
                     stack.callback(checking.close)
                     ending = mark(answering, checking, lambda: self._closed.is_set() or cancelled())
                 except ServerLost as error:
@@ -392,7 +392,7 @@ class _Place:
     number: int
     program: Program
     attempts: int
-    run: Run
+    run: ProcessRun
 
 
 class _Stream:
@@ -404,7 +404,7 @@ class _Stream:
         self.ordered = ordered
         self.running: dict[int, _Place] = {}
         """By the descriptor of the server's connection."""
-        self.owner: dict[int, Run] = {}
+        self.owner: dict[int, ProcessRun] = {}
         """By the descriptors of what programs write to."""
         self.done: dict[int, Result] = {}
         self.taken = 0
@@ -462,7 +462,7 @@ class _Stream:
             self._again(number, program, attempts, str(error))
             return
         try:
-            run = Run(program, server, limits=sandbox.limits, fixed=sandbox.fixed)
+            run = ProcessRun(program, server, limits=sandbox.limits, fixed=sandbox.fixed)
         except ServerLost as error:
             server.close()
             self._again(number, program, attempts, str(error))

@@ -96,7 +96,7 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ServerReport:
     """What a server says of a program: `stopped` as in `_server`, the exit status of its process, the CPU
     time of all its processes."""
 
@@ -150,7 +150,7 @@ class Server:
             os.close(self._lock)
             raise SandboxError(f"cannot start {python}: {error}") from error
         self.facts: dict[str, Any] | None = None
-        self.group: cgroup.Group | None = None
+        self.group: cgroup.ControlGroup | None = None
         self.mark = orphans.new_mark(self.process.pid)
         self._killed_before = 0
         try:
@@ -162,7 +162,7 @@ class Server:
     def _set_up(self) -> None:
         profile = self.profile
         try:
-            self.group = cgroup.Group()
+            self.group = cgroup.ControlGroup()
             self.group.add(self.process.pid)  # it waits for what is sent below, and has forked nothing
         except (cgroup.Unavailable, OSError):
             # Not there, or gone with the process: the limits on each process stand alone (`layers`).
@@ -322,7 +322,7 @@ class Server:
         except OSError:
             return  # then the server has ended: whoever waits for the report sees it
 
-    def report(self) -> "Report | float":
+    def report(self) -> "ServerReport | float":
         """How the program ended; or how many seconds more of wall time it is due. Raises ServerLost."""
         try:
             data = self.connection.recv(64)
@@ -334,7 +334,7 @@ class Server:
         if len(data) != _server.REPORT.size:
             raise ServerLost("the fork server ended while a program ran")
         stopped, status, cpu_s, peak_kib = _server.REPORT.unpack(data)
-        return Report(stopped, os.waitstatus_to_exitcode(status), cpu_s, peak_kib)
+        return ServerReport(stopped, os.waitstatus_to_exitcode(status), cpu_s, peak_kib)
 
     def close(self) -> None:
         """End the server and whatever runs under it."""

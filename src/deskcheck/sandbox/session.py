@@ -40,7 +40,7 @@ from deskcheck.sandbox.inside.channel import KEY_BYTES
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.linux import processes as _processes
 from deskcheck.sandbox.process import Cancelled, beyond_wall_time, limit_met, signal_name, text
-from deskcheck.sandbox.server import Report, Server, ServerLost
+from deskcheck.sandbox.server import Server, ServerLost, ServerReport
 from deskcheck.tracer import tracer_class
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
@@ -123,7 +123,7 @@ class _Said:
 
     end: dict[str, Any] | None
     over: bool
-    report: Report | None
+    report: ServerReport | None
     files: Files
     stopped: tuple[Outcome, str] | None
     cut: str | None
@@ -616,7 +616,7 @@ class _Exchange:
         return _Said(
             end=self.end,
             over=bool(answer["over"]),
-            report=None if status is None else Report(answer["stopped"], status, cpu_s, 0),
+            report=None if status is None else ServerReport(answer["stopped"], status, cpu_s, 0),
             files=Files(
                 created=tuple(files["created"]),
                 changed=tuple(files["changed"]),

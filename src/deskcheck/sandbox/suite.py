@@ -53,7 +53,7 @@ _Place = tuple[str, str, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class TestSuite:
     """Tests to be run, and whose functions are observed.
 
     arguments: what pytest is to run. root: the folder that it runs in, whose code is the project's
@@ -132,7 +132,7 @@ class Observed:
 
 @contextmanager
 def observe(
-    suite: Suite,
+    suite: TestSuite,
     *,
     most: int,
     budget: int,
@@ -195,7 +195,7 @@ class _Run:
 
     def __init__(
         self,
-        suite: Suite,
+        suite: TestSuite,
         observed: Observed,
         mask: EnvironmentMask | None,
         progress: Callable[[int, int, int], None],

@@ -31,7 +31,7 @@ from deskcheck.sandbox.environments import find
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import processes as _processes
 from deskcheck.sandbox.process import Cancelled
-from deskcheck.sandbox.server import Profile, Report, Server, ServerLost
+from deskcheck.sandbox.server import Profile, Server, ServerLost, ServerReport
 
 _CHUNK_BYTES = 1 << 16
 _LOOK_MS = 50
@@ -245,7 +245,7 @@ class _Request:
             poll.register(descriptor, select.POLLIN)
         given_up = False
         deadline = self.started + self.limits.wall_s
-        ended: Report | None = None
+        ended: ServerReport | None = None
         while ended is None:
             left_ms = 1000 * (deadline - time.monotonic())
             ready = {descriptor for descriptor, _ in poll.poll(min(max(left_ms, 1), _LOOK_MS))}
@@ -255,7 +255,7 @@ class _Request:
                     self._drop(descriptor)
             if connection in ready:
                 report = self.server.report()
-                if isinstance(report, Report):
+                if isinstance(report, ServerReport):
                     ended = report
                     break
             if not given_up and cancelled():
@@ -299,7 +299,7 @@ class _Request:
             self.stopped, self.stopped_at = (outcome, why), time.monotonic()
             self.server.kill()
 
-    def _completed(self, report: Report) -> Completed:
+    def _completed(self, report: ServerReport) -> Completed:
         stdout, stderr, refusal = (bytes(self.written[descriptor]) for descriptor in self.ends)
         limits, status = self.limits, report.status
         if self.stopped is not None:

@@ -16,11 +16,11 @@ from deskcheck.lazy import lazily
 __all__ = [
     "Item",
     "Job",
+    "JobStatus",
     "JobSummary",
     "LocalPool",
     "Progress",
     "Runner",
-    "Status",
     "run_job",
 ]
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
     from deskcheck.scale.plan import Item, Job
     from deskcheck.scale.pool import LocalPool
-    from deskcheck.scale.status import Status
+    from deskcheck.scale.status import JobStatus
 
 __getattr__, __dir__ = lazily(
     __name__,
@@ -36,6 +36,6 @@ __getattr__, __dir__ = lazily(
         "job": ("JobSummary", "Progress", "Runner", "run_job"),
         "plan": ("Item", "Job"),
         "pool": ("LocalPool",),
-        "status": ("Status",),
+        "status": ("JobStatus",),
     },
 )

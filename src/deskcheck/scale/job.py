@@ -31,7 +31,7 @@ _SLICE_S = 0.05
 _LOOKED_INTO = 64
 
 
-class Answer(NamedTuple):
+class TaskAnswer(NamedTuple):
     """What became of a task. One of: done, what it gives; refused, why the job cannot go on; death, how the
     process that had it ended, or failed."""
 
@@ -51,7 +51,7 @@ class Runner(Protocol):
     def submit(self, number: int, task: dict[str, Any]) -> None:
         """Take a task, under a number that its answer has too."""
 
-    def wait(self, timeout_s: float) -> list[Answer]:
+    def wait(self, timeout_s: float) -> list[TaskAnswer]:
         """Answers that have come; an empty list if none does in time."""
 
     def close(self, *, kill: bool) -> None:
@@ -311,7 +311,7 @@ class _Driver:
         self.runner.submit(self.number, task)
         self.number += 1
 
-    def _take(self, work: _Work, answer: Answer) -> None:
+    def _take(self, work: _Work, answer: TaskAnswer) -> None:
         if answer.refused is not None:
             raise answer.refused
         if answer.death is not None:

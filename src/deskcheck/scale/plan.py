@@ -21,7 +21,7 @@ from deskcheck.errors import InputError, RecordingError
 from deskcheck.recording.schema import COMPACTING_NAME
 from deskcheck.scale.manifest import Line, changed_files, claims, parts_of, read_manifest
 from deskcheck.scale.place import Place, write_whole
-from deskcheck.scale.seen import Seen, key_of
+from deskcheck.scale.seen import KeySet, key_of
 
 SIZE = 500
 """Items of a shard: of programs to record ten seconds to a minute of work, so that a lost one costs little
@@ -130,7 +130,7 @@ def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:
     """
     least = max(1, size // 2)
     group: list[Item] = []
-    seen = Seen()
+    seen = KeySet()
     for item in items:
         number = key_of(item.id)
         if not seen.add(number):

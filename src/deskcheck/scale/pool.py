@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import deskcheck
 from deskcheck import errors
-from deskcheck.scale.job import Answer
+from deskcheck.scale.job import TaskAnswer
 
 _END_S = 10.0
 _PR_SET_PDEATHSIG = 1
@@ -107,10 +107,10 @@ class LocalPool:
         self._selector.register(worker.output, selectors.EVENT_READ, worker)
         worker.give(number, task)
 
-    def wait(self, timeout_s: float) -> list[Answer]:
+    def wait(self, timeout_s: float) -> list[TaskAnswer]:
         return [self._answer(key.data) for key, _ in self._selector.select(timeout_s)]
 
-    def _answer(self, worker: _Worker) -> Answer:
+    def _answer(self, worker: _Worker) -> TaskAnswer:
         line = worker.output.readline()
         self._selector.unregister(worker.output)
         self._busy.remove(worker)
@@ -118,7 +118,7 @@ class LocalPool:
         if not line.endswith(b"\n"):
             death = worker.how_it_ended()
             worker.close(kill=True)
-            return Answer(worker.number, death=death)
+            return TaskAnswer(worker.number, death=death)
         self._idle.append(worker)
         return answer_of(worker.number, json.loads(line))
 
@@ -129,8 +129,8 @@ class LocalPool:
         self._selector.close()
 
 
-def answer_of(number: int, said: dict[str, Any]) -> Answer:
+def answer_of(number: int, said: dict[str, Any]) -> TaskAnswer:
     """What `work.run_task` gives, as an answer."""
     if "refused" in said:
-        return Answer(number, refused=getattr(errors, said["error"])(said["refused"]))
-    return Answer(number, said.get("done"), death=said.get("failed"))
+        return TaskAnswer(number, refused=getattr(errors, said["error"])(said["refused"]))
+    return TaskAnswer(number, said.get("done"), death=said.get("failed"))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from deskcheck.errors import DeskcheckError, InputError, MissingExtra
-from deskcheck.scale.job import Answer
+from deskcheck.scale.job import TaskAnswer
 from deskcheck.scale.pool import answer_of
 
 _ASK_AGAIN_S = 5.0
@@ -140,7 +140,7 @@ class RayCluster:
     def submit(self, number: int, task: dict[str, Any]) -> None:
         self._given[self._task.remote(task)] = number
 
-    def wait(self, timeout_s: float) -> list[Answer]:
+    def wait(self, timeout_s: float) -> list[TaskAnswer]:
         if not self._given:
             time.sleep(timeout_s)  # there is no processor yet
             return []
@@ -149,23 +149,23 @@ class RayCluster:
             ready += self._ray.wait(rest, num_returns=len(rest), timeout=0)[0]
         return [self._answer(reference, self._given.pop(reference)) for reference in ready]
 
-    def _answer(self, reference: Any, number: int) -> Answer:
+    def _answer(self, reference: Any, number: int) -> TaskAnswer:
         exceptions = self._ray.exceptions
         try:
             return answer_of(number, self._ray.get(reference))
         except exceptions.RayTaskError as error:
             if isinstance(error.cause, ImportError):
                 refused = InputError(f"a node of the cluster cannot do the work: {error.cause}")
-                return Answer(number, refused=refused)
-            return Answer(number, death=f"failed: {error.cause!r:.300}")
+                return TaskAnswer(number, refused=refused)
+            return TaskAnswer(number, death=f"failed: {error.cause!r:.300}")
         except exceptions.OutOfMemoryError:
-            return Answer(number, death="ended by Ray: its node ran out of memory")
+            return TaskAnswer(number, death="ended by Ray: its node ran out of memory")
         except (exceptions.NodeDiedError, exceptions.OwnerDiedError):
-            return Answer(number, death="its node went away")
+            return TaskAnswer(number, death="its node went away")
         except exceptions.WorkerCrashedError:
-            return Answer(number, death="killed")
+            return TaskAnswer(number, death="killed")
         except exceptions.RayError as error:
-            return Answer(number, death=type(error).__name__)
+            return TaskAnswer(number, death=type(error).__name__)
 
     def close(self, *, kill: bool = False) -> None:
         for reference in self._given:

@@ -14,7 +14,7 @@ def key_of(text: str) -> int:
     )
 
 
-class Seen:
+class KeySet:
     """Open addressing in one array. 0, which marks an empty place, counts as 1."""
 
     def __init__(self) -> None:

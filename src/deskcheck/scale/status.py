@@ -23,7 +23,7 @@ _FLOCK = "hhqqi4x"
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class JobStatus:
     """A job as its folder shows it.
 
     kind: of the job. programs, shards: in the plan; planned: no more will come. totals: over the shards that
@@ -59,7 +59,7 @@ class Status:
         }
 
 
-def status(folder: str | Path) -> Status:
+def status(folder: str | Path) -> JobStatus:
     """How far the job of a folder is. Raises RecordingError where none was begun."""
     place = Place(folder)
     plan = read_plan(place)
@@ -74,7 +74,9 @@ def status(folder: str | Path) -> Status:
         rate = new / max(time.time() - plan.started, 1e-3) or None
         if rate is not None and plan.whole:
             left = (plan.programs - totals.programs) / rate
-    return Status(plan.kind, plan.programs, len(plan.shards), plan.whole, totals, inside, driver, rate, left)
+    return JobStatus(
+        plan.kind, plan.programs, len(plan.shards), plan.whole, totals, inside, driver, rate, left
+    )
 
 
 @dataclass(frozen=True, slots=True)

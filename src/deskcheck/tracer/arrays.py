@@ -29,7 +29,7 @@ _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _TABLES = ("DataFrame", "Series", "Index")
 
 
-class Column(NamedTuple):
+class ArrayColumn(NamedTuple):
     """items: the first ones, as Python objects. length: how many there are. cut: why some are missing."""
 
     items: list[Any]
@@ -43,8 +43,8 @@ class Table(NamedTuple):
 
     shape: tuple[int, int]
     labels: list[Any]
-    columns: list[Column]
-    row_labels: Column
+    columns: list[ArrayColumn]
+    row_labels: ArrayColumn
 
 
 def _static(bases: tuple[type, ...], module: str, name: str) -> type | None:
@@ -92,7 +92,7 @@ def array_shape(array: Any) -> tuple[int, ...]:
     return shape
 
 
-def read_array(array: Any, limit: int) -> Column:
+def read_array(array: Any, limit: int) -> ArrayColumn:
     """The first items of an array of any shape, last index fastest."""
     kind: Any = _static(_mro(type(array)), "numpy", "ndarray")
     names = _namespace(kind)
@@ -103,7 +103,7 @@ def read_array(array: Any, limit: int) -> Column:
     dtype = names["dtype"].__get__(plain)
     if dtype.kind in "mM":  # as text: Python has no nanoseconds
         head = names["astype"](head, "U")
-    return Column(names["tolist"](head), size, _dtype_text(dtype), "long" if size > limit else None)
+    return ArrayColumn(names["tolist"](head), size, _dtype_text(dtype), "long" if size > limit else None)
 
 
 def _dtype_text(dtype: Any) -> str:
@@ -137,7 +137,7 @@ def read_table(frame: Any, limit: int) -> Table | None:
     labels = read_index(axes[0], limit)
     rows = max(1, limit // max(1, len(labels.items)))
     index = read_index(axes[1], rows)
-    columns: dict[int, Column] = {}
+    columns: dict[int, ArrayColumn] = {}
     for block in blocks:
         values, places = _get(block, "values"), _get(_get(block, "_mgr_locs"), "as_array")
         if not is_array(_mro(type(places))):
@@ -149,7 +149,7 @@ def read_table(frame: Any, limit: int) -> Table | None:
     return Table((index.length, labels.length), labels.items, [columns[place] for place in shown], index)
 
 
-def read_series(series: Any, limit: int) -> tuple[Column, Column, Any] | None:
+def read_series(series: Any, limit: int) -> tuple[ArrayColumn, ArrayColumn, Any] | None:
     """The values of a Series, its index and its name; None if it is none that we can read."""
     manager = _get(series, "_mgr")
     axes, blocks = _get(manager, "axes"), _get(manager, "blocks")
@@ -159,15 +159,17 @@ def read_series(series: Any, limit: int) -> tuple[Column, Column, Any] | None:
     return _read_values(_get(blocks[0], "values"), limit, 0, index.length), index, _get(series, "_name")
 
 
-def read_index(index: Any, limit: int) -> Column:
+def read_index(index: Any, limit: int) -> ArrayColumn:
     """The labels of an Index."""
     numbers = _get(index, "_range")
     if type(numbers) is range:
-        return Column(list(numbers[:limit]), len(numbers), "range", "long" if len(numbers) > limit else None)
+        return ArrayColumn(
+            list(numbers[:limit]), len(numbers), "range", "long" if len(numbers) > limit else None
+        )
     codes = _get(index, "_codes")
     if codes is not None:  # of a hierarchical index: a list of arrays, one for each level
         length = array_shape(list.__getitem__(codes, 0))[0] if list.__len__(codes) else 0
-        return Column([], length, str(_qualname(type(index))), "opaque")
+        return ArrayColumn([], length, str(_qualname(type(index))), "opaque")
     return _read_values(_get(index, "_data"), limit, 0, 0)
 
 
@@ -175,7 +177,7 @@ def index_name(index: Any) -> Any:
     return _get(index, "_name")
 
 
-def _read_values(values: Any, limit: int, row: int, length: int) -> Column:
+def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
     """One column: `row` of a two-dimensional block, or an array of pandas' own. `length` is for one that
     cannot be read."""
     bases = _mro(type(values))
@@ -206,8 +208,8 @@ def _read_values(values: Any, limit: int, row: int, length: int) -> Column:
         items = names["to_pylist"](names["slice"](chunks, 0, limit))
         text = str(names["type"].__get__(chunks))
         dtype = "str" if text in ("string", "large_string") else f"{text}[pyarrow]"
-        return Column(items, size, dtype, "long" if size > limit else None)
-    return Column([], length, str(_qualname(type(values))), "opaque")
+        return ArrayColumn(items, size, dtype, "long" if size > limit else None)
+    return ArrayColumn([], length, str(_qualname(type(values))), "opaque")
 
 
 def _nullable(dtype: str) -> str:

@@ -520,7 +520,7 @@ class Snapshotter:
         return self._array_content(kind, column, _arrays.array_shape(obj), fields)
 
     def _array_content(
-        self, kind: type, column: _arrays.Column, shape: tuple[int, ...], fields: dict[str, str]
+        self, kind: type, column: _arrays.ArrayColumn, shape: tuple[int, ...], fields: dict[str, str]
     ) -> Content:
         head = f'{self._head("array", kind)},"shape":{list(shape)},"dtype":{text_of(column.dtype)}'
         tail = f',"length":{column.length},"cut":"{column.cut}"' if column.cut else ""
@@ -550,7 +550,7 @@ class Snapshotter:
         tail = f',"length":{width},"cut":"long"' if width > len(items) else ""
         return Content(head, items, {"index": self._column(table.row_labels)}, tail)
 
-    def _column(self, column: _arrays.Column) -> str:
+    def _column(self, column: _arrays.ArrayColumn) -> str:
         """The encoded value of a column; it has no identity."""
         tail = f',"length":{column.length},"cut":"{column.cut}"' if column.cut else ""
         texts = ",".join(self._values(column.items))

@@ -24,8 +24,8 @@ from deskcheck.ask.methods.ground_truth import ground_truth_of
 from deskcheck.ask.methods.solvers import METHODS, read_trace
 from deskcheck.notation import (
     NOTATIONS,
-    Agreement,
     Moment,
+    RunAgreement,
     Stop,
     compare_runs,
     compare_step,
@@ -70,7 +70,7 @@ class Beside:
     """facts: what the page needs, JSON-able. agreement: `notation.compare_runs` of the two runs."""
 
     facts: dict[str, Any]
-    agreement: Agreement
+    agreement: RunAgreement
 
 
 # -- reading -------------------------------------------------------------------------------------

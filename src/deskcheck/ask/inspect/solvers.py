@@ -30,7 +30,7 @@ from deskcheck.ask.methods.solvers import (
     unfit,
 )
 from deskcheck.ask.questions.sample import Sample
-from deskcheck.ask.results.steps import Ran
+from deskcheck.ask.results.steps import PredictedRun
 from deskcheck.recording import InputError, Recording
 
 SHOWN_CHARS = 20_000
@@ -206,7 +206,7 @@ async def _answered(
             _predicted[full] = await predict(truth)
     run, ended = _predicted[full]
     event = sample.data["event"] if run.given and sample.question == "next_line" else None
-    ran = Ran(
+    ran = PredictedRun(
         key="/".join(map(str, full)),
         asked=run.asked,
         agreement=agreement(truth, run, event=event),

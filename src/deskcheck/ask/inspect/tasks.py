@@ -50,7 +50,7 @@ from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.settings import NotebookOptions
 from deskcheck.ask.questions.suites import SUITES
 from deskcheck.ask.results.folder import questions_file, read_card
-from deskcheck.ask.results.results import Answered, input_tokens
+from deskcheck.ask.results.results import AskProgress, input_tokens
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.marking import mark
 from deskcheck.recording import InputError
@@ -340,10 +340,10 @@ class _Watch:
     """Counts what a run of `ask` has, from Inspect's hooks."""
 
     def __init__(
-        self, kept: set[tuple[str, str, str, int]], total: int, tell: Callable[[Answered], None]
+        self, kept: set[tuple[str, str, str, int]], total: int, tell: Callable[[AskProgress], None]
     ) -> None:
         self.kept, self.tell = set(kept), tell
-        self.answered = Answered(done=len(kept), total=total, before=len(kept))
+        self.answered = AskProgress(done=len(kept), total=total, before=len(kept))
         self.tasks: dict[str, tuple[str, str]] = {}
 
     def more(self, **changed: Any) -> None:
@@ -356,7 +356,7 @@ _watch: _Watch | None = None
 
 @contextmanager
 def watched(
-    kept: set[tuple[str, str, str, int]], total: int, tell: Callable[[Answered], None]
+    kept: set[tuple[str, str, str, int]], total: int, tell: Callable[[AskProgress], None]
 ) -> Iterator[None]:
     """Tell how far a run is, as long as it lasts. kept: task, model, sample, epoch of what was answered
     before."""

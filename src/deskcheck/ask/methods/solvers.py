@@ -21,7 +21,7 @@ from deskcheck.ask.questions.questions import Arrival, arrivals
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.source import Statements, statements
 from deskcheck.extensions import Registry
-from deskcheck.notation import NOTATIONS, Agreement, Moment, Stop, compare_runs, state_text
+from deskcheck.notation import NOTATIONS, Moment, RunAgreement, Stop, compare_runs, state_text
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.layout import step_prompt, trace_prompt
 from deskcheck.notation.lines import LineReader
@@ -276,7 +276,7 @@ class Interpreter:
         return Predicted(states=tuple(self.states), stop=stop, given=1, why=self.why, text=text)
 
 
-def agreement(truth: GroundTruth, predicted: Predicted, *, event: int | None = None) -> Agreement:
+def agreement(truth: GroundTruth, predicted: Predicted, *, event: int | None = None) -> RunAgreement:
     """The predicted run against the recording. event: where it began, if not with the first; it then ends
     where the question is answered, so that what is missing at its end is no fault."""
     mine = predicted.states[predicted.given :]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
 
-class Place(Protocol):
+class Drawable(Protocol):
     """What is drawn, as far as drawing looks at it."""
 
     @property
@@ -19,7 +19,7 @@ class Place(Protocol):
     def cluster(self) -> str: ...
 
 
-_P = TypeVar("_P", bound=Place)
+_P = TypeVar("_P", bound=Drawable)
 
 
 def drawn(

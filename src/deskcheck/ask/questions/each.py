@@ -30,9 +30,9 @@ def of_each(
 
     Raises InputError where two recordings have one id, so that samples would too.
     """
-    from deskcheck.scale.seen import Seen, key_of
+    from deskcheck.scale.seen import KeySet, key_of
 
-    seen, alike = Seen(), Alike[_T](seed)
+    seen, alike = KeySet(), Alike[_T](seed)
     for recording in recordings:
         if not seen.add(key_of(recording.id)):
             raise InputError(

@@ -6,7 +6,7 @@ are ambiguous by their text.
 
 from collections.abc import Sequence
 
-from deskcheck.ask.questions.source import Shown
+from deskcheck.ask.questions.source import ShownSource
 from deskcheck.recording import Mode, Program
 
 EXAMPLE, YOURS = "An example.", "Now yours."
@@ -102,7 +102,7 @@ _EXAMPLES = {
 _EXAMPLE_PRINTS = "for i in range(2):\n    print(i)"
 
 
-def files_text(files: Sequence[Shown], *, numbered: bool) -> str:
+def files_text(files: Sequence[ShownSource], *, numbered: bool) -> str:
     """The sources in fences. A single file needs no name."""
     texts = []
     for shown in files:
@@ -121,7 +121,7 @@ def how_run(program: Program) -> str:
     return "as a script"
 
 
-def parts_of(form: str, files: Sequence[Shown], task: str) -> dict[str, str]:
+def parts_of(form: str, files: Sequence[ShownSource], task: str) -> dict[str, str]:
     """The parts of a prompt: what is asked, an example, the program, and this question."""
     numbered = form in ("next_line", "state", "path")
     code = {True: _EXAMPLE_NUMBERED, False: _EXAMPLE_CODE}[numbered] if form != "stdout" else _EXAMPLE_PRINTS
@@ -133,7 +133,7 @@ def parts_of(form: str, files: Sequence[Shown], task: str) -> dict[str, str]:
     }
 
 
-def own_parts(task: str, files: Sequence[Shown], asked: str, *, numbered: bool) -> dict[str, str]:
+def own_parts(task: str, files: Sequence[ShownSource], asked: str, *, numbered: bool) -> dict[str, str]:
     """The parts of a prompt for a kind of question that deskcheck does not have."""
     return {
         "task": f"{task}\n{_TAGS}",

@@ -23,7 +23,7 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.questions.prompts import how_run, own_parts, parts_of
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.source import (
-    Shown,
+    ShownSource,
     Statements,
     asserted_call,
     cluster_of,
@@ -159,14 +159,16 @@ def _check_all_recorded(recording: Recording) -> None:
 # -- output and input ----------------------------------------------------------------------------------
 
 
-def output_sample(program: Program, files: Sequence[Shown], result: str, *, strict: bool = True) -> Sample:
+def output_sample(
+    program: Program, files: Sequence[ShownSource], result: str, *, strict: bool = True
+) -> Sample:
     """What does the call return? `result` is the repr of what it returned."""
     task = f"Call: {how_run(program)}"
     return _value_sample(program, files, task, result, strict)
 
 
 def _value_sample(
-    program: Program, files: Sequence[Shown], task: str, result: str, strict: bool = True
+    program: Program, files: Sequence[ShownSource], task: str, result: str, strict: bool = True
 ) -> Sample:
     return Sample(
         id=f"{program.id}:output",
@@ -179,7 +181,9 @@ def _value_sample(
     )
 
 
-def input_sample(program: Program, files: Sequence[Shown], result: str, *, strict: bool = True) -> Sample:
+def input_sample(
+    program: Program, files: Sequence[ShownSource], result: str, *, strict: bool = True
+) -> Sample:
     """Which arguments give this result? The reference answer is the call as it was made.
 
     Raises Refused (a ValueError) if the call itself would not pass the gate that answers must pass.
@@ -374,7 +378,7 @@ def _rows(recording: Recording) -> Iterator[Row]:
     return (row for row in recording.trace.rows if row.kind != Kind.INSTRUCTION)
 
 
-def _lines(recording: Recording, files: Sequence[Shown]) -> dict[str, Statements]:
+def _lines(recording: Recording, files: Sequence[ShownSource]) -> dict[str, Statements]:
     """The statements of every file that is shown."""
     found = {}
     if len(recording.traces) > 1:
@@ -389,14 +393,14 @@ def _lines(recording: Recording, files: Sequence[Shown]) -> dict[str, Statements
     return found
 
 
-def _files(recording: Recording) -> tuple[Shown, ...]:
+def _files(recording: Recording) -> tuple[ShownSource, ...]:
     files = shown_files(recording)
     if isinstance(files, str):
         raise Unfit(files)
     return files
 
 
-def _where(files: Sequence[Shown], file: str) -> str:
+def _where(files: Sequence[ShownSource], file: str) -> str:
     """Which file, where several are shown."""
     return f" in {file}" if len(files) > 1 else ""
 
@@ -457,7 +461,7 @@ def _can_ask_next(place: Arrival, lines: Statements) -> bool:
     return isinstance(place.then, str) or place.then in lines.plain
 
 
-def _following(shown: Shown) -> dict[int, int]:
+def _following(shown: ShownSource) -> dict[int, int]:
     """Line -> the next line in the text that is neither empty nor a comment."""
     numbers = [
         n for n, line in shown.lines if n is not None and line.strip() and not line.lstrip().startswith("#")
@@ -589,7 +593,7 @@ def _fresh_first(places: list[tuple[Arrival, str]]) -> list[tuple[Arrival, str]]
 
 
 def _state_sample(
-    recording: Recording, files: Sequence[Shown], place: Arrival, name: str, text: str
+    recording: Recording, files: Sequence[ShownSource], place: Arrival, name: str, text: str
 ) -> Sample:
     task = (
         f"How it is run: {how_run(recording.program)}\n"

@@ -166,7 +166,7 @@ def cluster_of(program: Program) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownSource:
     """The text of a file as a prompt shows it: lines by number; ``...`` and None for lines left out."""
 
     file: str
@@ -181,7 +181,7 @@ class Shown:
         return "\n".join(f"{number or '':>{width}} | {line}".rstrip() for number, line in self.lines)
 
 
-def shown_files(recording: Recording) -> tuple[Shown, ...] | str:
+def shown_files(recording: Recording) -> tuple[ShownSource, ...] | str:
     """The sources that a prompt shows: the program, and what ran of the other recorded files.
 
     A long file is cut down to the top-level definitions that ran and the other top-level statements
@@ -207,13 +207,13 @@ def shown_files(recording: Recording) -> tuple[Shown, ...] | str:
     return tuple(shown)
 
 
-def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> Shown:
+def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> ShownSource:
     """What a prompt shows of a source of which the top-level definitions `ran` were run."""
     lines = source.splitlines()
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return Shown(file, tuple(enumerate(lines, 1)), True)
+        return ShownSource(file, tuple(enumerate(lines, 1)), True)
     kept = set(range(1, len(lines) + 1))
     cut_down = len(lines) > (MAX_LINES if own else MAX_LINES // 3)
     if cut_down:
@@ -229,7 +229,7 @@ def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> Shown:
             gap = None
         elif line.strip() and gap is None:
             gap = line[: len(line) - len(line.lstrip())] + "..."
-    return Shown(file, tuple(shown), not cut_down)
+    return ShownSource(file, tuple(shown), not cut_down)
 
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

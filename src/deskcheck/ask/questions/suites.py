@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from deskcheck.ask.answers.allowed import Refused
 from deskcheck.ask.questions.questions import input_sample, output_sample
 from deskcheck.ask.questions.sample import Sample
-from deskcheck.ask.questions.source import Shown
+from deskcheck.ask.questions.source import ShownSource
 from deskcheck.recording import InputError, Program
 
 
@@ -53,8 +53,8 @@ def _answer(program: Program) -> str:
     return program.expected
 
 
-def _shown(program: Program) -> tuple[Shown, ...]:
-    return (Shown(program.filename, tuple(enumerate(program.code.splitlines(), 1)), True),)
+def _shown(program: Program) -> tuple[ShownSource, ...]:
+    return (ShownSource(program.filename, tuple(enumerate(program.code.splitlines(), 1)), True),)
 
 
 def _cruxeval_output(program: Program) -> Sample:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.statistics import Interval, mean_interval
-from deskcheck.ask.results.steps import Ran, Steps, steps_of
+from deskcheck.ask.results.steps import PredictedRun, Steps, steps_of
 from deskcheck.ask.scoring.marking import Reading
-from deskcheck.notation import Agreement, Divergence
+from deskcheck.notation import Divergence, RunAgreement
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -83,7 +83,7 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class AskProgress:
     """How far a run is. done: answers that are marked, of `total`, `before` of them when this process began.
     Tokens, US dollars (None: not known) and requests that were made again are those of this process."""
 
@@ -173,7 +173,7 @@ def marked_of(log: "EvalLog", question: str, state: str, method: str) -> Iterato
             reason = f"the sample met its limit before there was an answer: {sample.limit.type}"
         steps: dict[str, Any] = {}
         if "steps" in sample.metadata:
-            ran = Ran.from_dict(sample.metadata["steps"])
+            ran = PredictedRun.from_dict(sample.metadata["steps"])
             steps = {"run": ran.key, "steps_asked": ran.asked, "ended": ran.why}
             steps |= {f"steps_{name}": getattr(ran.agreement, name) for name in _JUDGED}
             steps |= {"divergence": ran.agreement.first or "", "predicted": sample.metadata["predicted"]}
@@ -228,11 +228,11 @@ def input_tokens(usage: "ModelUsage") -> int:
 _JUDGED = ("judged", "exact", "places", "values")
 
 
-def _ran(row: Marked) -> Ran:
+def _ran(row: Marked) -> PredictedRun:
     """The predicted run of a row that has one."""
     first = Divergence(row.divergence) if row.divergence else None
-    judged = Agreement(**{name: getattr(row, f"steps_{name}") for name in _JUDGED}, first=first)
-    return Ran(key=row.run, asked=row.steps_asked or 0, agreement=judged, why=row.ended)
+    judged = RunAgreement(**{name: getattr(row, f"steps_{name}") for name in _JUDGED}, first=first)
+    return PredictedRun(key=row.run, asked=row.steps_asked or 0, agreement=judged, why=row.ended)
 
 
 def result_of(

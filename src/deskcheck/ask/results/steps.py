@@ -9,29 +9,29 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from deskcheck.ask.results.statistics import Interval, mean_interval
-from deskcheck.notation import Agreement, Divergence
+from deskcheck.notation import Divergence, RunAgreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class PredictedRun:
     """One predicted run against its recording. key: equal for samples that were read from the same run.
     asked: states that were asked for or told. why: what could not be read, where that ended it."""
 
     key: str
     asked: int
-    agreement: Agreement
+    agreement: RunAgreement
     why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, JSON-able; `Ran.from_dict` reads them back."""
+        """The fields, JSON-able; `PredictedRun.from_dict` reads them back."""
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, row: Mapping[str, Any]) -> "Ran":
+    def from_dict(cls, row: Mapping[str, Any]) -> "PredictedRun":
         """Inverse of `to_dict`."""
         known = dict(row["agreement"])
         first = known.pop("first")
-        made = Agreement(**known, first=None if first is None else Divergence(first))
+        made = RunAgreement(**known, first=None if first is None else Divergence(first))
         return cls(key=row["key"], asked=row["asked"], agreement=made, why=row["why"])
 
 
@@ -47,7 +47,7 @@ class Horizon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """The steps of many runs, each judged up to where its run first went wrong (`Agreement`).
+    """The steps of many runs, each judged up to where its run first went wrong (`RunAgreement`).
 
     runs, whole: how many, and how many are right from end to end. asked, judged: steps. exact, places,
     values: share of the judged that are right: the state, its place (event and line) and its values, with 95
@@ -83,7 +83,7 @@ def _half(p: float) -> float | None:
     return math.log(0.5) / math.log(p) if p > 0 else 0.0
 
 
-def steps_of(rows: Iterable[tuple[Ran, str]]) -> Steps | None:
+def steps_of(rows: Iterable[tuple[PredictedRun, str]]) -> Steps | None:
     """The steps of runs, each with its cluster; None where nothing was run."""
     runs = {ran.key: (ran, cluster) for ran, cluster in rows}
     if not runs:

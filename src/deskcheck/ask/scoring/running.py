@@ -19,7 +19,7 @@ from deskcheck.recording import InputError, MissingExtra
 from deskcheck.sandbox.confinement import Confinement
 
 
-class Answered(Protocol):
+class AnsweredRow(Protocol):
     """A row of ``samples.parquet`` as far as it is needed here."""
 
     @property
@@ -37,7 +37,7 @@ def check_runs() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CellRun:
     """score: 1.0 if the cell does what the true cell does, 0.0 if not, None if that cannot be told. why: the
     first difference, or why it cannot be told; empty for 1."""
 
@@ -46,8 +46,8 @@ class Ran:
 
 
 def by_running(
-    rows: Iterable[Answered], *, confinement: Confinement = Confinement.STRICT
-) -> dict[tuple[str, str], Ran]:
+    rows: Iterable[AnsweredRow], *, confinement: Confinement = Confinement.STRICT
+) -> dict[tuple[str, str], CellRun]:
     """(sample id, completion) -> what came of it. An answer that cannot be read is run as an empty cell.
 
     Raises:
@@ -59,7 +59,7 @@ def by_running(
         data = json.loads(row.data)
         steps = places.setdefault(data["trajectory"], {})
         steps.setdefault(data["step"], {})[row.id, row.completion] = None
-    found: dict[tuple[str, str], Ran] = {}
+    found: dict[tuple[str, str], CellRun] = {}
     for file in sorted(places):
         found |= _of_notebook(file, places[file], confinement)
     return found
@@ -67,11 +67,11 @@ def by_running(
 
 def _of_notebook(
     file: str, steps: Mapping[int, Mapping[tuple[str, str], None]], confinement: Confinement
-) -> dict[tuple[str, str], Ran]:
+) -> dict[tuple[str, str], CellRun]:
     from deskcheck.notebook.trajectory.file import read_trajectory
     from deskcheck.notebook.trial.trial import Trials
 
-    found: dict[tuple[str, str], Ran] = {}
+    found: dict[tuple[str, str], CellRun] = {}
     trajectory = read_trajectory(file)
     beside = Path(trajectory.path).parent if trajectory.path is not None else None
     try:
@@ -81,11 +81,11 @@ def _of_notebook(
             folder=beside if beside is not None and beside.is_dir() else None,
         )
     except InputError as error:  # of another language
-        return {answered: Ran(None, str(error)) for answers in steps.values() for answered in answers}
+        return {answered: CellRun(None, str(error)) for answers in steps.values() for answered in answers}
     with trials:
         for step in sorted(steps):
             place = trials.at(step)
-            marks: dict[str, Ran] = {}
+            marks: dict[str, CellRun] = {}
             for id_, completion in steps[step]:
                 source = answer_in(completion) or ""
                 if source not in marks:
@@ -94,10 +94,10 @@ def _of_notebook(
     return found
 
 
-def _ran(given: Agreement) -> Ran:
+def _ran(given: Agreement) -> CellRun:
     first = given.why[0] if given.why else None
     why = "" if first is None else f"{first.kind} {first.name}: {first.detail}".replace(" :", ":")
-    return Ran(None if given.score is None else float(given.score), why[:_WHY_CHARS])
+    return CellRun(None if given.score is None else float(given.score), why[:_WHY_CHARS])
 
 
 _WHY_CHARS = 500

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from deskcheck.corpus.text.edits import Edit, Places, edited
+from deskcheck.corpus.text.edits import Places, TextEdit, edited
 from deskcheck.corpus.text.words import HELPERS, NAMES, NOUNS, VERBS
 
 _FLIPPED = {ast.Lt: ">", ast.Gt: "<", ast.LtE: ">=", ast.GtE: "<=", ast.Eq: "==", ast.NotEq: "!="}
@@ -67,7 +67,7 @@ def _renamed(code: str, numbers: random.Random) -> str:
             edits.append(places.replace(node, new[node.arg]))
         elif isinstance(node, ast.FunctionDef):
             at = places.start(node) + len("def ")
-            edits.append(Edit(at, at + len(node.name), new[node.name]))
+            edits.append(TextEdit(at, at + len(node.name), new[node.name]))
     return edited(code, *edits)
 
 
@@ -75,7 +75,7 @@ def _pick(numbers: random.Random, known: list[str] | tuple[str, ...]) -> str:
     return known[int(numbers.random() * len(known))]
 
 
-_Found = Iterator[tuple[Edit, ...]]
+_Found = Iterator[tuple[TextEdit, ...]]
 
 
 def _pad(places: Places, node: ast.stmt) -> str:

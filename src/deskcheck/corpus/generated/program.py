@@ -12,8 +12,8 @@ from deskcheck.corpus.generated.statements.parameters import argument, kinds, pa
 from deskcheck.corpus.generated.statements.recursion import define_recursive
 from deskcheck.corpus.generated.statements.returning import early_return, write_return
 from deskcheck.corpus.generated.writing.bounds import COST
-from deskcheck.corpus.generated.writing.values import Function, Value
-from deskcheck.corpus.generated.writing.writer import Writer
+from deskcheck.corpus.generated.writing.values import Function, Operand
+from deskcheck.corpus.generated.writing.writer import ProgramWriter
 from deskcheck.corpus.text.words import HELPERS, NOUNS, SHORT, VERBS
 
 
@@ -29,14 +29,14 @@ class Made:
 def program_text(numbers: random.Random, level: int, inputs: int = 3) -> Made:
     """One program with something of that level in it."""
     for _ in range(50):
-        writer = Writer(GRAMMAR, numbers, level)
+        writer = ProgramWriter(GRAMMAR, numbers, level)
         made = _module(writer, inputs)
         if made is not None and level in writer.used:
             return made
     raise AssertionError(f"no program of level {level} in 50 attempts")
 
 
-def _module(w: Writer, inputs: int) -> Made | None:
+def _module(w: ProgramWriter, inputs: int) -> Made | None:
     """The text, or None where it came out too long."""
     if w.level >= 8 and w.chance(0.9 if w.level == 8 else 0.3):
         for _ in range(2 if w.chance(0.2) else 1):
@@ -59,7 +59,13 @@ def _module(w: Writer, inputs: int) -> Made | None:
 
 
 def _made(
-    w: Writer, name: str, parameters: list[Value], lines: list[str], inputs: int, *, recursive: bool = False
+    w: ProgramWriter,
+    name: str,
+    parameters: list[Operand],
+    lines: list[str],
+    inputs: int,
+    *,
+    recursive: bool = False,
 ) -> Made | None:
     """The text with the helpers that it calls; None where it is too long, or calls none and should."""
     called = [f for f in w.functions if any(f"{f.name}(" in line for line in lines)]
@@ -75,14 +81,14 @@ def _made(
     return Made("\n".join(lines) + "\n", name, tuple(arguments))
 
 
-def _function_name(w: Writer) -> str:
+def _function_name(w: ProgramWriter) -> str:
     while True:
         name = str(w.pick(SHORT) if w.chance(0.6) else f"{w.pick(VERBS)}_{w.pick(NOUNS)}")
         if name not in w.global_names:
             return name
 
 
-def _body(w: Writer, parameters: list[Value], most: int) -> None:
+def _body(w: ProgramWriter, parameters: list[Operand], most: int) -> None:
     for p in parameters:
         w.declare(p.text, p)
     w.room = w.between(2, most)
@@ -95,7 +101,7 @@ def _body(w: Writer, parameters: list[Value], most: int) -> None:
     write_return(w)
 
 
-def _define_helper(w: Writer) -> None:
+def _define_helper(w: ProgramWriter) -> None:
     while (name := str(w.pick(HELPERS) if w.chance(0.6) else w.pick(SHORT))) in w.global_names:
         pass
     w.begin_function()

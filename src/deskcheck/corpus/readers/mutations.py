@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from deskcheck.corpus.text.edits import Edit, Places, edited
+from deskcheck.corpus.text.edits import Places, TextEdit, edited
 from deskcheck.corpus.text.options import whole_number, with_options
 from deskcheck.recording import InputError, Mode, Program
 
@@ -179,7 +179,7 @@ _ONE_WAY = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _UNDIVIDED = (ast.Name, ast.Constant, ast.Subscript, ast.Call, ast.Attribute)
 """Expressions that need no parentheses on either side of an operator."""
 
-_Found = Iterator[tuple[int, tuple[Edit, ...]]]
+_Found = Iterator[tuple[int, tuple[TextEdit, ...]]]
 
 
 def _operators(places: Places) -> _Found:
@@ -313,9 +313,9 @@ def _dropped(places: Places) -> _Found:
         alone = not places.code[line_start:start].strip() and not places.code[end:line_end].strip()
         siblings = _siblings(places, node)
         if alone and len(siblings) > 1:
-            yield node.lineno, (Edit(line_start, min(line_end + 1, len(places.code)), ""),)
+            yield node.lineno, (TextEdit(line_start, min(line_end + 1, len(places.code)), ""),)
         else:
-            yield node.lineno, (Edit(start, end, "pass"),)
+            yield node.lineno, (TextEdit(start, end, "pass"),)
 
 
 def _siblings(places: Places, node: ast.stmt) -> list[ast.stmt]:

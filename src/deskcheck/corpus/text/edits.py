@@ -8,7 +8,7 @@ from deskcheck.corpus.text.python import quiet_parse
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class TextEdit:
     """Characters start to end of a text become `text`."""
 
     start: int
@@ -16,7 +16,7 @@ class Edit:
     text: str
 
 
-def edited(code: str, *edits: Edit) -> str:
+def edited(code: str, *edits: TextEdit) -> str:
     """The text with edits that do not overlap."""
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         code = code[: edit.start] + edit.text + code[edit.end :]
@@ -63,10 +63,10 @@ class Places:
     def text(self, node: ast.expr | ast.stmt) -> str:
         return self.code[self.start(node) : self.end(node)]
 
-    def replace(self, node: ast.expr | ast.stmt | ast.arg, text: str) -> Edit:
-        return Edit(self.start(node), self.end(node), text)
+    def replace(self, node: ast.expr | ast.stmt | ast.arg, text: str) -> TextEdit:
+        return TextEdit(self.start(node), self.end(node), text)
 
-    def between(self, before: ast.expr, after: ast.expr, old: str, new: str) -> Edit | None:
+    def between(self, before: ast.expr, after: ast.expr, old: str, new: str) -> TextEdit | None:
         """The operator `old` that stands between two operands becomes `new`; None where that is not clear
         (a comment between them holds it too)."""
         start, end = self.end(before), self.start(after)
@@ -74,7 +74,7 @@ class Places:
         if gap.count(old) != 1 or "#" in gap:
             return None
         at = start + gap.index(old)
-        return Edit(at, at + len(old), new)
+        return TextEdit(at, at + len(old), new)
 
     def functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
         for node in ast.walk(self.tree):

@@ -20,12 +20,12 @@ from deskcheck.notation.lines import (
     roots,
 )
 from deskcheck.notation.state import MODULE, Moment
-from deskcheck.notation.values import Writer
+from deskcheck.notation.values import ValueWriter
 
 
 def state_text(moment: Moment) -> str:
     """One state by itself."""
-    writer = Writer(moment.objects, roots(moment), {})
+    writer = ValueWriter(moment.objects, roots(moment), {})
     writer.pending = set(writer.labelled)
     lines = []
     modules = {frame.file for frame in moment.frames if frame.function == MODULE}
@@ -48,7 +48,7 @@ def state_text(moment: Moment) -> str:
     return "\n".join(lines)
 
 
-def _entries(names: Iterable[tuple[str, object]], writer: Writer, *, hidden: bool = False) -> list[str]:
+def _entries(names: Iterable[tuple[str, object]], writer: ValueWriter, *, hidden: bool = False) -> list[str]:
     return [entry_text(name, writer.text(value), hidden=hidden) for name, value in names]
 
 

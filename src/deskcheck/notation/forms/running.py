@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from deskcheck.notation.forms.dynamic import state_text
 from deskcheck.notation.lines import ARROWS, globals_head, place_parts
 from deskcheck.notation.state import ENDS, MODULE, VALUED, Moment, frame_at, moment_at
-from deskcheck.notation.values import INLINE_DEPTH, Writer, name_text
+from deskcheck.notation.values import INLINE_DEPTH, ValueWriter, name_text
 from deskcheck.recording import Kind
 from deskcheck.recording.trace import FrameState, Row, State
 from deskcheck.recording.value import Content, Encoded, loads
@@ -141,7 +141,7 @@ class RunningTexts:
             return "".join(pieces)  # type: ignore[arg-type]  # no holes: texts alone
         writing = _Writing(self._bodies, self._templates)
         if not writing.count(holes):
-            writing.labelled = Writer(self.state.objects, self._roots(), {}).labelled
+            writing.labelled = ValueWriter(self.state.objects, self._roots(), {}).labelled
         writing.pending = set(writing.labelled)
         writing.write(pieces, 0)
         if writing.pending:  # the order in which those are told is left to the one who decides it
@@ -273,7 +273,7 @@ class _Body(NamedTuple):
     deepest: int
 
 
-class _Templates(Writer):
+class _Templates(ValueWriter):
     """Writes values with holes where they refer to objects."""
 
     def __init__(self, objects: Mapping[int, Content]) -> None:
@@ -397,7 +397,7 @@ class _Writing:
 
     def count(self, holes: Sequence[_Hole]) -> bool:
         """Find the objects that are met more than once. False where some may stand so deep that they are
-        written apart for that: then `Writer` must say which."""
+        written apart for that: then `ValueWriter` must say which."""
         seen, labelled, bodies = set[int](), self.labelled, self.bodies
         level = [hole[0] for hole in holes]
         depth = max([hole[1] for hole in holes])

@@ -21,7 +21,7 @@ from deskcheck.notation.lines import (
     roots,
 )
 from deskcheck.notation.state import BEGINS, ENDS, MODULE, Frame, Moment
-from deskcheck.notation.values import Writer, name_text
+from deskcheck.notation.values import ValueWriter, name_text
 from deskcheck.recording.value import Encoded
 
 _Key = tuple[str, int | str | None, str]
@@ -61,7 +61,7 @@ class _History:
             yield from self.moment(moment)
 
     def moment(self, moment: Moment) -> Iterator[str]:
-        writer = Writer(moment.objects, roots(moment), self.labels)
+        writer = ValueWriter(moment.objects, roots(moment), self.labels)
         values = dict(_values(moment))
         texts = {key: writer.text(value) for key, value in values.items()}
         for depth, frame in enumerate(moment.frames):

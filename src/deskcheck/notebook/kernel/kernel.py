@@ -25,7 +25,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.decoder import BEYOND, GOES_ON, Forged, Message
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux.processes import children
-from deskcheck.sandbox.process import Cancelled, Run, follow
+from deskcheck.sandbox.process import Cancelled, ProcessRun, follow
 from deskcheck.sandbox.server import Profile, Server
 
 _START_S = 30.0
@@ -144,7 +144,7 @@ class Kernel:
         program = Program(id="kernel", code=code, filename="kernel.py")
         self.ending, self._failure = None, None
         self._cancelled.clear()
-        run = self._run = Run(program, self.server, limits=self.limits)
+        run = self._run = ProcessRun(program, self.server, limits=self.limits)
         self._thread = threading.Thread(target=self._follow, args=(run,), daemon=True)
         self._thread.start()
         try:
@@ -153,7 +153,7 @@ class Kernel:
             self.close()
             raise
 
-    def _follow(self, run: Run) -> None:
+    def _follow(self, run: ProcessRun) -> None:
         try:
             self.ending = follow(run, self._cancelled.is_set)
         except Cancelled:

@@ -40,7 +40,7 @@ def is_private(name: str) -> bool:
 
 
 @dataclass(slots=True)
-class Beside:
+class FilesBeside:
     """Of a folder: paths that may be read with all that lies below them; folders of which the names may be
     listed; links, which lead to some of these. left_out: what else is there, private or too much."""
 
@@ -50,9 +50,9 @@ class Beside:
     left_out: list[str] = field(default_factory=list)
 
 
-def look(folder: str, *, most: int = MOST) -> Beside:
+def look(folder: str, *, most: int = MOST) -> FilesBeside:
     """What may be read of a folder. A folder that cannot be read gives nothing."""
-    found = Beside()
+    found = FilesBeside()
     root = os.path.realpath(folder)
     if not os.path.isdir(root):
         return found
@@ -61,7 +61,7 @@ def look(folder: str, *, most: int = MOST) -> Beside:
     return found
 
 
-def _look_into(folder: str, root: str, found: Beside, left: list[int]) -> bool:
+def _look_into(folder: str, root: str, found: FilesBeside, left: list[int]) -> bool:
     """Add what lies in a folder; False if any of it may not be read. The caller takes it back if all may."""
     whole = True
     found.listed.append(folder)

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from deskcheck.sandbox.inside.plain import CannotCross, Decoder, Encoder, OwnWord, Raised
+from deskcheck.sandbox.inside.plain import CannotCross, OwnWord, PlainDecoder, PlainEncoder, Raised
 from deskcheck.sandbox.linux.steps import compiled
 
 Send = Callable[[bytes], None]
@@ -100,7 +100,7 @@ class Peer:
             yield item
 
     def _call(self, target: str | int, args: Any, kwargs: Any) -> Any:
-        sent = Encoder(stays=self._stays)
+        sent = PlainEncoder(stays=self._stays)
         try:
             message = sent.dumps(("call", target, args, kwargs))
         except CannotCross as error:
@@ -116,7 +116,7 @@ class Peer:
 
     def _result(self, reply: bytes, known: list[Any]) -> Any:
         try:
-            told = Decoder(known, self._from_there).loads(reply)
+            told = PlainDecoder(known, self._from_there).loads(reply)
         except CannotCross as error:
             raise TypeError(f"what the program answered cannot be read: {error}") from None
         match told:
@@ -137,7 +137,7 @@ class Peer:
 
     def _answer(self, message: bytes) -> None:
         """Make a call for the other side and tell what came of it."""
-        given = Decoder(stands_in=self._from_there)
+        given = PlainDecoder(stands_in=self._from_there)
         try:
             _, target, args, kwargs = given.loads(message)
             known = tuple(given.objects[number] for number in range(len(given.objects)))
@@ -161,14 +161,14 @@ class Peer:
 
     def _reply(self, told: tuple[Any, ...], known: tuple[Any, ...] = ()) -> None:
         try:
-            message = Encoder(known, self._stays).dumps(told)
+            message = PlainEncoder(known, self._stays).dumps(told)
         except OwnWord as error:
-            message = Encoder().dumps(("raised", TypeError(str(error))))
+            message = PlainEncoder().dumps(("raised", TypeError(str(error))))
         except CannotCross as error:
             if told[0] == "raised":  # something in it cannot cross, but what it is can
-                message = Encoder().dumps(("raised", Raised(f"{type(told[1]).__name__}: {error}")))
+                message = PlainEncoder().dumps(("raised", Raised(f"{type(told[1]).__name__}: {error}")))
             else:
-                message = Encoder().dumps(("cannot", f"the result: {error}"))
+                message = PlainEncoder().dumps(("cannot", f"the result: {error}"))
         self._say(message)
 
 
@@ -179,7 +179,7 @@ def _is_call(message: bytes) -> bool:
     return message.startswith(_CALL)
 
 
-_CALL = Encoder().dumps(("call",))[:-1]
+_CALL = PlainEncoder().dumps(("call",))[:-1]
 """How a message begins that is no reply."""
 
 

@@ -345,7 +345,7 @@ def main() -> None:
         rlimits.apply(job["limits"])
         startup.run_code()
         determinism.fix(job["fixed"])
-        session = session_child.Interpreter(fork.channel, job["session"], _describe)
+        session = session_child.SessionInterpreter(fork.channel, job["session"], _describe)
         session.serve(session_child.receive, new_sender=_new_sender(job))
         return
     run = _Run(job, fork)

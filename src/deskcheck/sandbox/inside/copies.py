@@ -25,14 +25,14 @@ class CannotCopy(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FileSeen:
     """What a file was when it was looked at. digest: of its content, where its times might not tell."""
 
     stamp: tuple[int, ...]
     digest: bytes | None
 
 
-Listing = dict[str, Seen]
+Listing = dict[str, FileSeen]
 """By path below the folder, folders with a slash at the end."""
 
 
@@ -42,7 +42,7 @@ def listing(folder: str, before: Listing) -> Listing:
     now = time.time_ns()
     for name, path, status in _walk(folder):
         if stat.S_ISDIR(status.st_mode):
-            found[name + "/"] = Seen((status.st_mode,), None)
+            found[name + "/"] = FileSeen((status.st_mode,), None)
             continue
         stamp = (
             status.st_mode,
@@ -57,7 +57,7 @@ def listing(folder: str, before: Listing) -> Listing:
         digest = None
         if young or (known is not None and known.stamp == stamp and known.digest is not None):
             digest = _digest(path, status)
-        found[name] = Seen(stamp, digest)
+        found[name] = FileSeen(stamp, digest)
         if len(found) >= _MOST_ENTRIES:
             break
     return found
@@ -81,7 +81,7 @@ def changes(before: Listing, after: Listing) -> dict[str, Any]:
     return {**found, "left_out": left_out}
 
 
-def _differ(one: Seen, other: Seen) -> bool:
+def _differ(one: FileSeen, other: FileSeen) -> bool:
     if one.stamp != other.stamp:
         return True
     return one.digest is not None and one.digest != other.digest

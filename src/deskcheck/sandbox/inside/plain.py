@@ -49,15 +49,15 @@ def _stands_in(kind: str, number: int, name: str) -> Any:
 
 def dumps(value: Any) -> bytes:
     """Raises CannotCross."""
-    return Encoder().dumps(value)
+    return PlainEncoder().dumps(value)
 
 
 def loads(data: bytes) -> Any:
     """Raises CannotCross where these are not bytes of `dumps`."""
-    return Decoder().loads(data)
+    return PlainDecoder().loads(data)
 
 
-class Encoder:
+class PlainEncoder:
     """Writes values of one message. known: objects that both sides have, in the order of their numbers.
 
     objects: afterwards, all that have a number.
@@ -221,7 +221,7 @@ _STANDARD: dict[str, Callable[[type, Any], Iterable[Any]]] = {
 """Types of the standard library -> their parts. A subclass stands before its base."""
 
 
-class Decoder:
+class PlainDecoder:
     """Reads values of one message. known: objects that both sides have, in the order of their numbers: they
     become what the message says they are now. objects: afterwards, all that have a number."""
 
@@ -231,7 +231,7 @@ class Decoder:
         self._stands_in = stands_in
 
     def loads(self, data: bytes) -> Any:
-        """Raises CannotCross where these are not bytes of an `Encoder`."""
+        """Raises CannotCross where these are not bytes of an `PlainEncoder`."""
         try:
             return self._value(json.loads(data))
         except (ArithmeticError, AttributeError, ImportError, LookupError, TypeError, ValueError) as error:

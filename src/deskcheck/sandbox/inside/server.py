@@ -255,7 +255,7 @@ class _Server:
 
     def _become_as_a_program(self, readable: list[str], writable: list[str], abi: int) -> None:
         """Give up what programs do not have, for good, but for looking at processes in /proc."""
-        steps = _steps.Steps()
+        steps = _steps.SetupSteps()
         if self.uid is not None:  # the folder above is root's: this one stays from program to program
             self._make_folder()
             self.keeps_folder = True
@@ -267,7 +267,7 @@ class _Server:
         _steps.run(steps.packed)
         self.uid = None
 
-    def _give_up(self, steps: _steps.Steps) -> None:
+    def _give_up(self, steps: _steps.SetupSteps) -> None:
         """Add what makes a process the programs' user, without privileges but those that these keep."""
         uid = self.uid
         if uid is not None:
@@ -463,9 +463,9 @@ class _Server:
         if self.alone and self.uid is None:
             os.chmod(self.folder, _root.SCRATCH_MODE)
 
-    def _steps(self) -> _steps.Steps:
+    def _steps(self) -> _steps.SetupSteps:
         """How a program's process gives up everything that is the server's."""
-        setup, steps = self.setup, _steps.Steps()
+        setup, steps = self.setup, _steps.SetupSteps()
         steps.call("setsid")
         if "memory" in setup.counted and not (
             setup.foreign and self.confined

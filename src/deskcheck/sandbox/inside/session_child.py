@@ -46,7 +46,7 @@ _PARENT_S = 5.0
 """For the parent's end to be noticed, after which the server is the parent."""
 
 
-class Interpreter:
+class SessionInterpreter:
     """The session's side of the process. names: the namespace that pieces run in."""
 
     def __init__(self, channel: int, outlives_server: bool, describe: Callable[[BaseException], Any]) -> None:
@@ -353,7 +353,7 @@ def _current_folder() -> str | None:
         return None
 
 
-def _emitter(session: Interpreter, send: Callable[[bytes], None]) -> Callable[[bytes], None]:
+def _emitter(session: SessionInterpreter, send: Callable[[bytes], None]) -> Callable[[bytes], None]:
     def emit(block: bytes) -> None:
         if len(block) > BLOCK_BYTES:
             session.tracer.give_up("bytes")

@@ -49,7 +49,7 @@ class Unavailable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ControlGroupPlace:
     """A folder in which groups can be made, and the version of the control groups there."""
 
     version: int
@@ -57,7 +57,7 @@ class Place:
 
 
 @functools.cache
-def places() -> dict[str, Place]:
+def places() -> dict[str, ControlGroupPlace]:
     """Where groups can be made, for each thing that they can count here. Raises Unavailable."""
     try:
         with open("/proc/self/cgroup") as stream:
@@ -66,7 +66,7 @@ def places() -> dict[str, Place]:
             mounts = [line.split() for line in stream]
     except OSError as error:
         raise Unavailable(f"no control groups: {error}") from None
-    found: dict[str, Place] = {}
+    found: dict[str, ControlGroupPlace] = {}
     why: list[str] = []
     for what, controller in _OF_VERSION_1.items():
         path = next((path for _, names, path in own if controller in names.split(",")), None)
@@ -75,7 +75,7 @@ def places() -> dict[str, Place]:
             continue
         folder = _below(at, path)
         if (refusal := _refusal(folder)) is None:
-            found[what] = Place(1, folder)
+            found[what] = ControlGroupPlace(1, folder)
         else:
             why.append(refusal)
     if len(found) < len(COUNTED):
@@ -91,7 +91,7 @@ def places() -> dict[str, Place]:
     return found
 
 
-def of_version_2(own: str, top: str) -> dict[str, Place]:
+def of_version_2(own: str, top: str) -> dict[str, ControlGroupPlace]:
     """Where groups of version 2 can be made. own: the group of this process; top: where they are mounted.
 
     Raises OSError where none can.
@@ -99,14 +99,14 @@ def of_version_2(own: str, top: str) -> dict[str, Place]:
     wanted = {MEMORY, PIDS}
     for folder in _ours(own, top):
         if wanted <= _words(f"{folder}/cgroup.subtree_control") and _refusal(folder) is None:
-            return dict.fromkeys(COUNTED, Place(2, folder))
+            return dict.fromkeys(COUNTED, ControlGroupPlace(2, folder))
     offered = wanted & _words(f"{own}/cgroup.controllers")
     given = wanted & _words(f"{own}/cgroup.subtree_control")
     if offered - given and _give_on(own, offered):
         given = offered
     if (refusal := _refusal(own)) is not None:
         raise PermissionError(13, refusal, own)
-    return dict.fromkeys([*sorted(given), CPU], Place(2, own))
+    return dict.fromkeys([*sorted(given), CPU], ControlGroupPlace(2, own))
 
 
 def _ours(own: str, top: str) -> Iterator[str]:
@@ -192,7 +192,7 @@ def _refusal(folder: str) -> str | None:
     return None
 
 
-class Group:
+class ControlGroup:
     """A group of one server. Raises Unavailable where it cannot be made; `close` ends what is in it.
 
     folders: that of each thing which is counted.

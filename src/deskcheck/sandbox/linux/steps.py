@@ -27,7 +27,7 @@ _STORE_PID = -1
 _NONE = -1
 
 
-class Steps:
+class SetupSteps:
     """System calls in order. What their arguments point to lives as long as this."""
 
     def __init__(self) -> None:

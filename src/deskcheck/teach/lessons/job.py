@@ -45,8 +45,8 @@ from deskcheck.teach.lessons.lessons import (
 )
 from deskcheck.teach.lessons.making import Maker
 from deskcheck.teach.lessons.runs import Choice, if_cleared, known_by, origin
-from deskcheck.teach.lessons.settings import LessonSettings, Summary, program_sha256
-from deskcheck.teach.lessons.shards import STATE_NAME, Shard, file_writer
+from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary, program_sha256
+from deskcheck.teach.lessons.shards import STATE_NAME, LessonShard, file_writer
 from deskcheck.teach.lessons.tokens import AnyTokenizer, open_tokenizer
 
 _HELD_OUT = "held_out.jsonl"
@@ -65,7 +65,7 @@ def build_in_shards(
     replace: bool = False,
     progress: Callable[[Progress], None] = lambda progress: None,
     note: Callable[[str], None] = lambda text: None,
-) -> tuple[Summary, JobSummary]:
+) -> tuple[LessonSummary, JobSummary]:
     """The lessons that `lessons.build` makes, in shards of about `size` programs, wherever `runner` makes
     them: what the folder does not have yet, as `run_job` does.
 
@@ -83,7 +83,7 @@ def build_in_shards(
     census = _census(folders, settings)
     note_not_cleared(census.not_cleared, note)
     head = state_head(settings, census.sha256, held_out.sha256)
-    told = Summary()
+    told = LessonSummary()
 
     def begin(place: Place) -> None:
         (place.folder / STATE_NAME).unlink(missing_ok=True)
@@ -91,7 +91,7 @@ def build_in_shards(
 
     def finish(place: Place, lines: Sequence[Line]) -> None:
         for line in lines:
-            told.add(Summary(**line["summary"]))
+            told.add(LessonSummary(**line["summary"]))
         write_state(place.folder, head, told, recordings=told.recordings)
 
     task = {
@@ -268,7 +268,7 @@ def _make(task: dict[str, Any]) -> Line | None:
                 str(error)
             ) from error  # damaged: no fault of a program's, and no use to try again
     else:
-        summary = Summary(recordings=sum(map(len, items)))
+        summary = LessonSummary(recordings=sum(map(len, items)))
         summary.leave_out("recordings", _ENDED, summary.recordings)
     problems = {} if task["blame"] is None else {_named(task, items[0][0]): task["blame"]}
     told = {"programs": len(items), "problems": problems, "summary": summary.to_dict()}
@@ -281,7 +281,7 @@ def _make(task: dict[str, Any]) -> Line | None:
         return line
 
 
-def _lessons(task: dict[str, Any], items: list[Any], scratch: Path) -> Summary:
+def _lessons(task: dict[str, Any], items: list[Any], scratch: Path) -> LessonSummary:
     settings = LessonSettings(**{name: _tuple(value) for name, value in task["settings"].items()})
     tokenizer = _tokenizer(settings.tokenizer)
     recordings = _Some(task["runs"], items)
@@ -289,7 +289,7 @@ def _lessons(task: dict[str, Any], items: list[Any], scratch: Path) -> Summary:
     choice = Choice(recordings, settings, tokenizer, held_out)
     maker = Maker(settings, tokenizer, choice)
     maker.summary.programs = choice.usable
-    shard = Shard(scratch, task["shard"], maker.schema)
+    shard = LessonShard(scratch, task["shard"], maker.schema)
     for place, recording in enumerate(recordings):
         maker.add(place, recording, shard)
         maker.finished(place, recording)
@@ -331,9 +331,9 @@ def _put(place: Place, name: str, parts: list[Path]) -> Line:
         os.replace(sources[0], paths[split])
     sync(place.folder)
     told = [json.loads((part / "told.json").read_bytes()) for part in parts]
-    summary = Summary()
+    summary = LessonSummary()
     for one in told:
-        summary.add(Summary(**one["summary"]))
+        summary.add(LessonSummary(**one["summary"]))
     left_out = summary.left_out.get("recordings", {})
     return {
         "shard": name,

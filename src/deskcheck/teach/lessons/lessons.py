@@ -23,11 +23,11 @@ from deskcheck.recording import InputError, Recording, RecordingError
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.lessons.making import Maker
 from deskcheck.teach.lessons.runs import Choice
-from deskcheck.teach.lessons.settings import LessonSettings, Summary, counted, program_sha256
-from deskcheck.teach.lessons.shards import STATE_NAME, Shard, shard_files
+from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary, counted, program_sha256
+from deskcheck.teach.lessons.shards import STATE_NAME, LessonShard, shard_files
 from deskcheck.teach.lessons.tokens import AnyTokenizer, open_tokenizer
 
-__all__ = ["LessonSettings", "Summary", "build", "program_sha256"]
+__all__ = ["LessonSettings", "LessonSummary", "build", "program_sha256"]
 
 FORMAT = 1
 _SHARD_ROWS = 100_000
@@ -43,7 +43,7 @@ def build(
     *,
     progress: Callable[[int, int], None] = lambda done, of: None,
     note: Callable[[str], None] = lambda text: None,
-) -> Summary:
+) -> LessonSummary:
     """Write the lessons of folders of recordings into a folder, or what is missing of them.
 
     progress: told how many recordings are done, of how many.
@@ -113,7 +113,7 @@ def note_not_cleared(not_cleared: dict[str, int], note: Callable[[str], None]) -
         note(f"{count} recordings are not cleared for training and left out: {counted(not_cleared)}")
 
 
-def refuse_nothing(summary: Summary, settings: LessonSettings) -> None:
+def refuse_nothing(summary: LessonSummary, settings: LessonSettings) -> None:
     """Raise InputError where no lesson was made, with the reasons."""
     if summary.lessons:
         return
@@ -128,7 +128,7 @@ def refuse_nothing(summary: Summary, settings: LessonSettings) -> None:
 def write_state(
     folder: Path,
     head: dict[str, Any],
-    summary: Summary,
+    summary: LessonSummary,
     *,
     complete: bool = True,
     recordings: int = 0,
@@ -172,10 +172,10 @@ class _Builder:
         self.complete = False
 
     @property
-    def summary(self) -> Summary:
+    def summary(self) -> LessonSummary:
         return self.maker.summary
 
-    def build(self, progress: Callable[[int, int], None]) -> Summary:
+    def build(self, progress: Callable[[int, int], None]) -> LessonSummary:
         self._go_on()
         if self.complete:
             return self.summary
@@ -244,7 +244,7 @@ class _Builder:
         try:
             state = json.loads(path.read_bytes())
             had = {key: state[key] for key in self._head()}
-            summary, position = Summary(**state["summary"]), state["position"]
+            summary, position = LessonSummary(**state["summary"]), state["position"]
         except (ValueError, KeyError, TypeError) as error:
             raise RecordingError(
                 f"{path}: damaged: {error!r}. Delete the folder, or choose another.", str(path)
@@ -310,10 +310,10 @@ class _Builder:
             shards=self.shards,
         )
 
-    def _begin_shard(self) -> Shard:
-        return Shard(self.folder, f"{self.shards:05d}", self.maker.schema)
+    def _begin_shard(self) -> LessonShard:
+        return LessonShard(self.folder, f"{self.shards:05d}", self.maker.schema)
 
-    def _finish(self, shard: Shard, done: int) -> None:
+    def _finish(self, shard: LessonShard, done: int) -> None:
         self.maker.flush(shard)
         shard.finish()
         self.done = done

@@ -10,7 +10,7 @@ from typing import Any
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import program_text
 from deskcheck.recording import Program, Recording
-from deskcheck.scale.seen import Seen
+from deskcheck.scale.seen import KeySet
 from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, split_of
 from deskcheck.teach.lessons.ids import encoder
 from deskcheck.teach.lessons.rows import (
@@ -23,8 +23,8 @@ from deskcheck.teach.lessons.rows import (
     trace_lesson,
 )
 from deskcheck.teach.lessons.runs import Choice
-from deskcheck.teach.lessons.settings import LessonSettings, Summary, program_sha256
-from deskcheck.teach.lessons.shards import Rows, Shard, Shared, schema
+from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary, program_sha256
+from deskcheck.teach.lessons.shards import LessonRows, LessonShard, Shared, schema
 from deskcheck.teach.lessons.tokens import AnyTokenizer
 
 
@@ -37,15 +37,15 @@ class Maker:
         self.choice = choice
         self.encoder = encoder(tokenizer)
         self.schema = schema(self.encoder.type if settings.ids else None)
-        self.summary = Summary()
+        self.summary = LessonSummary()
         self.unwritten: Counter[str] = Counter()
         """Lessons that the tokenizer cannot write, by reason."""
-        self.seen: defaultdict[bytes, Seen] = defaultdict(Seen)
+        self.seen: defaultdict[bytes, KeySet] = defaultdict(KeySet)
         """Of programs that have runs still to come: which lessons there were."""
         self._prefix = _Prefix()
-        self._rows: dict[str, Rows] = {}
+        self._rows: dict[str, LessonRows] = {}
 
-    def flush(self, shard: Shard) -> None:
+    def flush(self, shard: LessonShard) -> None:
         """Write what waits."""
         for split in list(self._rows):
             shard.write(split, self._rows.pop(split))
@@ -60,7 +60,7 @@ class Maker:
         if not known.left:
             self.seen.pop(sha, None)
 
-    def add(self, place: int, recording: Recording, shard: Shard) -> None:
+    def add(self, place: int, recording: Recording, shard: LessonShard) -> None:
         summary = self.summary
         summary.recordings += 1
         summary.events += len(recording.trace)
@@ -102,7 +102,9 @@ class Maker:
         chosen = chosen_steps(count, at_most, self.settings.jumps, chance, paths)
         return step_lessons(recording, notation, chosen, self.summary.leave_out)
 
-    def _add(self, lessons: Iterable[Lesson], notation: str, recording: Recording, shard: Shard) -> None:
+    def _add(
+        self, lessons: Iterable[Lesson], notation: str, recording: Recording, shard: LessonShard
+    ) -> None:
         """Write lessons of one recording in one notation."""
         prefix, program = self._prefix, recording.program
         shared = Shared(
@@ -133,11 +135,11 @@ class Maker:
                 self.summary.leave_out(notation, "the same lesson again", len(some) - len(new))
             self._add_new(new, keys, shared, shard)
 
-    def _add_new(self, lessons: list[Lesson], keys: list[int], shared: Shared, shard: Shard) -> None:
+    def _add_new(self, lessons: list[Lesson], keys: list[int], shared: Shared, shard: LessonShard) -> None:
         summary, split, budget = self.summary, shared.split, self.settings.budget
         lengths, depths = Counter[int](), Counter[int]()
         kept = all_tokens = all_trained = 0
-        run: Rows | None = None
+        run: LessonRows | None = None
         rows = self._rows_of(split)
         for lesson, key, encoded in zip(lessons, keys, self.encoder.encode(lessons), strict=True):
             if isinstance(encoded, str):
@@ -188,10 +190,10 @@ class Maker:
             for what, count in more.items():
                 found[what] = found.get(what, 0) + count
 
-    def _rows_of(self, split: str) -> Rows:
+    def _rows_of(self, split: str) -> LessonRows:
         rows = self._rows.get(split)
         if rows is None:
-            rows = self._rows[split] = Rows(self.encoder.rows() if self.settings.ids else None)
+            rows = self._rows[split] = LessonRows(self.encoder.rows() if self.settings.ids else None)
         return rows
 
 

@@ -13,7 +13,7 @@ from deskcheck.corpus.near import HeldOut
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import program_text
 from deskcheck.recording import InputError, Recording
-from deskcheck.scale.seen import Seen
+from deskcheck.scale.seen import KeySet
 from deskcheck.teach.lessons.choice import shares
 from deskcheck.teach.lessons.settings import LessonSettings, counted, program_sha256
 from deskcheck.teach.lessons.tokens import AnyTokenizer
@@ -53,7 +53,7 @@ class Choice:
         self.count = 0
         self.events = 0
         digest = hashlib.sha256()
-        seen = Seen()
+        seen = KeySet()
         for place, recording in enumerate(recordings):
             self.count += 1
             self.events += len(recording.trace)
@@ -82,7 +82,7 @@ class Choice:
                 self.steps |= zip(known.runs, shares(known.sizes, settings.steps), strict=True)
                 known.runs, known.sizes = [], []
 
-    def _refusal(self, recording: Recording, seen: Seen) -> str | None:
+    def _refusal(self, recording: Recording, seen: KeySet) -> str | None:
         program = recording.program
         if not program.train_ok and not self.settings.any_licence:
             self.not_cleared[origin(program.source, program.licence)] += 1

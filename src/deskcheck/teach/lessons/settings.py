@@ -79,7 +79,7 @@ class LessonSettings:
 
 
 @dataclass(kw_only=True)
-class Summary:
+class LessonSummary:
     """What went in and what came of it. ``lessons.json`` holds it, with the settings.
 
     left_out: of recordings and of each notation, reason -> how many. kept: split -> notation -> counts.
@@ -100,7 +100,7 @@ class Summary:
         reasons = self.left_out.setdefault(what, {})
         reasons[reason] = reasons.get(reason, 0) + count
 
-    def add(self, other: "Summary") -> None:
+    def add(self, other: "LessonSummary") -> None:
         """Count what came of others too."""
         for name in ("recordings", "events", "programs"):
             setattr(self, name, getattr(self, name) + getattr(other, name))

@@ -103,7 +103,7 @@ def schema(token: Any | None) -> Any:
     return pa.schema(COLUMNS | tokens)
 
 
-class Rows:
+class LessonRows:
     """Rows of one split in the making."""
 
     def __init__(self, ids: Ids | None) -> None:
@@ -176,7 +176,7 @@ def file_writer(path: Path, schema: Any) -> pq.ParquetWriter:
     )
 
 
-class Shard:
+class LessonShard:
     """The files of one number or name, in the making."""
 
     def __init__(self, folder: Path, name: str, schema: Any) -> None:
@@ -189,7 +189,7 @@ class Shard:
     def _part(self, split: str) -> Path:
         return self.folder / f"{split}-{self.name}.parquet.part"
 
-    def write(self, split: str, rows: Rows) -> None:
+    def write(self, split: str, rows: LessonRows) -> None:
         with disk_errors(self._part(split), "write lessons"):
             if split not in self._files:
                 self._files[split] = file_writer(self._part(split), self.schema)

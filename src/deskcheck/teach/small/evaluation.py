@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from deskcheck.ask.results.statistics import Interval, mean_interval
-from deskcheck.ask.results.steps import Ran, Steps, steps_of
-from deskcheck.notation.divergence import Agreement
+from deskcheck.ask.results.steps import PredictedRun, Steps, steps_of
+from deskcheck.notation.divergence import RunAgreement
 from deskcheck.recording import Recording
 from deskcheck.teach.small.checkpoints import Checkpoint
-from deskcheck.teach.small.stepper import Run, Stepper, exact_steps, start_of, true_states
+from deskcheck.teach.small.stepper import SteppedRun, Stepper, exact_steps, start_of, true_states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,12 +16,12 @@ class Stepped:
     """A recording, what a model made of it, and where the two part."""
 
     recording: Recording
-    run: Run
-    agreement: Agreement
+    run: SteppedRun
+    agreement: RunAgreement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Evaluation:
     """steps: of the chained runs (`ask.results.steps`). each: share of the steps from true states that are
     exact, clustered by program; None where these were not asked for."""
 
@@ -47,11 +47,11 @@ def run_all(
 
 def report(
     checkpoint: Checkpoint, stepped: Sequence[Stepped], *, each: int | None = None, rows: int = 64
-) -> Report:
+) -> Evaluation:
     """What runs come to. each: also ask for so many steps of every recording from its true states."""
     steps = steps_of(
         (
-            Ran(
+            PredictedRun(
                 key=one.recording.id,
                 asked=len(one.run.jumps),
                 agreement=one.agreement,
@@ -63,7 +63,7 @@ def report(
     )
     assert steps is not None  # there is at least one recording
     if each is None:
-        return Report(steps=steps, each=None)
+        return Evaluation(steps=steps, each=None)
     scores: list[float] = []
     clusters: list[str] = []
     for one in stepped:
@@ -72,4 +72,4 @@ def report(
         )
         scores += [float(exact) for exact in found]
         clusters += [one.recording.program.code] * len(found)
-    return Report(steps=steps, each=mean_interval(scores, clusters))
+    return Evaluation(steps=steps, each=mean_interval(scores, clusters))

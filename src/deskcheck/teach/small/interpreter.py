@@ -59,7 +59,7 @@ class Network(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StepAnswer:
     """What a model gave. ended: with the token that ends an answer; false: it came to the longest that is
     allowed. tokens: how many there are, and nll: the sum of their negative log probabilities in nats; passes:
     how often the network ran for it."""
@@ -71,7 +71,7 @@ class Answer:
     passes: int
 
 
-class Rows:
+class ModelRows:
     """Programs that a model has read, one a row, and can be asked about again and again.
 
     longest: tokens of a prompt with its answer; a state that gets much longer than its prompt ends earlier.
@@ -135,7 +135,7 @@ class Rows:
         self.keys = [k[list(rows), :, :size] for k in self.keys]
         self.values = [v[list(rows), :, :size] for v in self.values]
 
-    def add(self, other: "Rows") -> None:
+    def add(self, other: "ModelRows") -> None:
         """Takes the rows of another in, behind its own."""
         size = max(self.keys[0].shape[2], other.keys[0].shape[2])
         self.keys = [
@@ -179,7 +179,7 @@ class Rows:
             found.append((bool((mine.argmax(-1) == wanted).all()), float(sure.sum())))
         return found
 
-    def ask(self, asked: Mapping[int, tuple[str, str]]) -> dict[int, Answer]:
+    def ask(self, asked: Mapping[int, tuple[str, str]]) -> dict[int, StepAnswer]:
         """Greedy answers. asked: row -> (prompt, a guess at the answer)."""
         rows = list(asked)
         writing = []
@@ -233,7 +233,7 @@ class Rows:
                 if not writing[number].ended and writing[number].size < writing[number].most
             ]
         return {
-            row: Answer(
+            row: StepAnswer(
                 self.tokenizer.decode_answer(asked[row][0], w.written),
                 w.ended,
                 len(w.written),

@@ -16,7 +16,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.teach.small.checkpoints import folder_of, open_checkpoint
-from deskcheck.teach.small.interpreter import Rows
+from deskcheck.teach.small.interpreter import ModelRows
 
 _KEPT = 64
 """Programs that stay read."""
@@ -40,7 +40,7 @@ class Taught(ModelAPI):
         super().__init__(model_name, base_url, api_key, [], config)
         self.folder = folder_of(model_name)
         self.checkpoint = open_checkpoint(model_name, str(model_args.pop("device", "cpu")))
-        self._read: OrderedDict[str, Rows] = OrderedDict()
+        self._read: OrderedDict[str, ModelRows] = OrderedDict()
         self._alone = Lock()
 
     async def generate(
@@ -67,10 +67,10 @@ class Taught(ModelAPI):
             self.model_name, answer.text, stop_reason="stop" if answer.ended else "max_tokens"
         )
 
-    def _rows(self, program: str) -> Rows:
+    def _rows(self, program: str) -> ModelRows:
         rows = self._read.pop(program, None)
         if rows is None:
-            rows = Rows(self.checkpoint.network, self.checkpoint.tokenizer, [program])
+            rows = ModelRows(self.checkpoint.network, self.checkpoint.tokenizer, [program])
             if len(self._read) >= _KEPT:
                 self._read.popitem(last=False)
         self._read[program] = rows

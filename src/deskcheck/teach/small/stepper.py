@@ -12,12 +12,12 @@ from typing import Any
 
 from deskcheck.ask.methods.ground_truth import is_end
 from deskcheck.notation import Moment, moments, state_text
-from deskcheck.notation.divergence import Agreement, Stop, compare_runs
+from deskcheck.notation.divergence import RunAgreement, Stop, compare_runs
 from deskcheck.notation.forms.dynamic import parse_dynamic
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording import InputError, Program, Recording
 from deskcheck.teach.lessons.tokens import Tokenizer
-from deskcheck.teach.small.interpreter import Network, Rows
+from deskcheck.teach.small.interpreter import ModelRows, Network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class SteppedRun:
     """What a model made of a program. states: texts, the first of which it was given; jumps: how many events
     each other one is after the one before; nll: of each step, in nats. stop: why it ended; why: what could
     not be read."""
@@ -46,7 +46,7 @@ class Run:
         made = {"states": self.states, "jumps": self.jumps, "nll": self.nll}
         return {**made, "stop": self.stop.value, "why": self.why}
 
-    def against(self, true: Iterable[Moment]) -> Agreement:
+    def against(self, true: Iterable[Moment]) -> RunAgreement:
         """This run against the true states, the first of which is the one that it was given."""
         told = [parse_dynamic(text).moments[-1] for text in self.states[1:]]
         return compare_runs(told, reached(true, self.jumps), self.stop)
@@ -100,14 +100,14 @@ class Stepper:
 
     def run(
         self, starts: Iterable[Start], note: Callable[[int], None] = lambda steps: None
-    ) -> Iterator[tuple[int, Run]]:
+    ) -> Iterator[tuple[int, SteppedRun]]:
         """Steps every program to its end, and gives (its number among the starts, its run) as they end.
 
         note: is told how many steps were made, after each round.
         """
         waiting = iter(enumerate(starts))
         going: list[tuple[int, _Going]] = []
-        read: Rows | None = None
+        read: ModelRows | None = None
         while True:
             fresh: list[tuple[int, _Going]] = []
             while len(going) + len(fresh) < self.rows:
@@ -117,7 +117,7 @@ class Stepper:
                 fresh.append((number, _Going(start, start.program.code.splitlines(), [start.state])))
             if fresh:
                 texts = [program_text(one.start.program) for _, one in fresh]
-                rows = Rows(self.network, self.tokenizer, texts, self.longest)
+                rows = ModelRows(self.network, self.tokenizer, texts, self.longest)
                 if read is None:
                     read = rows
                 else:
@@ -134,7 +134,7 @@ class Stepper:
                 going = [going[row] for row in left]
                 read.keep(left)
 
-    def _round(self, going: list[tuple[int, _Going]], read: Rows) -> list[tuple[int, Run]]:
+    def _round(self, going: list[tuple[int, _Going]], read: ModelRows) -> list[tuple[int, SteppedRun]]:
         """One step of each; the runs that end with it."""
         chosen = self._choose([one for _, one in going], read)
         ended = []
@@ -154,7 +154,7 @@ class Stepper:
                 ended.append((number, _run(one, Stop.BUDGET)))
         return ended
 
-    def _choose(self, going: Sequence[_Going], read: Rows) -> list[_Answer]:
+    def _choose(self, going: Sequence[_Going], read: ModelRows) -> list[_Answer]:
         """What the model says to the last state of each."""
         best = [one.known.get(one.states[-1]) for one in going]
         new = [row for row, found in enumerate(best) if found is None]
@@ -200,7 +200,7 @@ def exact_steps(
     stepper would make from the first state; here many are computed at once. most: that many steps.
     """
     code = recording.program.code.splitlines()
-    read = Rows(network, tokenizer, [program_text(recording.program)])
+    read = ModelRows(network, tokenizer, [program_text(recording.program)])
     pending: list[tuple[str, str]] = []
     before: str | None = None
     for number, moment in enumerate(true_states(recording)):
@@ -217,8 +217,8 @@ def exact_steps(
         yield from [exact for exact, _ in read.log_probabilities([0] * len(pending), pending)]
 
 
-def _run(one: _Going, stop: Stop, why: str | None = None) -> Run:
-    return Run(
+def _run(one: _Going, stop: Stop, why: str | None = None) -> SteppedRun:
+    return SteppedRun(
         start=one.start,
         states=tuple(one.states),
         jumps=tuple(one.jumps),

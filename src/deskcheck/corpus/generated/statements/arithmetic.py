@@ -4,8 +4,21 @@ Numbers that come from texts, lists, dictionaries and calls stand in the files o
 """
 
 from deskcheck.corpus.generated.writing.bounds import LIMIT
-from deskcheck.corpus.generated.writing.values import Value, Variable, largest, product_of, sum_of
-from deskcheck.corpus.generated.writing.writer import Condition, Expression, Statement, Table, Writer, entered
+from deskcheck.corpus.generated.writing.values import (
+    Local,
+    Operand,
+    largest,
+    product_of,
+    sum_of,
+)
+from deskcheck.corpus.generated.writing.writer import (
+    Condition,
+    Expression,
+    ProgramWriter,
+    Statement,
+    Table,
+    entered,
+)
 
 INTS: Table[Expression] = []
 CONDITIONS: Table[Condition] = []
@@ -13,24 +26,24 @@ STATEMENTS: Table[Statement] = []
 
 
 @entered(INTS, 1, 10)
-def _add(w: Writer, depth: int) -> Value | None:
+def _add(w: ProgramWriter, depth: int) -> Operand | None:
     return sum_of(w.number(depth), "+", w.atom())
 
 
 @entered(INTS, 1, 7)
-def _subtract(w: Writer, depth: int) -> Value | None:
+def _subtract(w: ProgramWriter, depth: int) -> Operand | None:
     a, b = w.number(depth), w.atom()
     return None if a.text == b.text else sum_of(a, "-", b)
 
 
 @entered(INTS, 1, 3)
-def _from_constant(w: Writer, depth: int) -> Value | None:
+def _from_constant(w: ProgramWriter, depth: int) -> Operand | None:
     a, b = w.constant(), w.variable()
     return product_of(a, b) if w.chance(0.4) else sum_of(a, w.pick("+-"), b)
 
 
 @entered(INTS, 1, 6)
-def _multiply(w: Writer, depth: int) -> Value | None:
+def _multiply(w: ProgramWriter, depth: int) -> Operand | None:
     other = w.literal(2, 9) if w.chance(0.7) else w.variable()
     return product_of(w.number(depth) if w.chance(0.3) else w.variable(), other)
 
@@ -42,103 +55,103 @@ def _dividend(by: int) -> int:
 
 
 @entered(INTS, 1, 5)
-def _modulo(w: Writer, depth: int) -> Value | None:
+def _modulo(w: ProgramWriter, depth: int) -> Operand | None:
     a, by = w.number(depth), w.pick((2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 10, 100))
     if a.lo == a.hi or largest(a) > _dividend(by):
         return None
-    return Value(f"{a.at(2)} % {by}", "int", 0, by - 1, 2)
+    return Operand(f"{a.at(2)} % {by}", "int", 0, by - 1, 2)
 
 
 @entered(INTS, 1, 5)
-def _divide(w: Writer, depth: int) -> Value | None:
+def _divide(w: ProgramWriter, depth: int) -> Operand | None:
     a, by = w.number(depth), w.pick((2, 2, 2, 3, 4, 5, 10, 10))
     if a.lo == a.hi or largest(a) > _dividend(by):
         return None
-    return Value(f"{a.at(2)} // {by}", "int", a.lo // by, a.hi // by, 2)
+    return Operand(f"{a.at(2)} // {by}", "int", a.lo // by, a.hi // by, 2)
 
 
 @entered(INTS, 1, 1.5)
-def _divide_by_variable(w: Writer, depth: int) -> Value | None:
+def _divide_by_variable(w: ProgramWriter, depth: int) -> Operand | None:
     a, b = w.variable(), w.variable()
     if b.lo < 1 or b.hi > 20 or largest(a) > 999 or a.text == b.text:
         return None
     if w.chance(0.5):
-        return Value(f"{a.at(2)} % {b.at(3)}", "int", 0, b.hi - 1, 2)
-    return Value(f"{a.at(2)} // {b.at(3)}", "int", min(a.lo, 0), max(a.hi, 0), 2)
+        return Operand(f"{a.at(2)} % {b.at(3)}", "int", 0, b.hi - 1, 2)
+    return Operand(f"{a.at(2)} // {b.at(3)}", "int", min(a.lo, 0), max(a.hi, 0), 2)
 
 
 @entered(INTS, 1, 1)
-def _square(w: Writer, depth: int) -> Value | None:
+def _square(w: ProgramWriter, depth: int) -> Operand | None:
     a = w.variable()
     if largest(a) > 20 or a.text.lstrip("-").isdigit():
         return None
     low = 0 if a.lo <= 0 <= a.hi else min(a.lo * a.lo, a.hi * a.hi)
-    return Value(f"{a.at(3)} ** 2", "int", low, largest(a) ** 2, 2)
+    return Operand(f"{a.at(3)} ** 2", "int", low, largest(a) ** 2, 2)
 
 
 @entered(INTS, 1, 1.2)
-def _negate(w: Writer, depth: int) -> Value | None:
+def _negate(w: ProgramWriter, depth: int) -> Operand | None:
     a = w.variable()
     if a.text.lstrip("-").isdigit():
         return None
-    return Value(f"-{a.at(3)}", "int", -a.hi, -a.lo, 1)
+    return Operand(f"-{a.at(3)}", "int", -a.hi, -a.lo, 1)
 
 
 @entered(INTS, 1, 2)
-def _absolute(w: Writer, depth: int) -> Value | None:
+def _absolute(w: ProgramWriter, depth: int) -> Operand | None:
     a = w.number(depth)
     if a.lo >= 0:
         return None
-    return Value(f"abs({a.text})", "int", 0, largest(a))
+    return Operand(f"abs({a.text})", "int", 0, largest(a))
 
 
 @entered(INTS, 1, 4)
-def _extreme(w: Writer, depth: int) -> Value | None:
+def _extreme(w: ProgramWriter, depth: int) -> Operand | None:
     name, a, b = w.pick(("min", "max")), w.number(depth), w.atom()
     if a.text == b.text:
         return None
     best = min if name == "min" else max
-    return Value(f"{name}({a.text}, {b.text})", "int", best(a.lo, b.lo), best(a.hi, b.hi))
+    return Operand(f"{name}({a.text}, {b.text})", "int", best(a.lo, b.lo), best(a.hi, b.hi))
 
 
 @entered(INTS, 1, 1)
-def _bits(w: Writer, depth: int) -> Value | None:
+def _bits(w: ProgramWriter, depth: int) -> Operand | None:
     a = w.variable()
     if a.lo < 0 or a.hi > 99:
         return None
     sign = w.pick("&|^")
     b = w.pick((1, 2, 3, 4, 7))
     high = min(a.hi, b) if sign == "&" else (1 << max(a.hi, b).bit_length()) - 1
-    return Value(f"{a.at(3)} {sign} {b}", "int", 0, high, 0)
+    return Operand(f"{a.at(3)} {sign} {b}", "int", 0, high, 0)
 
 
 @entered(INTS, 1, 0.7)
-def _shift(w: Writer, depth: int) -> Value | None:
+def _shift(w: ProgramWriter, depth: int) -> Operand | None:
     a, by = w.variable(), w.between(1, 3)
     if a.lo < 0 or a.hi > 99:
         return None
     if w.chance(0.5):
-        return Value(f"{a.at(3)} << {by}", "int", a.lo << by, a.hi << by, 0)
-    return Value(f"{a.at(3)} >> {by}", "int", a.lo >> by, a.hi >> by, 0)
+        return Operand(f"{a.at(3)} << {by}", "int", a.lo << by, a.hi << by, 0)
+    return Operand(f"{a.at(3)} >> {by}", "int", a.lo >> by, a.hi >> by, 0)
 
 
 @entered(INTS, 1, 0.6)
-def _invert(w: Writer, depth: int) -> Value | None:
+def _invert(w: ProgramWriter, depth: int) -> Operand | None:
     a = w.variable()
-    return Value(f"~{a.at(3)}", "int", -a.hi - 1, -a.lo - 1, 1) if a.text[0].isalpha() else None
+    return Operand(f"~{a.at(3)}", "int", -a.hi - 1, -a.lo - 1, 1) if a.text[0].isalpha() else None
 
 
 @entered(INTS, 1, 0.8)
-def _whole_half(w: Writer, depth: int) -> Value | None:
+def _whole_half(w: ProgramWriter, depth: int) -> Operand | None:
     known = w.of("float")
     if not known:
         return None
     a = w.recent(known)
-    return Value(f"{w.pick(('int', 'int', 'round'))}({a.text})", "int", a.lo - 1, a.hi + 1)
+    return Operand(f"{w.pick(('int', 'int', 'round'))}({a.text})", "int", a.lo - 1, a.hi + 1)
 
 
 @entered(CONDITIONS, 1, 10)
-def compare(w: Writer) -> str | None:
+def compare(w: ProgramWriter) -> str | None:
     a = w.variable()
     if a.text.lstrip("-").isdigit():
         return None
@@ -151,7 +164,7 @@ def compare(w: Writer) -> str | None:
 
 
 @entered(CONDITIONS, 1, 5)
-def compare_two(w: Writer) -> str | None:
+def compare_two(w: ProgramWriter) -> str | None:
     a, b = w.variable(), w.variable()
     if a.text == b.text or a.text.lstrip("-").isdigit():
         return None
@@ -159,7 +172,7 @@ def compare_two(w: Writer) -> str | None:
 
 
 @entered(CONDITIONS, 1, 5)
-def divides(w: Writer) -> str | None:
+def divides(w: ProgramWriter) -> str | None:
     a = w.variable()
     by, sign = w.pick((2, 2, 2, 3, 3, 4, 5)), w.pick(("==", "==", "==", "!=", ">"))
     if a.text.lstrip("-").isdigit() or largest(a) > _dividend(by):
@@ -168,7 +181,7 @@ def divides(w: Writer) -> str | None:
 
 
 @entered(CONDITIONS, 1, 2)
-def _compare_sum(w: Writer) -> str | None:
+def _compare_sum(w: ProgramWriter) -> str | None:
     a = w.number(1)
     if a.prec < 1 or a.lo == a.hi:
         return None
@@ -178,14 +191,14 @@ def _compare_sum(w: Writer) -> str | None:
 
 
 @entered(CONDITIONS, 1, 2)
-def flag(w: Writer) -> str | None:
+def flag(w: ProgramWriter) -> str | None:
     known = w.of("bool")
     if not known:
         return None
     return f"{'not ' if w.chance(0.35) else ''}{w.recent(known).text}"
 
 
-def something(w: Writer) -> None:
+def something(w: ProgramWriter) -> None:
     """A statement that can be written anywhere."""
     if not (_augment(w) or _assign(w)):
         name = w.fresh("int")
@@ -195,7 +208,7 @@ def something(w: Writer) -> None:
 
 
 @entered(STATEMENTS, 1, 10)
-def _new_number(w: Writer) -> bool:
+def _new_number(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     value = w.number() if w.chance(0.9) else w.constant()
@@ -206,7 +219,7 @@ def _new_number(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 1, 6)
-def _assign(w: Writer) -> bool:
+def _assign(w: ProgramWriter) -> bool:
     known = w.assignable("int")
     if not known:
         return False
@@ -225,7 +238,7 @@ def _assign(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 1, 9)
-def _augment(w: Writer) -> bool:
+def _augment(w: ProgramWriter) -> bool:
     known = w.assignable("int")
     if not known:
         return False
@@ -244,28 +257,28 @@ def _augment(w: Writer) -> bool:
         else:
             w.write(f"{variable.text} {sign}= {value.text}")
         return True
-    before = Value(variable.text, "int", variable.lo, variable.hi)
+    before = Operand(variable.text, "int", variable.lo, variable.hi)
     by = w.between(2, 5)
-    result = product_of(before, Value("", "int", by, by)) if draw < 0.9 else None
+    result = product_of(before, Operand("", "int", by, by)) if draw < 0.9 else None
     if result is not None and w.fits(variable, result):
         w.write(f"{variable.text} *= {by}")
         return True
     if largest(variable) > _dividend(by):
         return False
     if draw < 0.95:
-        if not w.fits(variable, Value("", "int", before.lo // by, before.hi // by)):
+        if not w.fits(variable, Operand("", "int", before.lo // by, before.hi // by)):
             return False
         w.write(f"{variable.text} //= {by}")
         return True
     by = w.pick((3, 5, 7, 10, 10, 20))
-    if largest(variable) > _dividend(by) or not w.fits(variable, Value("", "int", 0, by - 1)):
+    if largest(variable) > _dividend(by) or not w.fits(variable, Operand("", "int", 0, by - 1)):
         return False
     w.write(f"{variable.text} %= {by}")
     return True
 
 
 @entered(STATEMENTS, 1, 2)
-def _swap(w: Writer) -> bool:
+def _swap(w: ProgramWriter) -> bool:
     known = w.assignable("int")
     if len(known) < 2:
         return False
@@ -273,12 +286,12 @@ def _swap(w: Writer) -> bool:
     if a is b:
         return False
     if w.chance(0.5):
-        new_a, new_b = Value(b.text, "int", b.lo, b.hi), Value(a.text, "int", a.lo, a.hi)
+        new_a, new_b = Operand(b.text, "int", b.lo, b.hi), Operand(a.text, "int", a.lo, a.hi)
     else:
         total = sum_of(a, "+", b)
         if total is None:
             return False
-        new_a, new_b = Value(b.text, "int", b.lo, b.hi), total
+        new_a, new_b = Operand(b.text, "int", b.lo, b.hi), total
     if not (_keeps(a, new_a) and _keeps(b, new_b)):
         return False
     w.fits(a, new_a)
@@ -287,12 +300,12 @@ def _swap(w: Writer) -> bool:
     return True
 
 
-def _keeps(variable: Variable, value: Value) -> bool:
+def _keeps(variable: Local, value: Operand) -> bool:
     return not variable.looped or (variable.base_lo <= value.lo and value.hi <= variable.base_hi)
 
 
 @entered(STATEMENTS, 1, 1.5)
-def _two_at_once(w: Writer) -> bool:
+def _two_at_once(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     first, second = w.number(), w.number(0)
@@ -303,7 +316,7 @@ def _two_at_once(w: Writer) -> bool:
     elif w.chance(0.3) and first.lo >= 0 and first.hi <= 999:
         by = w.pick((2, 3, 5, 10))
         w.write(f"{a}, {b} = divmod({first.text}, {by})")
-        first, second = Value("", "int", 0, first.hi // by), Value("", "int", 0, by - 1)
+        first, second = Operand("", "int", 0, first.hi // by), Operand("", "int", 0, by - 1)
     else:
         w.write(f"{a}, {b} = {first.text}, {second.text}")
     w.declare(a, first)
@@ -312,18 +325,18 @@ def _two_at_once(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 1, 2)
-def _new_flag(w: Writer) -> bool:
+def _new_flag(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     text = w.condition()
     name = w.fresh("bool")
     w.write(f"{name} = {text}" if not text.isidentifier() else f"{name} = not {text}")
-    w.declare(name, Value(name, "bool"))
+    w.declare(name, Operand(name, "bool"))
     return True
 
 
 @entered(STATEMENTS, 1, 1)
-def _new_half(w: Writer) -> bool:
+def _new_half(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     known = w.of("float")
@@ -347,5 +360,5 @@ def _new_half(w: Writer) -> bool:
         return False
     name = w.fresh("float")
     w.write(f"{name} = {text}")
-    w.declare(name, Value(name, "float", low, high))
+    w.declare(name, Operand(name, "float", low, high))
     return True

@@ -3,8 +3,15 @@
 from deskcheck.corpus.generated.statements.arithmetic import compare, compare_two, divides, flag
 from deskcheck.corpus.generated.statements.returning import early_return
 from deskcheck.corpus.generated.writing.bounds import COST
-from deskcheck.corpus.generated.writing.values import Value
-from deskcheck.corpus.generated.writing.writer import Condition, Expression, Statement, Table, Writer, entered
+from deskcheck.corpus.generated.writing.values import Operand
+from deskcheck.corpus.generated.writing.writer import (
+    Condition,
+    Expression,
+    ProgramWriter,
+    Statement,
+    Table,
+    entered,
+)
 
 INTS: Table[Expression] = []
 CONDITIONS: Table[Condition] = []
@@ -12,15 +19,15 @@ STATEMENTS: Table[Statement] = []
 
 
 @entered(INTS, 2, 4)
-def _either(w: Writer, depth: int) -> Value | None:
+def _either(w: ProgramWriter, depth: int) -> Operand | None:
     a, b = w.number(depth), w.atom()
     if a.text == b.text:
         return None
-    return Value(f"{a.at(1)} if {w.condition()} else {b.text}", "int", min(a.lo, b.lo), max(a.hi, b.hi), 0)
+    return Operand(f"{a.at(1)} if {w.condition()} else {b.text}", "int", min(a.lo, b.lo), max(a.hi, b.hi), 0)
 
 
 @entered(CONDITIONS, 2, 3)
-def _both(w: Writer) -> str | None:
+def _both(w: ProgramWriter) -> str | None:
     a, b = compare(w), w.pick((compare, divides, compare_two, flag))(w)
     if a is None or b is None or a == b:
         return None
@@ -28,13 +35,13 @@ def _both(w: Writer) -> str | None:
 
 
 @entered(CONDITIONS, 2, 1)
-def _not(w: Writer) -> str | None:
+def _not(w: ProgramWriter) -> str | None:
     a = compare_two(w)
     return None if a is None else f"not {a}"
 
 
 @entered(CONDITIONS, 2, 1.5)
-def _chain(w: Writer) -> str | None:
+def _chain(w: ProgramWriter) -> str | None:
     a = w.variable()
     if a.text.lstrip("-").isdigit():
         return None
@@ -43,13 +50,13 @@ def _chain(w: Writer) -> str | None:
 
 
 @entered(CONDITIONS, 2, 1)
-def _nonzero(w: Writer) -> str | None:
+def _nonzero(w: ProgramWriter) -> str | None:
     known = [v for v in w.variables if v.kind in ("int", "str", "list", "dict")]
     return w.recent(known).text if known else None
 
 
 @entered(STATEMENTS, 2, 12)
-def _if(w: Writer) -> bool:
+def _if(w: ProgramWriter) -> bool:
     if w.indent > 4 or w.cost > COST or w.room < 3:
         return False
     w.write(f"if {w.condition()}:")
@@ -64,7 +71,7 @@ def _if(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 2, 1.2)
-def _assign_in_both(w: Writer) -> bool:
+def _assign_in_both(w: ProgramWriter) -> bool:
     """A variable that both branches make."""
     if w.indent > 3 or w.room < 4:
         return False
@@ -79,10 +86,10 @@ def _assign_in_both(w: Writer) -> bool:
     w.indent += 1
     w.write(f"{name} = {b.text}")
     w.indent -= 1
-    w.declare(name, Value(name, "int", min(a.lo, b.lo), max(a.hi, b.hi)))
+    w.declare(name, Operand(name, "int", min(a.lo, b.lo), max(a.hi, b.hi)))
     return True
 
 
 @entered(STATEMENTS, 2, 1)
-def _return_early(w: Writer) -> bool:
+def _return_early(w: ProgramWriter) -> bool:
     return early_return(w)

@@ -5,15 +5,15 @@ Helpers are written before: in `_program`, and those that call themselves in `_r
 
 from deskcheck.corpus.generated.statements.parameters import argument
 from deskcheck.corpus.generated.writing.bounds import COST
-from deskcheck.corpus.generated.writing.values import Value
-from deskcheck.corpus.generated.writing.writer import Expression, Statement, Table, Writer, entered
+from deskcheck.corpus.generated.writing.values import Operand
+from deskcheck.corpus.generated.writing.writer import Expression, ProgramWriter, Statement, Table, entered
 
 INTS: Table[Expression] = []
 STRINGS: Table[Expression] = []
 STATEMENTS: Table[Statement] = []
 
 
-def _called(w: Writer, kind: str, own: int | None = None) -> Value | None:
+def _called(w: ProgramWriter, kind: str, own: int | None = None) -> Operand | None:
     """A call of a helper that returns that kind; own: of one that this level brought."""
     if w.calling:
         return None
@@ -37,10 +37,10 @@ def _called(w: Writer, kind: str, own: int | None = None) -> Value | None:
     w.cost += function.cost * w.trips()
     w.used.add(function.level)
     r = function.returns
-    return Value(f"{function.name}({', '.join(texts)})", kind, r.lo, r.hi)
+    return Operand(f"{function.name}({', '.join(texts)})", kind, r.lo, r.hi)
 
 
-def _argument_for(w: Writer, p: Value) -> str | None:
+def _argument_for(w: ProgramWriter, p: Operand) -> str | None:
     if p.kind == "int":
         return w.number_in(p.lo, p.hi).text
     if p.kind == "bool":
@@ -62,17 +62,17 @@ def _argument_for(w: Writer, p: Value) -> str | None:
 
 
 @entered(INTS, 8, 14)
-def _call(w: Writer, depth: int) -> Value | None:
+def _call(w: ProgramWriter, depth: int) -> Operand | None:
     return _called(w, "int")
 
 
 @entered(STRINGS, 8, 8)
-def _call_string(w: Writer, depth: int) -> Value | None:
+def _call_string(w: ProgramWriter, depth: int) -> Operand | None:
     return _called(w, "str")
 
 
 @entered(STATEMENTS, 8, 10)
-def call_statement(w: Writer) -> bool:
+def call_statement(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     kind = w.pick(("int", "int", "str"))
@@ -86,7 +86,7 @@ def call_statement(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 9, 20)
-def call_recursive(w: Writer) -> bool:
+def call_recursive(w: ProgramWriter) -> bool:
     kind = w.pick(("int", "int", "str"))
     value = _called(w, kind, 9)
     if value is None:

@@ -5,8 +5,15 @@ Loops over them stand in `_loops`.
 
 from deskcheck.corpus.generated.statements.lists import loop_name
 from deskcheck.corpus.generated.writing.bounds import KEYS
-from deskcheck.corpus.generated.writing.values import Value
-from deskcheck.corpus.generated.writing.writer import Condition, Expression, Statement, Table, Writer, entered
+from deskcheck.corpus.generated.writing.values import Operand
+from deskcheck.corpus.generated.writing.writer import (
+    Condition,
+    Expression,
+    ProgramWriter,
+    Statement,
+    Table,
+    entered,
+)
 
 INTS: Table[Expression] = []
 LISTS: Table[Expression] = []
@@ -14,7 +21,7 @@ CONDITIONS: Table[Condition] = []
 STATEMENTS: Table[Statement] = []
 
 
-def key_for(w: Writer, a: Value) -> str:
+def key_for(w: ProgramWriter, a: Operand) -> str:
     """A key for a dict: a variable or a constant of the type of its keys."""
     if a.keys == "int":
         return w.number_in(0, 9).text
@@ -25,47 +32,47 @@ def key_for(w: Writer, a: Value) -> str:
 
 
 @entered(INTS, 7, 6)
-def _lookup(w: Writer, depth: int) -> Value | None:
+def _lookup(w: ProgramWriter, depth: int) -> Operand | None:
     known = w.of("dict")
     if not known:
         return None
     a = w.recent(known)
     default = w.between(max(a.item_lo, 0), min(a.item_hi, 3))
-    return Value(f"{a.text}.get({key_for(w, a)}, {default})", "int", min(a.item_lo, 0), a.item_hi)
+    return Operand(f"{a.text}.get({key_for(w, a)}, {default})", "int", min(a.item_lo, 0), a.item_hi)
 
 
 @entered(INTS, 7, 1.5)
-def _of_dict(w: Writer, depth: int) -> Value | None:
+def _of_dict(w: ProgramWriter, depth: int) -> Operand | None:
     known = [v for v in w.of("dict") if v.hi <= 4 and v.item_hi <= 999]
     if not known:
         return None
     a = w.recent(known)
-    return Value(f"sum({a.text}.values())", "int", min(0, a.item_lo * a.hi), max(0, a.item_hi * a.hi))
+    return Operand(f"sum({a.text}.values())", "int", min(0, a.item_lo * a.hi), max(0, a.item_hi * a.hi))
 
 
 @entered(LISTS, 7, 4)
-def _keys_list(w: Writer, depth: int) -> Value | None:
+def _keys_list(w: ProgramWriter, depth: int) -> Operand | None:
     known = w.of("dict")
     if not known:
         return None
     a = w.recent(known)
     form = w.below(3)
     if form == 0:
-        return Value(f"list({a.text}.values())", "list", a.lo, a.hi, 3, "int", a.item_lo, a.item_hi)
+        return Operand(f"list({a.text}.values())", "list", a.lo, a.hi, 3, "int", a.item_lo, a.item_hi)
     kind, low, high = ("str", 0, 8) if a.keys == "str" else ("int", 0, 99)
-    return Value(f"{w.pick(('list', 'sorted'))}({a.text})", "list", a.lo, a.hi, 3, kind, low, high)
+    return Operand(f"{w.pick(('list', 'sorted'))}({a.text})", "list", a.lo, a.hi, 3, kind, low, high)
 
 
 @entered(LISTS, 7, 1.5)
-def _set_list(w: Writer, depth: int) -> Value | None:
+def _set_list(w: ProgramWriter, depth: int) -> Operand | None:
     known = w.of("set")
     if not known:
         return None
-    return Value(f"sorted({w.recent(known).text})", "list", 0, 8, 3, "int", 0, 99)
+    return Operand(f"sorted({w.recent(known).text})", "list", 0, 8, 3, "int", 0, 99)
 
 
 @entered(CONDITIONS, 7, 5)
-def _key_test(w: Writer) -> str | None:
+def _key_test(w: ProgramWriter) -> str | None:
     known = w.of("dict") + w.of("set")
     if not known:
         return None
@@ -75,7 +82,7 @@ def _key_test(w: Writer) -> str | None:
 
 
 @entered(STATEMENTS, 7, 6)
-def _new_dict(w: Writer) -> bool:
+def _new_dict(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     name = w.fresh("dict")
@@ -87,18 +94,18 @@ def _new_dict(w: Writer) -> bool:
         a = w.recent(known)
         if a.item_lo >= 0 and a.item_hi <= 99:
             w.write(f"{name} = {{{text}: {text} * 2 for {text} in {a.text}}}")
-            w.declare(name, Value(name, "dict", 0, a.hi, 3, "int", 0, 999, "int"))
+            w.declare(name, Operand(name, "dict", 0, a.hi, 3, "int", 0, 999, "int"))
             return True
     parts = {
         (f'"{w.word()}"' if keys == "str" else str(w.below(10))): w.literal(0, 20).text for _ in range(n)
     }
     w.write(f"{name} = {{{', '.join(f'{k}: {v}' for k, v in parts.items())}}}")
-    w.declare(name, Value(name, "dict", len(parts), len(parts), 3, "int", 0, 999, keys))
+    w.declare(name, Operand(name, "dict", len(parts), len(parts), 3, "int", 0, 999, keys))
     return True
 
 
 @entered(STATEMENTS, 7, 9)
-def set_key(w: Writer) -> bool:
+def set_key(w: ProgramWriter) -> bool:
     known = w.growable("dict")
     if not known:
         return False
@@ -118,7 +125,7 @@ def set_key(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 7, 3)
-def _change_dict(w: Writer) -> bool:
+def _change_dict(w: ProgramWriter) -> bool:
     known = w.growable("dict")
     if not known or w.indent > 4:
         return False
@@ -140,7 +147,7 @@ def _change_dict(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 7, 3)
-def _new_set(w: Writer) -> bool:
+def _new_set(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     name = w.fresh("set")
@@ -153,12 +160,12 @@ def _new_set(w: Writer) -> bool:
     else:
         low = w.below(3)
         w.write(f"{name} = {{{low}, {low + w.between(1, 4)}}}")
-    w.declare(name, Value(name, "set", 0, 8, 3, "int", 0, 7))
+    w.declare(name, Operand(name, "set", 0, 8, 3, "int", 0, 7))
     return True
 
 
 @entered(STATEMENTS, 7, 5)
-def _change_set(w: Writer) -> bool:
+def _change_set(w: ProgramWriter) -> bool:
     known = [v for v in w.of("set") if not v.locked]
     if not known:
         return False
@@ -169,7 +176,7 @@ def _change_set(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 7, 1)
-def _combine_sets(w: Writer) -> bool:
+def _combine_sets(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     known = w.of("set")
@@ -178,5 +185,5 @@ def _combine_sets(w: Writer) -> bool:
     a, b = w.recent(known), w.below(5)
     name = w.fresh("set")
     w.write(f"{name} = {a.text} {w.pick('|&-')} {{{b}, {b + w.between(1, 3)}}}")
-    w.declare(name, Value(name, "set", 0, 8, 3, "int", 0, 7))
+    w.declare(name, Operand(name, "set", 0, 8, 3, "int", 0, 7))
     return True

@@ -1,14 +1,16 @@
 """Level 10, exceptions: those that are caught, and those that in a few calls in a hundred nothing catches."""
 
 from deskcheck.corpus.generated.statements.dictionaries import key_for
-from deskcheck.corpus.generated.writing.values import Value, largest
-from deskcheck.corpus.generated.writing.writer import Statement, Table, Writer, entered
+from deskcheck.corpus.generated.writing.values import Operand, largest
+from deskcheck.corpus.generated.writing.writer import ProgramWriter, Statement, Table, entered
 from deskcheck.corpus.text.words import MESSAGES
 
 STATEMENTS: Table[Statement] = []
 
 
-def _handled(w: Writer, body: str, kinds: tuple[str, ...], name: str, value: Value, other: int) -> bool:
+def _handled(
+    w: ProgramWriter, body: str, kinds: tuple[str, ...], name: str, value: Operand, other: int
+) -> bool:
     """try: body, which binds name; except: another value for it; sometimes with else or finally."""
     w.write("try:")
     w.indent += 1
@@ -20,7 +22,7 @@ def _handled(w: Writer, body: str, kinds: tuple[str, ...], name: str, value: Val
     w.indent += 1
     w.write(f"{name} = {'len(error.args)' if bound and w.chance(0.7) else other}")
     w.indent -= 1
-    w.declare(name, Value(name, "int", min(value.lo, other, 0), max(value.hi, other, 1)))
+    w.declare(name, Operand(name, "int", min(value.lo, other, 0), max(value.hi, other, 1)))
     if w.chance(0.15):
         w.write("else:")
         w.branch(1)
@@ -29,11 +31,11 @@ def _handled(w: Writer, body: str, kinds: tuple[str, ...], name: str, value: Val
     return True
 
 
-def _too_deep(w: Writer) -> bool:
+def _too_deep(w: ProgramWriter) -> bool:
     return w.indent > (3 if w.chance(0.35) else 1)
 
 
-def _finally(w: Writer) -> None:
+def _finally(w: ProgramWriter) -> None:
     w.write("finally:")
     finishing, w.finishing = w.finishing, True
     w.branch(1)
@@ -41,7 +43,7 @@ def _finally(w: Writer) -> None:
 
 
 @entered(STATEMENTS, 10, 8)
-def _try_divide(w: Writer) -> bool:
+def _try_divide(w: ProgramWriter) -> bool:
     a, b = w.small(), w.small()
     if _too_deep(w) or b.lo > 0 or b.hi < 0 or b.text.lstrip("-").isdigit():
         return False
@@ -54,13 +56,13 @@ def _try_divide(w: Writer) -> bool:
         f"{name} = {a.at(2)} {sign} {b.at(3)}",
         kinds,
         name,
-        Value("", "int", -bound, bound),
+        Operand("", "int", -bound, bound),
         w.between(-1, 9),
     )
 
 
 @entered(STATEMENTS, 10, 8)
-def _try_item(w: Writer) -> bool:
+def _try_item(w: ProgramWriter) -> bool:
     known = w.of("list", "int")
     if _too_deep(w) or not known:
         return False
@@ -70,12 +72,12 @@ def _try_item(w: Writer) -> bool:
     at = w.recent(indices).text if indices and w.chance(0.7) else str(w.between(0, max(a.hi, 1)))
     return _handled(
         w, f"{name} = {a.text}[{at}]", ("IndexError", "IndexError", "LookupError", "Exception"), name,
-        Value("", "int", a.item_lo, a.item_hi), w.between(-1, 9),
+        Operand("", "int", a.item_lo, a.item_hi), w.between(-1, 9),
     )  # fmt: skip
 
 
 @entered(STATEMENTS, 10, 6)
-def _try_key(w: Writer) -> bool:
+def _try_key(w: ProgramWriter) -> bool:
     known = w.of("dict")
     if _too_deep(w) or not known:
         return False
@@ -83,12 +85,12 @@ def _try_key(w: Writer) -> bool:
     key, name = key_for(w, a), w.fresh("int")
     return _handled(
         w, f"{name} = {a.text}[{key}]", ("KeyError", "KeyError", "LookupError"), name,
-        Value("", "int", a.item_lo, a.item_hi), w.between(-1, 9),
+        Operand("", "int", a.item_lo, a.item_hi), w.between(-1, 9),
     )  # fmt: skip
 
 
 @entered(STATEMENTS, 10, 6)
-def _try_number(w: Writer) -> bool:
+def _try_number(w: ProgramWriter) -> bool:
     known = [v for v in w.of("str") if v.hi <= 3]
     if _too_deep(w):
         return False
@@ -96,12 +98,12 @@ def _try_number(w: Writer) -> bool:
     name = w.fresh("int")
     return _handled(
         w, f"{name} = int({text})", ("ValueError", "ValueError", "(ValueError, TypeError)"), name,
-        Value("", "int", -99, 999), w.between(-1, 9),
+        Operand("", "int", -99, 999), w.between(-1, 9),
     )  # fmt: skip
 
 
 @entered(STATEMENTS, 10, 5)
-def _try_raise(w: Writer) -> bool:
+def _try_raise(w: ProgramWriter) -> bool:
     if _too_deep(w):
         return False
     kind = w.pick(("ValueError", "ValueError", "KeyError", "RuntimeError", "TypeError"))
@@ -121,12 +123,12 @@ def _try_raise(w: Writer) -> bool:
     w.indent += 1
     w.write(f"{name} = {'len(str(error))' if bound else other}")
     w.indent -= 1
-    w.declare(name, Value(name, "int", min(value.lo, -1), max(value.hi, 20)))
+    w.declare(name, Operand(name, "int", min(value.lo, -1), max(value.hi, 20)))
     return True
 
 
 @entered(STATEMENTS, 10, 3)
-def _risk(w: Writer) -> bool:
+def _risk(w: ProgramWriter) -> bool:
     """What may raise, with nothing round it."""
     if w.crowded():
         return False
@@ -150,12 +152,12 @@ def _risk(w: Writer) -> bool:
         high = max(largest(number), largest(by))
         text, low = f"{number.at(2)} {sign} {by.at(3)}", -high
     w.write(f"{name} = {text}")
-    w.declare(name, Value(name, "int", low, high))
+    w.declare(name, Operand(name, "int", low, high))
     return True
 
 
 @entered(STATEMENTS, 10, 3)
-def _raise(w: Writer) -> bool:
+def _raise(w: ProgramWriter) -> bool:
     """Leaves the function, in a few calls in a hundred."""
     if w.indent > 3:
         return False
@@ -178,7 +180,7 @@ def _raise(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 10, 3)
-def _try_loop(w: Writer) -> bool:
+def _try_loop(w: ProgramWriter) -> bool:
     """A try round whatever comes, with the exception that comes least."""
     if _too_deep(w):
         return False

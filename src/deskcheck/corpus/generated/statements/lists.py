@@ -5,8 +5,15 @@ Loops over them stand in `_loops`.
 
 from deskcheck.corpus.generated.statements.indices import indexed, place_in
 from deskcheck.corpus.generated.writing.bounds import LIST, TEXT
-from deskcheck.corpus.generated.writing.values import Value, Variable, largest
-from deskcheck.corpus.generated.writing.writer import Condition, Expression, Statement, Table, Writer, entered
+from deskcheck.corpus.generated.writing.values import Local, Operand, largest
+from deskcheck.corpus.generated.writing.writer import (
+    Condition,
+    Expression,
+    ProgramWriter,
+    Statement,
+    Table,
+    entered,
+)
 from deskcheck.corpus.text.words import NAMES
 
 LISTS: Table[Expression] = []
@@ -16,36 +23,38 @@ CONDITIONS: Table[Condition] = []
 STATEMENTS: Table[Statement] = []
 
 
-def _numbers_list(w: Writer) -> Variable | None:
+def _numbers_list(w: ProgramWriter) -> Local | None:
     known = w.of("list", "int")
     return w.recent(known) if known else None
 
 
-def _like(a: Value, text: str, low: int, high: int, prec: int = 3) -> Value:
-    return Value(text, "list", low, high, prec, a.items, a.item_lo, a.item_hi)
+def _like(a: Operand, text: str, low: int, high: int, prec: int = 3) -> Operand:
+    return Operand(text, "list", low, high, prec, a.items, a.item_lo, a.item_hi)
 
 
-def loop_name(w: Writer, kind: str) -> str | None:
+def loop_name(w: ProgramWriter, kind: str) -> str | None:
     """A name for the variable of a comprehension, which must not hide one of the function's."""
     name = str(w.pick(NAMES[kind]))
     return None if name in w.names or name in w.global_names else name
 
 
 @entered(LISTS, 6, 5)
-def _display(w: Writer, depth: int) -> Value | None:
+def _display(w: ProgramWriter, depth: int) -> Operand | None:
     return w.list_display()
 
 
 @entered(LISTS, 6, 4)
-def _list_of_values(w: Writer, depth: int) -> Value | None:
+def _list_of_values(w: ProgramWriter, depth: int) -> Operand | None:
     values = [w.small() for _ in range(w.between(1, 4))]
     low, high = min(v.lo for v in values), max(v.hi for v in values)
     n = len(values)
-    return Value(f"[{', '.join(v.text for v in values)}]", "list", n, n, 3, "int", min(low, 0), max(high, 99))
+    return Operand(
+        f"[{', '.join(v.text for v in values)}]", "list", n, n, 3, "int", min(low, 0), max(high, 99)
+    )
 
 
 @entered(LISTS, 6, 4)
-def _list_slice(w: Writer, depth: int) -> Value | None:
+def _list_slice(w: ProgramWriter, depth: int) -> Operand | None:
     known = w.of("list")
     if not known:
         return None
@@ -63,7 +72,7 @@ def _list_slice(w: Writer, depth: int) -> Value | None:
 
 
 @entered(LISTS, 6, 2)
-def _concatenate(w: Writer, depth: int) -> Value | None:
+def _concatenate(w: ProgramWriter, depth: int) -> Operand | None:
     a = _numbers_list(w)
     if a is None:
         return None
@@ -71,20 +80,20 @@ def _concatenate(w: Writer, depth: int) -> Value | None:
     assert b is not None
     if a.hi + b.hi > LIST:
         return None
-    return Value(
+    return Operand(
         f"{a.text} + {b.text}", "list", a.lo + b.lo, a.hi + b.hi, 1, "int",
         min(a.item_lo, b.item_lo), max(a.item_hi, b.item_hi),
     )  # fmt: skip
 
 
 @entered(LISTS, 6, 2)
-def _repeated_list(w: Writer, depth: int) -> Value | None:
+def _repeated_list(w: ProgramWriter, depth: int) -> Operand | None:
     k, n = w.pick((0, 0, 1)), w.between(2, 4)
-    return Value(f"[{k}] * {n}", "list", n, n, 2, "int", 0, 99)
+    return Operand(f"[{k}] * {n}", "list", n, n, 2, "int", 0, 99)
 
 
 @entered(LISTS, 6, 3)
-def _sorted_list(w: Writer, depth: int) -> Value | None:
+def _sorted_list(w: ProgramWriter, depth: int) -> Operand | None:
     known = [v for v in w.of("list") if v.hi <= 5]
     if not known:
         return None
@@ -93,17 +102,17 @@ def _sorted_list(w: Writer, depth: int) -> Value | None:
 
 
 @entered(LISTS, 6, 2)
-def _range_list(w: Writer, depth: int) -> Value | None:
+def _range_list(w: ProgramWriter, depth: int) -> Operand | None:
     k = w.between(2, 5)
     if w.chance(0.4):
-        return Value(f"list(range({k}, 0, -1))", "list", k, k, 3, "int", 0, 99)
-    return Value(f"list(range({k}))", "list", k, k, 3, "int", 0, 99)
+        return Operand(f"list(range({k}, 0, -1))", "list", k, k, 3, "int", 0, 99)
+    return Operand(f"list(range({k}))", "list", k, k, 3, "int", 0, 99)
 
 
 @entered(LISTS, 6, 6)
-def _comprehension(w: Writer, depth: int) -> Value | None:
+def _comprehension(w: ProgramWriter, depth: int) -> Operand | None:
     a, x = _numbers_list(w), loop_name(w, "item")
-    if a is None or x is None or a.hi > 6 or largest(Value("", "int", a.item_lo, a.item_hi)) > 999:
+    if a is None or x is None or a.hi > 6 or largest(Operand("", "int", a.item_lo, a.item_hi)) > 999:
         return None
     if w.chance(0.4):
         test = w.pick(
@@ -119,62 +128,62 @@ def _comprehension(w: Writer, depth: int) -> Value | None:
             (f"{x} % {k}", 0, k - 1),
         )
     )
-    return Value(f"[{text} for {x} in {a.text}]", "list", a.lo, a.hi, 3, "int", low, high)
+    return Operand(f"[{text} for {x} in {a.text}]", "list", a.lo, a.hi, 3, "int", low, high)
 
 
 @entered(LISTS, 6, 1.5)
-def _range_comprehension(w: Writer, depth: int) -> Value | None:
+def _range_comprehension(w: ProgramWriter, depth: int) -> Operand | None:
     i, k, n = loop_name(w, "loop"), w.between(2, 5), w.between(2, 5)
     if i is None:
         return None
-    return Value(f"[{i} * {k} for {i} in range({n})]", "list", n, n, 3, "int", 0, 99)
+    return Operand(f"[{i} * {k} for {i} in range({n})]", "list", n, n, 3, "int", 0, 99)
 
 
 @entered(LISTS, 6, 3)
-def _letters(w: Writer, depth: int) -> Value | None:
+def _letters(w: ProgramWriter, depth: int) -> Operand | None:
     known = [v for v in w.of("str") if v.hi <= 6]
     if not known:
         return None
     a = w.recent(known)
     if w.chance(0.6):
-        return Value(f"list({a.text})", "list", a.lo, a.hi, 3, "str", 1, 1)
-    return Value(f'{a.text}.split("{w.letter()}")', "list", 1, a.hi + 1, 3, "str", 0, a.hi)
+        return Operand(f"list({a.text})", "list", a.lo, a.hi, 3, "str", 1, 1)
+    return Operand(f'{a.text}.split("{w.letter()}")', "list", 1, a.hi + 1, 3, "str", 0, a.hi)
 
 
 @entered(LISTS, 6, 3)
-def _words(w: Writer, depth: int) -> Value | None:
+def _words(w: ProgramWriter, depth: int) -> Operand | None:
     n = w.between(1, 3)
     words = [w.word() for _ in range(n)]
-    return Value(
+    return Operand(
         f"[{', '.join(f'{chr(34)}{word}{chr(34)}' for word in words)}]", "list", n, n, 3, "str", 0, 5
     )
 
 
 @entered(LISTS, 6, 2)
-def _word_comprehension(w: Writer, depth: int) -> Value | None:
+def _word_comprehension(w: ProgramWriter, depth: int) -> Operand | None:
     known = [v for v in w.of("list", "str") if v.hi <= 4 and v.item_hi <= 6]
     x = loop_name(w, "char")
     if not known or x is None:
         return None
     a = w.recent(known)
     if w.chance(0.4):
-        return Value(f"[len({x}) for {x} in {a.text}]", "list", a.lo, a.hi, 3, "int", 0, 99)
+        return Operand(f"[len({x}) for {x} in {a.text}]", "list", a.lo, a.hi, 3, "int", 0, 99)
     return _like(
         a, w.pick((f"[{x}.upper() for {x} in {a.text}]", f"[{x}[::-1] for {x} in {a.text}]")), a.lo, a.hi
     )
 
 
 @entered(INTS, 6, 8)
-def _item(w: Writer, depth: int) -> Value | None:
+def _item(w: ProgramWriter, depth: int) -> Operand | None:
     known = indexed(w, "list", "int")
     if not known:
         return None
     a = w.recent(known)
-    return Value(f"{a.text}[{place_in(w, a)}]", "int", a.item_lo, a.item_hi)
+    return Operand(f"{a.text}[{place_in(w, a)}]", "int", a.item_lo, a.item_hi)
 
 
 @entered(INTS, 6, 4)
-def _of_list(w: Writer, depth: int) -> Value | None:
+def _of_list(w: ProgramWriter, depth: int) -> Operand | None:
     known = w.of("list", "int")
     if not known:
         return None
@@ -182,32 +191,32 @@ def _of_list(w: Writer, depth: int) -> Value | None:
     if name == "sum":
         if a.hi > 6:
             return None
-        return Value(f"sum({a.text})", "int", min(a.item_lo * a.hi, 0), max(a.item_hi * a.hi, 0))
+        return Operand(f"sum({a.text})", "int", min(a.item_lo * a.hi, 0), max(a.item_hi * a.hi, 0))
     if a.lo < 1:
-        return Value(f"{name}({a.text}, default=0)", "int", min(a.item_lo, 0), max(a.item_hi, 0))
-    return Value(f"{name}({a.text})", "int", a.item_lo, a.item_hi)
+        return Operand(f"{name}({a.text}, default=0)", "int", min(a.item_lo, 0), max(a.item_hi, 0))
+    return Operand(f"{name}({a.text})", "int", a.item_lo, a.item_hi)
 
 
 @entered(INTS, 6, 1)
-def _of_pair(w: Writer, depth: int) -> Value | None:
+def _of_pair(w: ProgramWriter, depth: int) -> Operand | None:
     known = w.of("pair")
     if not known:
         return None
     a = w.recent(known)
-    return Value(f"{a.text}[{w.below(2)}]", "int", a.item_lo, a.item_hi)
+    return Operand(f"{a.text}[{w.below(2)}]", "int", a.item_lo, a.item_hi)
 
 
 @entered(INTS, 6, 1.5)
-def _cell(w: Writer, depth: int) -> Value | None:
+def _cell(w: ProgramWriter, depth: int) -> Operand | None:
     known = w.of("grid")
     if not known:
         return None
     a = w.recent(known)
-    return Value(f"{a.text}[{w.below(2)}][{w.below(2)}]", "int", a.item_lo, a.item_hi)
+    return Operand(f"{a.text}[{w.below(2)}][{w.below(2)}]", "int", a.item_lo, a.item_hi)
 
 
 @entered(INTS, 6, 0.8)
-def _sum_over(w: Writer, depth: int) -> Value | None:
+def _sum_over(w: ProgramWriter, depth: int) -> Operand | None:
     known = [v for v in w.of("list", "int") if v.hi <= 5 and v.item_lo >= -99 and v.item_hi <= 99]
     if not known:
         return None
@@ -215,29 +224,29 @@ def _sum_over(w: Writer, depth: int) -> Value | None:
     if x in w.names:
         return None
     text = w.pick((f"sum({x} * 2 for {x} in {a.text})", f"sum(1 for {x} in {a.text} if {x} > {w.below(9)})"))
-    return Value(text, "int", min(0, 10 * a.item_lo), max(5, 10 * a.item_hi))
+    return Operand(text, "int", min(0, 10 * a.item_lo), max(5, 10 * a.item_hi))
 
 
 @entered(STRINGS, 6, 4)
-def _join(w: Writer, depth: int) -> Value | None:
+def _join(w: ProgramWriter, depth: int) -> Operand | None:
     known = [v for v in w.of("list", "str") if v.hi * (v.item_hi + 1) <= 2 * TEXT]
     if not known:
         return None
     a, by = w.recent(known), w.pick(("", "-", ",", " "))
-    return Value(f'"{by}".join({a.text})', "str", 0, a.hi * (a.item_hi + 1))
+    return Operand(f'"{by}".join({a.text})', "str", 0, a.hi * (a.item_hi + 1))
 
 
 @entered(STRINGS, 6, 4)
-def _word_of(w: Writer, depth: int) -> Value | None:
+def _word_of(w: ProgramWriter, depth: int) -> Operand | None:
     known = [v for v in w.of("list", "str") if v.lo >= 1]
     if not known:
         return None
     a = w.recent(known)
-    return Value(f"{a.text}[{w.pick((0, -1))}]", "str", a.item_lo, a.item_hi)
+    return Operand(f"{a.text}[{w.pick((0, -1))}]", "str", a.item_lo, a.item_hi)
 
 
 @entered(CONDITIONS, 6, 4)
-def _list_test(w: Writer) -> str | None:
+def _list_test(w: ProgramWriter) -> str | None:
     known = w.of("list")
     if not known:
         return None
@@ -252,7 +261,7 @@ def _list_test(w: Writer) -> str | None:
 
 
 @entered(CONDITIONS, 6, 0.8)
-def _any_all(w: Writer) -> str | None:
+def _any_all(w: ProgramWriter) -> str | None:
     a, x = _numbers_list(w), loop_name(w, "item")
     if a is None or x is None or a.hi > 5:
         return None
@@ -260,12 +269,12 @@ def _any_all(w: Writer) -> str | None:
 
 
 @entered(STATEMENTS, 6, 8)
-def _new_list(w: Writer) -> bool:
+def _new_list(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     for _ in range(4):
         own, make = w.draw("list")
-        value: Value | None = make(w, 1)
+        value: Operand | None = make(w, 1)
         if value is not None and value.hi <= LIST:
             w.used.add(own)
             name = w.fresh("list" if value.items == "int" else "strs")
@@ -276,7 +285,7 @@ def _new_list(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 6, 8)
-def append(w: Writer) -> bool:
+def append(w: ProgramWriter) -> bool:
     known = w.growable("list")
     if not known:
         return False
@@ -302,7 +311,7 @@ def append(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 6, 6)
-def _set_item(w: Writer) -> bool:
+def _set_item(w: ProgramWriter) -> bool:
     known = [v for v in indexed(w, "list", "int") if not (w.helper and v.locked)]
     if not known:
         return False
@@ -321,7 +330,7 @@ def _set_item(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 6, 1.5)
-def _swap_items(w: Writer) -> bool:
+def _swap_items(w: ProgramWriter) -> bool:
     known = [v for v in w.of("list") if v.lo >= 2]
     if not known:
         return False
@@ -331,7 +340,7 @@ def _swap_items(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 6, 4)
-def _change_list(w: Writer) -> bool:
+def _change_list(w: ProgramWriter) -> bool:
     known = w.growable("list")
     if not known:
         return False
@@ -365,7 +374,7 @@ def _change_list(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 6, 1.5)
-def _take_item(w: Writer) -> bool:
+def _take_item(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     known = [v for v in w.growable("list", "int") if v.lo >= 1 and not v.looped]
@@ -374,13 +383,13 @@ def _take_item(w: Writer) -> bool:
     a = w.recent(known)
     name = w.fresh("int")
     w.write(f"{name} = {a.text}.pop({w.pick(('', '', '0'))})")
-    w.declare(name, Value(name, "int", a.item_lo, a.item_hi))
+    w.declare(name, Operand(name, "int", a.item_lo, a.item_hi))
     w.may_grow(a, -1, -1, LIST)
     return True
 
 
 @entered(STATEMENTS, 6, 1.5)
-def _slice_assign(w: Writer) -> bool:
+def _slice_assign(w: ProgramWriter) -> bool:
     known = [v for v in w.of("list", "int") if v.lo >= 2 and v.item_lo <= 0 and v.item_hi >= 9]
     if not known or w.helper:
         return False
@@ -390,7 +399,7 @@ def _slice_assign(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 6, 2)
-def _unpack_list(w: Writer) -> bool:
+def _unpack_list(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     known = [v for v in w.of("list", "int") if v.lo >= 2 and not v.looped]
@@ -399,13 +408,13 @@ def _unpack_list(w: Writer) -> bool:
     a = w.recent(known)
     first, rest = w.fresh("int"), w.fresh("list")
     w.write(f"{first}, *{rest} = {a.text}")
-    w.declare(first, Value(first, "int", a.item_lo, a.item_hi))
+    w.declare(first, Operand(first, "int", a.item_lo, a.item_hi))
     w.declare(rest, _like(a, rest, a.lo - 1, a.hi - 1))
     return True
 
 
 @entered(STATEMENTS, 6, 2)
-def _new_pair(w: Writer) -> bool:
+def _new_pair(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     known = w.of("pair")
@@ -414,17 +423,17 @@ def _new_pair(w: Writer) -> bool:
         a_name, b_name = w.fresh("int"), w.fresh("int")
         w.write(f"{a_name}, {b_name} = {pair.text}")
         for part in (a_name, b_name):
-            w.declare(part, Value(part, "int", pair.item_lo, pair.item_hi))
+            w.declare(part, Operand(part, "int", pair.item_lo, pair.item_hi))
         return True
     a, b = w.number(), w.atom()
     name = w.fresh("pair")
     w.write(f"{name} = ({a.text}, {b.text})")
-    w.declare(name, Value(name, "pair", 2, 2, 3, "int", min(a.lo, b.lo), max(a.hi, b.hi)))
+    w.declare(name, Operand(name, "pair", 2, 2, 3, "int", min(a.lo, b.lo), max(a.hi, b.hi)))
     return True
 
 
 @entered(STATEMENTS, 6, 1.5)
-def _new_grid(w: Writer) -> bool:
+def _new_grid(w: ProgramWriter) -> bool:
     if w.crowded():
         return False
     name = w.fresh("grid")
@@ -436,12 +445,12 @@ def _new_grid(w: Writer) -> bool:
     else:
         a, b, c, d = (w.below(10) for _ in range(4))
         w.write(f"{name} = [[{a}, {b}], [{c}, {d}]]")
-    w.declare(name, Value(name, "grid", 2, 2, 3, "int", -99, 999))
+    w.declare(name, Operand(name, "grid", 2, 2, 3, "int", -99, 999))
     return True
 
 
 @entered(STATEMENTS, 6, 2)
-def _set_cell(w: Writer) -> bool:
+def _set_cell(w: ProgramWriter) -> bool:
     known = w.of("grid")
     if not known:
         return False
@@ -451,7 +460,7 @@ def _set_cell(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 6, 1)
-def _second_name(w: Writer) -> bool:
+def _second_name(w: ProgramWriter) -> bool:
     """Two names for one list: neither may change its length from now on."""
     if w.crowded():
         return False

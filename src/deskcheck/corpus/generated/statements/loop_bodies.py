@@ -9,14 +9,14 @@ from deskcheck.corpus.generated.statements.dictionaries import set_key
 from deskcheck.corpus.generated.statements.lists import append
 from deskcheck.corpus.generated.statements.strings import extend_string
 from deskcheck.corpus.generated.writing.bounds import COST, GROWTH, KEYS, LIMIT, LIST, TEXT
-from deskcheck.corpus.generated.writing.values import Value, Variable, largest, product_of
-from deskcheck.corpus.generated.writing.writer import Statement, Table, Writer, entered
+from deskcheck.corpus.generated.writing.values import Local, Operand, largest, product_of
+from deskcheck.corpus.generated.writing.writer import ProgramWriter, Statement, Table, entered
 
 STATEMENTS: Table[Statement] = []
 
 
 @entered(STATEMENTS, 3, 20)
-def _loop(w: Writer) -> bool:
+def _loop(w: ProgramWriter) -> bool:
     deepest = 1 if w.level < 4 else 2 if w.chance(0.97) else 3
     if len(w.loops) >= deepest or w.indent > 4 or w.cost > COST or (w.helper and w.loops) or w.room < 3:
         return False
@@ -31,12 +31,12 @@ def _loop(w: Writer) -> bool:
 
 
 @entered(STATEMENTS, 4, 10)
-def _nested_loop(w: Writer) -> bool:
+def _nested_loop(w: ProgramWriter) -> bool:
     return _loop(w) if len(w.loops) == 1 else False
 
 
 @entered(STATEMENTS, 3, 4)
-def _leave(w: Writer) -> bool:
+def _leave(w: ProgramWriter) -> bool:
     if not w.loops or w.finishing or w.indent > 4:
         return False
     word = w.pick(w.jumps[-1])
@@ -48,14 +48,14 @@ def _leave(w: Writer) -> bool:
 
 
 def loop_body(
-    w: Writer,
+    w: ProgramWriter,
     header: str,
     trips: int,
     *,
-    made: tuple[Value, ...] = (),
+    made: tuple[Operand, ...] = (),
     last: str = "",
     leave: bool = True,
-    locked: tuple[Variable, ...] = (),
+    locked: tuple[Local, ...] = (),
     other: bool = True,
 ) -> bool:
     """A loop: what it may assign to is widened first. made: variables that its header binds. last: the line
@@ -108,7 +108,7 @@ def loop_body(
     return True
 
 
-def _targets(w: Writer, locked: tuple[Variable, ...]) -> list[Variable]:
+def _targets(w: ProgramWriter, locked: tuple[Local, ...]) -> list[Local]:
     """One to three variables that the loop may assign to; where there are none, one is made before it."""
     known = [
         v
@@ -130,21 +130,21 @@ def _targets(w: Writer, locked: tuple[Variable, ...]) -> list[Variable]:
         if kind == "int":
             n = w.pick((0, 0, 0, 1, 1, w.below(20)))
             w.write(f"{name} = {n}")
-            value = Value(name, "int", n, n)
+            value = Operand(name, "int", n, n)
         elif kind == "str":
             w.write(f'{name} = ""')
-            value = Value(name, "str", 0, 0)
+            value = Operand(name, "str", 0, 0)
         elif kind == "list":
             w.write(f"{name} = []")
-            value = Value(name, "list", 0, 0, 3, "int", w.pick((0, 0, -99)), w.pick((99, 99, 999)))
+            value = Operand(name, "list", 0, 0, 3, "int", w.pick((0, 0, -99)), w.pick((99, 99, 999)))
         else:
             w.write(f"{name} = {{}}")
-            value = Value(name, "dict", 0, 0, 3, "int", 0, 999, w.pick(("str", "str", "int")))
+            value = Operand(name, "dict", 0, 0, 3, "int", 0, 999, w.pick(("str", "str", "int")))
         chosen.append(w.declare(name, value))
     return chosen
 
 
-def _widen(v: Variable, depth: int, signed: bool) -> None:
+def _widen(v: Local, depth: int, signed: bool) -> None:
     """From here on `v` may be assigned to in the loop that begins, within bounds that its rounds
     cannot leave. signed: whether a number may get below zero that was not."""
     v.indexes = ""
@@ -163,7 +163,7 @@ def _widen(v: Variable, depth: int, signed: bool) -> None:
     v.depth = depth + 1
 
 
-def _work(w: Writer, targets: list[Variable], made: tuple[Value, ...]) -> None:
+def _work(w: ProgramWriter, targets: list[Local], made: tuple[Operand, ...]) -> None:
     """Something done to a target in each round, so that the loop is for something."""
     v = w.pick(targets)
     for _ in range(4):
@@ -179,13 +179,13 @@ def _work(w: Writer, targets: list[Variable], made: tuple[Value, ...]) -> None:
             return
 
 
-def _accumulate(w: Writer, v: Variable, made: tuple[Value, ...]) -> bool:
+def _accumulate(w: ProgramWriter, v: Local, made: tuple[Operand, ...]) -> bool:
     draw = w.random()
     own = [value for value in made if value.kind == "int"]
     if draw < 0.15:
         modulus = w.pick((7, 10, 10, 50, 100))
         k = w.between(2, 5)
-        value = product_of(Value(v.text, "int", v.lo, v.hi), Value(str(k), "int", k, k))
+        value = product_of(Operand(v.text, "int", v.lo, v.hi), Operand(str(k), "int", k, k))
         if value is not None and modulus - 1 <= v.base_hi:
             w.write(f"{v.text} = ({value.text} + {w.atom().at(1)}) % {modulus}")
             return True

@@ -5,18 +5,18 @@ What stands in them is written by `_loop_bodies`.
 
 from deskcheck.corpus.generated.statements.loop_bodies import loop_body
 from deskcheck.corpus.generated.writing.bounds import KEYS, LIST, TRIPS
-from deskcheck.corpus.generated.writing.values import Value
-from deskcheck.corpus.generated.writing.writer import Statement, Table, Writer, entered
+from deskcheck.corpus.generated.writing.values import Operand
+from deskcheck.corpus.generated.writing.writer import ProgramWriter, Statement, Table, entered
 
 LOOPS: Table[Statement] = []
 
 
-def _allowed(w: Writer, trips: int) -> bool:
+def _allowed(w: ProgramWriter, trips: int) -> bool:
     return w.trips() * trips <= TRIPS
 
 
 @entered(LOOPS, 3, 16)
-def _for_range(w: Writer) -> bool:
+def _for_range(w: ProgramWriter) -> bool:
     form = w.below(5)
     known = [v for v in w.of("int") if v.hi <= 9 and v.hi >= 1]
     name = w.fresh("loop")
@@ -37,11 +37,11 @@ def _for_range(w: Writer) -> bool:
         text, low, high, trips = str(k), 0, k - 1, k
     if not _allowed(w, trips):
         return False
-    return loop_body(w, f"for {name} in range({text}):", trips, made=(Value(name, "int", low, high),))
+    return loop_body(w, f"for {name} in range({text}):", trips, made=(Operand(name, "int", low, high),))
 
 
 @entered(LOOPS, 3, 4)
-def _while_counter(w: Writer) -> bool:
+def _while_counter(w: ProgramWriter) -> bool:
     name = w.fresh("loop")
     k, step = w.between(2, 5), w.pick((1, 1, 1, 2))
     known = [v for v in w.of("int") if 1 <= v.hi <= 8 and not v.looped]
@@ -54,14 +54,14 @@ def _while_counter(w: Writer) -> bool:
     if not _allowed(w, k):
         return False
     w.write(f"{name} = 0")
-    counter = w.declare(name, Value(name, "int", 0, high + step))
+    counter = w.declare(name, Operand(name, "int", 0, high + step))
     counter.counter = True
     last = f"{name} += {step}" if w.chance(0.7) else f"{name} = {name} + {step}"
     return loop_body(w, f"while {name} < {bound}:", k, last=last, leave=False)
 
 
 @entered(LOOPS, 3, 5)
-def _while_down(w: Writer) -> bool:
+def _while_down(w: ProgramWriter) -> bool:
     """Counts a variable down, by steps or by division."""
     known = [v for v in w.assignable("int") if not v.looped and v.hi >= 2]
     if w.branches:
@@ -72,7 +72,7 @@ def _while_down(w: Writer) -> bool:
         k = w.between(3, 20)
         name = w.fresh("int")
         w.write(f"{name} = {k}")
-        v = w.declare(name, Value(name, "int", k, k))
+        v = w.declare(name, Operand(name, "int", k, k))
     if v.hi > 999:
         return False
     if v.hi <= 8 and w.chance(0.6):
@@ -99,14 +99,14 @@ def _while_down(w: Writer) -> bool:
 
 
 @entered(LOOPS, 3, 2)
-def _while_true(w: Writer) -> bool:
+def _while_true(w: ProgramWriter) -> bool:
     """Counts up to a bound, and leaves from the middle."""
     name = w.fresh("loop")
     k = w.between(2, 5)
     if not _allowed(w, k):
         return False
     w.write(f"{name} = 0")
-    counter = w.declare(name, Value(name, "int", 0, k))
+    counter = w.declare(name, Operand(name, "int", 0, k))
     counter.counter = True
     targets_at = len(w.lines)
     done = loop_body(w, "while True:", k, other=False)
@@ -119,7 +119,7 @@ def _while_true(w: Writer) -> bool:
 
 
 @entered(LOOPS, 3, 2)
-def _while_below(w: Writer) -> bool:
+def _while_below(w: ProgramWriter) -> bool:
     """Grows a number until it is large enough."""
     start, by = w.between(1, 5), w.pick((2, 2, 3))
     limit = w.pick((20, 30, 50, 100))
@@ -131,7 +131,7 @@ def _while_below(w: Writer) -> bool:
     if not _allowed(w, trips):
         return False
     w.write(f"{name} = {start}")
-    v = w.declare(name, Value(name, "int", start, limit * by))
+    v = w.declare(name, Operand(name, "int", start, limit * by))
     v.counter = True
     last = f"{name} *= {by}" if w.chance(0.6) else f"{name} = {name} * {by}"
     done = loop_body(w, f"while {name} < {limit}:", trips, last=last, leave=False)
@@ -140,7 +140,7 @@ def _while_below(w: Writer) -> bool:
 
 
 @entered(LOOPS, 5, 8)
-def _for_letter(w: Writer) -> bool:
+def _for_letter(w: ProgramWriter) -> bool:
     known = [v for v in w.of("str") if 1 <= v.hi <= 8]
     if not known:
         return False
@@ -150,18 +150,21 @@ def _for_letter(w: Writer) -> bool:
     form = w.below(4)
     if form == 0:
         i, c = w.fresh("loop"), w.fresh("char")
-        made: tuple[Value, ...] = (Value(i, "int", 0, a.hi - 1), Value(c, "str", 1, 1))
+        made: tuple[Operand, ...] = (
+            Operand(i, "int", 0, a.hi - 1),
+            Operand(c, "str", 1, 1),
+        )
         return loop_body(w, f"for {i}, {c} in enumerate({a.text}):", a.hi, made=made, locked=(a,))
     if form == 1:
         i = w.fresh("loop")
-        made = (Value(i, "int", 0, a.hi - 1, indexes=a.text),)
+        made = (Operand(i, "int", 0, a.hi - 1, indexes=a.text),)
         return loop_body(w, f"for {i} in range(len({a.text})):", a.hi, made=made, locked=(a,))
     c = w.fresh("char")
-    return loop_body(w, f"for {c} in {a.text}:", a.hi, made=(Value(c, "str", 1, 1),), locked=(a,))
+    return loop_body(w, f"for {c} in {a.text}:", a.hi, made=(Operand(c, "str", 1, 1),), locked=(a,))
 
 
 @entered(LOOPS, 6, 14)
-def _for_item(w: Writer) -> bool:
+def _for_item(w: ProgramWriter) -> bool:
     known = [v for v in w.of("list") if 1 <= v.hi <= LIST]
     if not known:
         return False
@@ -169,22 +172,22 @@ def _for_item(w: Writer) -> bool:
     if not _allowed(w, a.hi):
         return False
     x = w.fresh("item" if a.items == "int" else "str")
-    item = Value(x, a.items, a.item_lo, a.item_hi)
+    item = Operand(x, a.items, a.item_lo, a.item_hi)
     form = w.below(8)
     if form == 0:
         i = w.fresh("loop")
-        made: tuple[Value, ...] = (Value(i, "int", 0, a.hi - 1), item)
+        made: tuple[Operand, ...] = (Operand(i, "int", 0, a.hi - 1), item)
         return loop_body(w, f"for {i}, {x} in enumerate({a.text}):", a.hi, made=made, locked=(a,))
     if form == 1 and a.items == "int":
         i = w.fresh("loop")
         w.names.discard(x)
-        made = (Value(i, "int", 0, a.hi - 1, indexes=a.text),)
+        made = (Operand(i, "int", 0, a.hi - 1, indexes=a.text),)
         return loop_body(w, f"for {i} in range(len({a.text})):", a.hi, made=made, locked=(a,))
     if form == 2:
         others = [v for v in w.of("list", "int") if v is not a and v.hi >= 1]
         if others:
             b, y = w.recent(others), w.fresh("item")
-            made = (item, Value(y, "int", b.item_lo, b.item_hi))
+            made = (item, Operand(y, "int", b.item_lo, b.item_hi))
             return loop_body(
                 w, f"for {x}, {y} in zip({a.text}, {b.text}):", min(a.hi, b.hi), made=made, locked=(a, b)
             )
@@ -195,7 +198,7 @@ def _for_item(w: Writer) -> bool:
 
 
 @entered(LOOPS, 6, 2.5)
-def _while_items(w: Writer) -> bool:
+def _while_items(w: ProgramWriter) -> bool:
     """Empties a list."""
     known = [v for v in w.growable("list", "int") if not v.looped and 1 <= v.hi <= 6]
     if not known or w.branches:
@@ -209,7 +212,7 @@ def _while_items(w: Writer) -> bool:
     at = len(w.lines)
     a.lo = 0
     done = loop_body(
-        w, header, trips, made=(Value(x, "int", a.item_lo, a.item_hi),), locked=(a,), other=False
+        w, header, trips, made=(Operand(x, "int", a.item_lo, a.item_hi),), locked=(a,), other=False
     )
     place = next(i for i in range(at, len(w.lines)) if w.lines[i].strip() == header)
     w.lines.insert(place + 1, "    " * (w.indent + 1) + f"{x} = {a.text}.pop({w.pick(('', '', '0'))})")
@@ -219,22 +222,25 @@ def _while_items(w: Writer) -> bool:
 
 
 @entered(LOOPS, 6, 2)
-def _for_row(w: Writer) -> bool:
+def _for_row(w: ProgramWriter) -> bool:
     known = w.of("grid")
     if not known or not _allowed(w, 4) or w.indent > 3:
         return False
     a, row = w.recent(known), w.fresh("row")
-    made: tuple[Value, ...] = (Value(row, "list", 2, 2, 3, "int", a.item_lo, a.item_hi),)
+    made: tuple[Operand, ...] = (Operand(row, "list", 2, 2, 3, "int", a.item_lo, a.item_hi),)
     if w.chance(0.3):
         x, y = w.fresh("item"), w.fresh("item")
         w.names.discard(row)
-        made = (Value(x, "int", a.item_lo, a.item_hi), Value(y, "int", a.item_lo, a.item_hi))
+        made = (
+            Operand(x, "int", a.item_lo, a.item_hi),
+            Operand(y, "int", a.item_lo, a.item_hi),
+        )
         return loop_body(w, f"for {x}, {y} in {a.text}:", 2, made=made)
     return loop_body(w, f"for {row} in {a.text}:", 2, made=made)
 
 
 @entered(LOOPS, 7, 9)
-def _for_key(w: Writer) -> bool:
+def _for_key(w: ProgramWriter) -> bool:
     known = [v for v in w.of("dict") if v.hi >= 1]
     if not known:
         return False
@@ -243,12 +249,12 @@ def _for_key(w: Writer) -> bool:
     if not _allowed(w, trips):
         return False
     k = w.fresh("key")
-    key = Value(k, "str", 0, 8) if a.keys == "str" else Value(k, "int", 0, 99)
+    key = Operand(k, "str", 0, 8) if a.keys == "str" else Operand(k, "int", 0, 99)
     form = w.below(3)
     if form == 0:
         return loop_body(w, f"for {k} in {a.text}:", trips, made=(key,), locked=(a,))
     v = w.fresh("item")
-    value = Value(v, "int", a.item_lo, a.item_hi)
+    value = Operand(v, "int", a.item_lo, a.item_hi)
     if form == 1:
         w.names.discard(k)
         return loop_body(w, f"for {v} in {a.text}.values():", trips, made=(value,), locked=(a,))
@@ -256,9 +262,9 @@ def _for_key(w: Writer) -> bool:
 
 
 @entered(LOOPS, 7, 1.5)
-def _for_set(w: Writer) -> bool:
+def _for_set(w: ProgramWriter) -> bool:
     known = w.of("set")
     if not known or not _allowed(w, 6):
         return False
     a, x = w.recent(known), w.fresh("item")
-    return loop_body(w, f"for {x} in sorted({a.text}):", 6, made=(Value(x, "int", 0, 7),), locked=(a,))
+    return loop_body(w, f"for {x} in sorted({a.text}):", 6, made=(Operand(x, "int", 0, 7),), locked=(a,))

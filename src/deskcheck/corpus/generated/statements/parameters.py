@@ -3,28 +3,30 @@
 Arguments in the programs themselves, variables among them, stand in `_calls`.
 """
 
-from deskcheck.corpus.generated.writing.values import Value
-from deskcheck.corpus.generated.writing.writer import Writer
+from deskcheck.corpus.generated.writing.values import Operand
+from deskcheck.corpus.generated.writing.writer import ProgramWriter
 from deskcheck.corpus.text.words import WORDS
 
 
-def parameter(w: Writer, kinds: tuple[str, ...]) -> Value:
+def parameter(w: ProgramWriter, kinds: tuple[str, ...]) -> Operand:
     kind = w.pick(kinds)
     if kind == "int":
         low, high = w.pick(
             ((0, 9), (0, 9), (1, 9), (0, 20), (1, 20), (0, 99), (0, 99), (-9, 9), (-20, 99), (0, 999))
         )
-        return Value(w.fresh("int"), "int", low, high)
+        return Operand(w.fresh("int"), "int", low, high)
     if kind == "bool":
-        return Value(w.fresh("bool"), "bool")
+        return Operand(w.fresh("bool"), "bool")
     if kind == "str":
-        return Value(w.fresh("str"), "str", w.below(2), w.between(4, 8))
+        return Operand(w.fresh("str"), "str", w.below(2), w.between(4, 8))
     if kind == "list":
         low, high = w.pick(((0, 9), (0, 9), (0, 20), (-9, 9), (0, 99)))
         least = w.below(3)
-        return Value(w.fresh("list"), "list", least, w.between(4, 6), items="int", item_lo=low, item_hi=high)
+        return Operand(
+            w.fresh("list"), "list", least, w.between(4, 6), items="int", item_lo=low, item_hi=high
+        )
     if kind == "strs":
-        return Value(
+        return Operand(
             w.fresh("strs"),
             "list",
             w.below(2),
@@ -33,10 +35,12 @@ def parameter(w: Writer, kinds: tuple[str, ...]) -> Value:
             item_lo=1,
             item_hi=5,
         )
-    return Value(w.fresh("dict"), "dict", 0, w.between(2, 4), items="int", item_lo=0, item_hi=999, keys="str")
+    return Operand(
+        w.fresh("dict"), "dict", 0, w.between(2, 4), items="int", item_lo=0, item_hi=999, keys="str"
+    )
 
 
-def kinds(w: Writer) -> tuple[str, ...]:
+def kinds(w: ProgramWriter) -> tuple[str, ...]:
     """Kinds of parameters, those that the level is about more often."""
     known: tuple[str, ...] = ("int", "int", "int")
     if w.level >= 2:
@@ -50,7 +54,7 @@ def kinds(w: Writer) -> tuple[str, ...]:
     return known
 
 
-def argument(w: Writer, of: Value) -> str:
+def argument(w: ProgramWriter, of: Operand) -> str:
     """The text of an argument in the interval of a parameter."""
     if of.kind == "int":
         return str(_drawn(w, of.lo, of.hi))
@@ -67,7 +71,7 @@ def argument(w: Writer, of: Value) -> str:
     return str(entries)
 
 
-def _drawn(w: Writer, low: int, high: int) -> int:
+def _drawn(w: ProgramWriter, low: int, high: int) -> int:
     """Ends and small numbers more often than the rest."""
     if w.chance(0.1):
         return int(w.pick((low, high)))
@@ -76,7 +80,7 @@ def _drawn(w: Writer, low: int, high: int) -> int:
     return w.between(low, high)
 
 
-def _drawn_word(w: Writer, low: int, high: int) -> str:
+def _drawn_word(w: ProgramWriter, low: int, high: int) -> str:
     fitting = [word for word in WORDS if low <= len(word) <= high]
     if fitting and w.chance(0.6):
         return str(w.pick(fitting))

@@ -1,18 +1,18 @@
 """What a function returns: mostly what it has changed last, and of one type wherever it returns."""
 
-from deskcheck.corpus.generated.writing.values import Value, Variable
-from deskcheck.corpus.generated.writing.writer import Writer
+from deskcheck.corpus.generated.writing.values import Local, Operand
+from deskcheck.corpus.generated.writing.writer import ProgramWriter
 
 
-def write_return(w: Writer) -> None:
+def write_return(w: ProgramWriter) -> None:
     value = _result(w)
     w.write(f"return {value.text}")
     _note_returned(w, value)
 
 
-def _note_returned(w: Writer, value: Value) -> None:
+def _note_returned(w: ProgramWriter, value: Operand) -> None:
     if w.returned is None:
-        w.returned = Value(
+        w.returned = Operand(
             "", value.kind, value.lo, value.hi, 3, value.items, value.item_lo, value.item_hi, value.keys
         )
         return
@@ -21,7 +21,7 @@ def _note_returned(w: Writer, value: Value) -> None:
     known.item_lo, known.item_hi = min(known.item_lo, value.item_lo), max(known.item_hi, value.item_hi)
 
 
-def _result(w: Writer) -> Value:
+def _result(w: ProgramWriter) -> Operand:
     """What the function returns: of `returns` where that is asked for, else what was made last."""
     if w.helper or w.returned is not None:
         kind = w.returns if w.returned is None else w.returned.kind
@@ -34,7 +34,7 @@ def _result(w: Writer) -> Value:
         known = w.of("int") + w.of("str") + w.of("list")
         if len(known) >= 2:
             a, b = w.recent(known), w.recent(known)
-            return Value(f"{a.text}, {b.text}", "tuple")
+            return Operand(f"{a.text}, {b.text}", "tuple")
     if w.variables and w.chance(0.7):
         changed = _changed(w)
         return w.recent(changed if changed and w.chance(0.85) else w.variables)
@@ -43,7 +43,7 @@ def _result(w: Writer) -> Value:
     return w.number()
 
 
-def _changed(w: Writer) -> list[Variable]:
+def _changed(w: ProgramWriter) -> list[Local]:
     """Variables that the last lines assigned to or changed."""
     last = [line.lstrip() for line in w.lines[-8:]]
     return [
@@ -53,7 +53,7 @@ def _changed(w: Writer) -> list[Variable]:
     ]
 
 
-def early_return(w: Writer) -> bool:
+def early_return(w: ProgramWriter) -> bool:
     if w.indent > 3 or w.finishing:
         return False
     w.write(f"if {w.condition()}:")

@@ -9,7 +9,7 @@ from deskcheck.corpus.generated.writing.bounds import LIMIT, PRODUCT
 
 
 @dataclass(slots=True)
-class Value:
+class Operand:
     """An expression. lo, hi: interval of a number, or of the length of a text or container.
 
     prec: how tightly its text is bound: 3 a name or call, 2 a product, 1 a sum, 0 less.
@@ -33,7 +33,7 @@ class Value:
 
 
 @dataclass(slots=True)
-class Variable(Value):
+class Local(Operand):
     """depth: of loops where it may be assigned to; 0 outside. branch: of branches where it was made.
 
     looped: a loop runs its assignments again: lo and hi stay as they are, assigned values keep between
@@ -58,27 +58,27 @@ class Function:
     level: what it belongs to. lines: its text."""
 
     name: str
-    parameters: tuple[Value, ...]
-    returns: Value
+    parameters: tuple[Operand, ...]
+    returns: Operand
     cost: int
     optional: int = 0
     level: int = 8
     lines: tuple[str, ...] = ()
 
 
-def largest(value: Value) -> int:
+def largest(value: Operand) -> int:
     return max(abs(value.lo), abs(value.hi))
 
 
-def sum_of(a: Value, sign: str, b: Value) -> Value | None:
+def sum_of(a: Operand, sign: str, b: Operand) -> Operand | None:
     low, high = (a.lo + b.lo, a.hi + b.hi) if sign == "+" else (a.lo - b.hi, a.hi - b.lo)
     if low < -LIMIT or high > LIMIT:
         return None
-    return Value(f"{a.at(1)} {sign} {b.at(2)}", "int", low, high, 1)
+    return Operand(f"{a.at(1)} {sign} {b.at(2)}", "int", low, high, 1)
 
 
-def product_of(a: Value, b: Value) -> Value | None:
+def product_of(a: Operand, b: Operand) -> Operand | None:
     if largest(a) * largest(b) > PRODUCT or min(largest(a), largest(b)) > 20:
         return None
     corners = [a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi]
-    return Value(f"{a.at(2)} * {b.at(3)}", "int", min(corners), max(corners), 2)
+    return Operand(f"{a.at(2)} * {b.at(3)}", "int", min(corners), max(corners), 2)

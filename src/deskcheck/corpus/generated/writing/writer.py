@@ -1,8 +1,8 @@
 """Writes functions, line by line, and keeps what is known of the variables that can be seen.
 
-Whoever assigns asks `Writer.fits` or `Writer.may_grow` first, so that a variable's interval holds wherever it
-can be seen. What there is to write is no concern of this file: it is drawn from a `Grammar`, whose tables the
-files of the levels fill.
+Whoever assigns asks `ProgramWriter.fits` or `ProgramWriter.may_grow` first, so that a variable's interval
+holds wherever it can be seen. What there is to write is no concern of this file: it is drawn from a
+`Grammar`, whose tables the files of the levels fill.
 """
 
 import random
@@ -13,13 +13,13 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, TypeVar
 
-from deskcheck.corpus.generated.writing.values import Function, Value, Variable
+from deskcheck.corpus.generated.writing.values import Function, Local, Operand
 from deskcheck.corpus.text.words import NAMES, WORDS
 
-Expression = Callable[["Writer", int], "Value | None"]
+Expression = Callable[["ProgramWriter", int], "Operand | None"]
 """Told how deep it may go. None: it cannot be written here; None and False say so of the others too."""
-Condition = Callable[["Writer"], "str | None"]
-Statement = Callable[["Writer"], bool]
+Condition = Callable[["ProgramWriter"], "str | None"]
+Statement = Callable[["ProgramWriter"], bool]
 _F = TypeVar("_F")
 Table = list[tuple[int, float, _F]]
 """Rows: a level, a weight, and what writes something that this level brings."""
@@ -44,7 +44,7 @@ class Grammar:
     """
 
     tables: Mapping[str, Sequence[tuple[int, float, Any]]]
-    otherwise: Callable[["Writer"], None]
+    otherwise: Callable[["ProgramWriter"], None]
 
 
 @cache
@@ -56,7 +56,7 @@ def _choices(grammar: Grammar, table: str, level: int) -> tuple[list[float], lis
     return list(accumulate(weights)), [(own, function) for own, _, function in known]
 
 
-class Writer:
+class ProgramWriter:
     """Writes the functions of one module, one after another."""
 
     def __init__(self, grammar: Grammar, numbers: random.Random, level: int) -> None:
@@ -70,7 +70,7 @@ class Writer:
 
     def begin_function(self) -> None:
         self.lines: list[str] = []
-        self.variables: list[Variable] = []
+        self.variables: list[Local] = []
         self.names: set[str] = set()
         self.indent = 1
         self.loops: list[int] = []
@@ -80,7 +80,7 @@ class Writer:
         self.room = 0
         self.branches = 0
         self.cost = 1
-        self.returned: Value | None = None
+        self.returned: Operand | None = None
         self.returns = "int"
         self.helper = False
 
@@ -98,7 +98,7 @@ class Writer:
     def pick(self, known: Any) -> Any:
         return known[int(self.random() * len(known))]
 
-    def recent(self, known: list[Variable]) -> Variable:
+    def recent(self, known: list[Local]) -> Local:
         """One of them, the later ones more often."""
         n = len(known)
         return known[max(int(self.random() * n), int(self.random() * n))]
@@ -127,19 +127,19 @@ class Writer:
         """Whether there are so many variables that another makes the state long."""
         return len(self.variables) >= 5 and self.chance(0.85)
 
-    def of(self, kind: str, items: str = "") -> list[Variable]:
+    def of(self, kind: str, items: str = "") -> list[Local]:
         return [v for v in self.variables if v.kind == kind and (not items or v.items == items)]
 
-    def assignable(self, kind: str, items: str = "") -> list[Variable]:
+    def assignable(self, kind: str, items: str = "") -> list[Local]:
         depth = len(self.loops)
         return [v for v in self.of(kind, items) if v.depth == depth and not v.counter]
 
-    def growable(self, kind: str, items: str = "") -> list[Variable]:
+    def growable(self, kind: str, items: str = "") -> list[Local]:
         """Containers and texts whose length may change here."""
         return [v for v in self.assignable(kind, items) if not v.locked]
 
-    def declare(self, name: str, value: Value) -> Variable:
-        variable = Variable(
+    def declare(self, name: str, value: Operand) -> Local:
+        variable = Local(
             text=name,
             kind=value.kind,
             lo=value.lo,
@@ -155,7 +155,7 @@ class Writer:
         self.variables.append(variable)
         return variable
 
-    def fits(self, variable: Variable, value: Value) -> bool:
+    def fits(self, variable: Local, value: Operand) -> bool:
         """Whether the value may be assigned; keeps what is known of the variable true."""
         if variable.items and (
             value.items != variable.items
@@ -175,7 +175,7 @@ class Writer:
             variable.lo, variable.hi = value.lo, value.hi
         return True
 
-    def may_grow(self, variable: Variable, low: int, high: int, most: int) -> bool:
+    def may_grow(self, variable: Local, low: int, high: int, most: int) -> bool:
         """Whether the variable may change by low..high here; keeps what is known of it true."""
         variable.indexes = ""
         if variable.looped:
@@ -239,14 +239,14 @@ class Writer:
 
     # -- expressions -------------------------------------------------------------------------------
 
-    def number(self, depth: int | None = None) -> Value:
+    def number(self, depth: int | None = None) -> Operand:
         """An expression of type int."""
         if depth is None:
             depth = 0 if self.chance(0.08) else 1 if self.chance(0.75) else 2
         if depth > 0:
             for _ in range(5):
                 own, make = self.draw("int")
-                value: Value | None = make(self, depth - 1)
+                value: Operand | None = make(self, depth - 1)
                 if value is not None and (
                     value.lo < value.hi or self.chance(0.1)
                 ):  # else no more than a literal
@@ -254,28 +254,28 @@ class Writer:
                     return value
         return self.atom()
 
-    def atom(self) -> Value:
+    def atom(self) -> Operand:
         known = self.of("int")
         if known and self.chance(0.8):
             return self.recent(known)
         return self.constant()
 
-    def variable(self) -> Value:
+    def variable(self) -> Operand:
         known = self.of("int")
         return self.recent(known) if known else self.constant()
 
-    def constant(self) -> Value:
+    def constant(self) -> Operand:
         draw = self.random()
         low, high = (
             (0, 9) if draw < 0.6 else (10, 20) if draw < 0.8 else (10, 99) if draw < 0.95 else (100, 999)
         )
         return self.literal(low, high)
 
-    def literal(self, low: int, high: int) -> Value:
+    def literal(self, low: int, high: int) -> Operand:
         n = self.between(low, high)
-        return Value(str(n), "int", n, n, 3 if n >= 0 else 1)
+        return Operand(str(n), "int", n, n, 3 if n >= 0 else 1)
 
-    def number_in(self, low: int, high: int) -> Value:
+    def number_in(self, low: int, high: int) -> Operand:
         """An int between the bounds."""
         value = self.variable()
         for _ in range(3):
@@ -284,7 +284,7 @@ class Writer:
             value = self.number(self.below(2))
         if low <= 0 < high and value.lo != value.hi and self.chance(0.8):
             modulus = min(high + 1, self.pick((2, 3, 4, 5, 7, 8, 10, 10, 20, 100)))
-            return Value(f"{value.at(2)} % {modulus}", "int", 0, modulus - 1, 2)
+            return Operand(f"{value.at(2)} % {modulus}", "int", 0, modulus - 1, 2)
         return self.literal(max(low, 0) if high >= 0 else low, min(high, max(low, 0) + 20))
 
     def word(self) -> str:
@@ -296,14 +296,14 @@ class Writer:
     def letter(self) -> str:
         return str(self.pick("aaabbcdeeilnorstxy"))
 
-    def string(self, depth: int | None = None) -> Value:
+    def string(self, depth: int | None = None) -> Operand:
         """An expression of type str."""
         if depth is None:
             depth = 0 if self.chance(0.15) else 1 if self.chance(0.85) else 2
         if depth > 0:
             for _ in range(5):
                 own, make = self.draw("str")
-                value: Value | None = make(self, depth - 1)
+                value: Operand | None = make(self, depth - 1)
                 if value is not None:
                     self.used.add(own)
                     return value
@@ -311,13 +311,13 @@ class Writer:
         if known and self.chance(0.75):
             return self.recent(known)
         word = self.word()
-        return Value(f'"{word}"', "str", len(word), len(word))
+        return Operand(f'"{word}"', "str", len(word), len(word))
 
-    def list_display(self, low: int = 1, high: int = 5) -> Value:
+    def list_display(self, low: int = 1, high: int = 5) -> Operand:
         n = self.between(low, high)
         items = [self.literal(0, 9) if self.chance(0.7) else self.small() for _ in range(n)]
         least, most = min((v.lo for v in items), default=0), max((v.hi for v in items), default=0)
-        return Value(
+        return Operand(
             f"[{', '.join(v.text for v in items)}]",
             "list",
             n,
@@ -327,7 +327,7 @@ class Writer:
             item_hi=max(99, most),
         )
 
-    def small(self) -> Value:
+    def small(self) -> Operand:
         """A number of at most three digits."""
         known = [v for v in self.of("int") if v.lo >= -999 and v.hi <= 999]
         return self.recent(known) if known and self.chance(0.7) else self.constant()

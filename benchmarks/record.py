@@ -1,11 +1,11 @@
 """What recording costs, side by side with other tracers: time, bytes and memory, and what each tracer shows.
 
     python benchmarks/record.py
-    python benchmarks/record.py --python 3.11=PATH --python 3.12=PATH --publish docs/benchmarks.md
+    python benchmarks/record.py --python 3.11=PATH --python 3.12=PATH --publish lab/benchmarks.md
     python benchmarks/record.py --programs FILE_OR_FOLDER ... --parts lines --size SMALL --reps 3 --json
 
 Every measurement is made in a new process (_measure.py) of the interpreter that it is about, the tracers
-in turn. Not: what starting a process or importing costs. docs/benchmarks.md says how to read the tables.
+in turn. Not: what starting a process or importing costs. lab/benchmarks.md says how to read the tables.
 """
 
 import argparse

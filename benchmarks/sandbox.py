@@ -1,7 +1,7 @@
 """Programs a second: the sandbox at each level, recorded and not, beside what else runs them.
 
     python benchmarks/sandbox.py [--programs 200] [--reps 3] [--seed 0]
-    python benchmarks/sandbox.py --peers PYTHON --code-eval FOLDER --publish docs/benchmarks.md
+    python benchmarks/sandbox.py --peers PYTHON --code-eval FOLDER --publish lab/benchmarks.md
     python benchmarks/sandbox.py --soak 100000 [--level strict]
 
 Each program is 22 lines with five asserts; one in ten fails one. Ways take turns, so that a busy machine is

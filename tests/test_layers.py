@@ -97,9 +97,9 @@ def test_no_two_rooms_import_each_other() -> None:
 
 
 def test_every_folder_is_on_the_map() -> None:
-    """The list that docs/how-it-works.md begins with names each."""
+    """The list that docs/explanation/how-it-works.md begins with names each."""
     folders = {path.parent.relative_to(PACKAGE).parts[-1] for path in FILES if path.parent != PACKAGE}
-    text = (PACKAGE.parents[1] / "docs" / "how-it-works.md").read_text().split("\n## ")[0]
+    text = (PACKAGE.parents[1] / "docs" / "explanation" / "how-it-works.md").read_text().split("\n## ")[0]
     assert folders == set(re.findall(r"(\w+)/(?=\s)", text)) - {"src"}
 
 

@@ -46,7 +46,7 @@ class Attack:
     """One hostile program.
 
     tries: what, in a sentence. seen: how its success shows from outside. stopped: the levels of our
-    sandbox that must stop it; none where docs/sandbox.md says that it is not stopped. works: where it succeeds without any sandbox, empty for everywhere.
+    sandbox that must stop it; none where docs/explanation/sandbox.md says that it is not stopped. works: where it succeeds without any sandbox, empty for everywhere.
     verdicts: our outcomes that are right for it, in words of `Outcome`.
     """
 

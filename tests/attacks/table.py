@@ -1,6 +1,6 @@
 """Writes into a page what the attacks show: what is stopped, at which level, in which circumstance, by which layer.
 
-    python -m tests.attacks --table docs/sandbox.md [--every N]
+    python -m tests.attacks --table docs/explanation/sandbox.md [--every N]
 
 To be run as root: it goes on as others. A circumstance that this machine cannot give is named and left out. It
 ends with status 1 where an attack got through that must not.

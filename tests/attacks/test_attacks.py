@@ -88,7 +88,7 @@ def test_the_suite_covers_the_field() -> None:
 def test_the_page_is_of_this_suite() -> None:
     """The block that `python -m tests.attacks` writes has every family, at each level in every circumstance, and
     names each attack that the suite does not claim to be stopped and that got through."""
-    page = (ROOT / "docs" / "sandbox.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "sandbox.md").read_text(encoding="utf-8")
     block = page.partition(BEGIN)[2].partition(END)[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in block.splitlines() if "|" in line]
     for level in LEVELS:

@@ -130,7 +130,7 @@ def test_the_page_keeps_what_is_around_the_figures(tmp_path: Path) -> None:
     """Figures go between the markers, in place of older ones, with the versions and the notes; the rest stays."""
     (tmp_path / "double.py").write_text("ONCE = 1\n\ndef main(n):\n    m = n + n\n    return m\n")
     page = tmp_path / "page.md"
-    text = (TOP / "docs" / "benchmarks.md").read_text()
+    text = (TOP / "lab" / "benchmarks.md").read_text()
     before, begin, rest = text.partition("<!-- figures: written by benchmarks/record.py -->")
     _, end, after = rest.partition("<!-- end of the figures -->")
     assert begin

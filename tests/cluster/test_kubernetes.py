@@ -1,4 +1,4 @@
-"""What docs/kubernetes.md shows, as far as one machine can: no cluster and no container runtime, but the kernel's own
+"""What docs/guides/kubernetes.md shows, as far as one machine can: no cluster and no container runtime, but the kernel's own
 parts of a container, which are the user, capabilities, the filter, and a process namespace of its own."""
 
 import json
@@ -20,7 +20,7 @@ from tests.scale.same import digests
 
 FILES = ROOT / "examples" / "cluster"
 PROFILE = FILES / "seccomp.json"
-PAGE = ROOT / "docs" / "kubernetes.md"
+PAGE = ROOT / "docs" / "guides" / "kubernetes.md"
 REFUSALS = f"""
 import json, sys
 sys.path.insert(0, {str(ROOT / "src")!r})
@@ -190,4 +190,4 @@ def test_what_the_image_is_made_of_is_there() -> None:
     assert copied
     assert [name for line in copied for name in line.split() if not (ROOT / name).exists()] == []
     for path in re.findall(r"\]\(([^)#:]+)\)", PAGE.read_text()):
-        assert (ROOT / "docs" / path).exists(), path
+        assert (ROOT / "docs" / "guides" / path).exists(), path

@@ -1,4 +1,4 @@
-"""What docs/slurm.md shows, as far as one machine can: Slurm's variables are set here, and its signals sent."""
+"""What docs/guides/slurm.md shows, as far as one machine can: Slurm's variables are set here, and its signals sent."""
 
 import os
 import re
@@ -99,9 +99,9 @@ def test_an_error_is_not_queued_again(tmp_path: Path) -> None:
 
 def test_the_page_shows_the_script() -> None:
     """Each line of the script that the page quotes is in it, and files that it names are there."""
-    page, script = (ROOT / "docs" / "slurm.md").read_text(), SCRIPT.read_text()
+    page, script = (ROOT / "docs" / "guides" / "slurm.md").read_text(), SCRIPT.read_text()
     quoted = re.findall(r"`(#SBATCH [^`]*)`", page)
     assert quoted
     assert [line for line in quoted if line not in script] == []
     for path in re.findall(r"\]\(([^)#:]+)\)", page):
-        assert (ROOT / "docs" / path).exists(), path
+        assert (ROOT / "docs" / "guides" / path).exists(), path

@@ -1,4 +1,4 @@
-"""What docs/notation.md shows is what the notations write."""
+"""What docs/reference/notation.md shows is what the notations write."""
 
 import re
 import sys
@@ -11,7 +11,7 @@ import pytest
 from deskcheck.notation import NOTATIONS
 from deskcheck.tracer import Granularity
 
-PAGE = (Path(__file__).parents[2] / "docs" / "notation.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "notation.md").read_text("utf-8")
 SHOWN = dict(re.findall(r"^## (\w+)\n.*?^```\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE))
 
 

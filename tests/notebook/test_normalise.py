@@ -265,7 +265,7 @@ def test_long_texts() -> None:
 
 def test_the_documentation_names_them() -> None:
     """Every rule, in the order of their use."""
-    text = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "guides" / "notebooks.md").read_text()
     table = text[text.index("## Normalisers") :]
     places = [table.index(f"`{each.name}`") for each in NORMALISERS]
     assert places == sorted(places)

@@ -1,4 +1,4 @@
-"""Rows as a tracer may tell them, for Hypothesis: right ones, of every form in docs/format.md."""
+"""Rows as a tracer may tell them, for Hypothesis: right ones, of every form in docs/reference/format.md."""
 
 import json
 from collections import Counter

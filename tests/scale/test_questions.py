@@ -1,4 +1,4 @@
-"""The questions of docs/scale.md, asked of a job's folder as they stand there."""
+"""The questions of docs/guides/jobs.md, asked of a job's folder as they stand there."""
 
 import re
 from pathlib import Path
@@ -10,9 +10,9 @@ from deskcheck.scale import LocalPool
 from tests.scale.jobs import OPEN, sums
 
 duckdb = pytest.importorskip(
-    "duckdb", reason="would have proved that the questions of docs/scale.md can be asked"
+    "duckdb", reason="would have proved that the questions of docs/guides/jobs.md can be asked"
 )
-DOCS = Path(__file__).parents[2] / "docs" / "scale.md"
+DOCS = Path(__file__).parents[2] / "docs" / "guides" / "jobs.md"
 
 
 def questions() -> dict[str, str]:

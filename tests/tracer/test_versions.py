@@ -155,7 +155,7 @@ def trace(program: Program, python: str) -> dict[int, list[Row]]:
 
 def first_difference(program: Program) -> str | None:
     """Where a trace first differs from that of the first version; None if all are the same. Numbers of objects may
-    differ: where the native core is not built, objects have new ones after a call (docs/format.md)."""
+    differ: where the native core is not built, objects have new ones after a call (docs/reference/format.md)."""
     first, *others = [trace(program, python) for python in pythons()]
     assert first, "a trace is empty"
     for python, other in zip(pythons()[1:], others, strict=True):

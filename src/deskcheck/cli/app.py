@@ -20,6 +20,7 @@ from deskcheck.cli.folders import dedup, export, pull, push
 from deskcheck.cli.names import doctor, list_models, list_names
 from deskcheck.cli.notebooks import notebooks
 from deskcheck.cli.offline import questions, score
+from deskcheck.cli.pages import help_page
 from deskcheck.cli.recording import check, record
 from deskcheck.cli.running import PASSED_ON, run
 from deskcheck.cli.teaching import lessons, step, teach
@@ -79,6 +80,7 @@ for _name, _group in (
     ("env", environments),
 ):
     app.add_typer(_group, name=_name, rich_help_panel=GROUPS)
+app.command("help", rich_help_panel=ABOUT)(help_page)
 app.command("list", rich_help_panel=ABOUT)(list_names)
 app.command(rich_help_panel=ABOUT)(doctor)
 

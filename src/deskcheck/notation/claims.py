@@ -41,7 +41,7 @@ class What(StrEnum):
     PRINTS = "prints"
     """That text is written to standard output while the step is the latest one that has begun."""
     GAP = "gap"
-    """So much was not recorded before that (docs/format.md, *Gaps*)."""
+    """So much was not recorded before that (docs/reference/format.md, *Gaps*)."""
 
 
 @dataclass(frozen=True, slots=True)

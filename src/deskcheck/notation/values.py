@@ -13,7 +13,7 @@
     <str 'the first' 50000 long>         cut: the beginning of a str of 50000 characters
 
 Anything else: ``<KIND TYPE [items], field=value, :key=JSON>``, the parts of an object's content
-(docs/format.md).
+(docs/reference/format.md).
 """
 
 import ast

@@ -199,7 +199,7 @@ def _describe(task: dict[str, Any]) -> Line:
 
 
 def describe(place: Place, shard: str) -> Line:
-    """What the manifest says of a shard: docs/scale.md names the fields."""
+    """What the manifest says of a shard: docs/guides/jobs.md names the fields."""
     paths = {table: place.file(table, shard) for table in TABLES}
     columns = ["id", "outcome", "detail", "n_events", "repeatable"]
     rows = pq.read_table(

@@ -114,7 +114,7 @@ class Environment:
     `Determinism`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in files, where the granularity is called ``level`` (docs/format.md)."""
+        """As it stands in files, where the granularity is called ``level`` (docs/reference/format.md)."""
         row = asdict(self)
         return {_IN_FILES.get(name, name): value for name, value in row.items()}
 

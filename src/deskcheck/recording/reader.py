@@ -1,6 +1,6 @@
 """The one reader of recordings on disk: a folder of Parquet shards, read lazily.
 
-docs/format.md describes the columns. The encoded values in the JSON columns are not looked at here:
+docs/reference/format.md describes the columns. The encoded values in the JSON columns are not looked at here:
 `deskcheck.recording.trace` and `deskcheck.recording.value` read those. Files are read without Arrow's
 pools of threads (hence pre_buffer=False): the process may fork, and threads do not survive that.
 """

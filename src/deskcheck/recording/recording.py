@@ -18,7 +18,7 @@ class Ending:
 
     result: the rendering of what the call returned (exactly its `repr` if `result_builtin`; else its
     identity numbers count from 1: `Recording.result` has those of the trace), None for a run that has
-    no result; it is the program's own word, as is that it returned (docs/how-it-works.md).
+    no result; it is the program's own word, as is that it returned (docs/explanation/how-it-works.md).
     detail: the exception with its message, or which limit was reached.
     exit_status: the status of the process, negative for a signal; None in this process.
     stdout and stderr are cut at the output limit.

@@ -1,4 +1,4 @@
-"""Columns of recordings on disk, how they are encoded, and names of files: docs/format.md."""
+"""Columns of recordings on disk, how they are encoded, and names of files: docs/reference/format.md."""
 
 import re
 from typing import Any

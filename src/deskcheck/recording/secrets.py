@@ -159,7 +159,7 @@ class EnvironmentMask:
         ]
 
     def _encoded(self, value: Encoded) -> Encoded:
-        """A value without them (docs/format.md, *Values*)."""
+        """A value without them (docs/reference/format.md, *Values*)."""
         if isinstance(value, str):
             masked = self.text(value)
             return value if masked == value else {"str": masked, "length": len(value), "cut": "masked"}

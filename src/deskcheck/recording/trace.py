@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 class Kind(StrEnum):
-    """What happened, in the words of `sys.monitoring` (docs/format.md defines each)."""
+    """What happened, in the words of `sys.monitoring` (docs/reference/format.md defines each)."""
 
     CALL = "call"
     LINE = "line"
@@ -34,7 +34,7 @@ class Kind(StrEnum):
 
 
 class Row(NamedTuple):
-    """One event as it is stored: docs/format.md, table ``events``. JSON columns are text or None."""
+    """One event as it is stored: docs/reference/format.md, table ``events``. JSON columns are text or None."""
 
     thread: int
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of an event
@@ -438,7 +438,7 @@ class Event:
     @property
     def left_out(self) -> dict[str, int]:
         """What happened in this thread since its previous event and was not recorded, because of a limit
-        that was asked for: how many of each (docs/format.md, *Gaps*). Empty almost always."""
+        that was asked for: how many of each (docs/reference/format.md, *Gaps*). Empty almost always."""
         return loads(self.row.left_out) if self.row.left_out else {}
 
     @property

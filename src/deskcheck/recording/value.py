@@ -1,6 +1,6 @@
 """What a variable held, as data: bounded, with identity, without addresses, and without the object.
 
-A `Value` is read from its encoded form (JSON, see docs/format.md) and rendered as text. This module
+A `Value` is read from its encoded form (JSON, see docs/reference/format.md) and rendered as text. This module
 does not look at live objects: taking snapshots of them is the tracer's work.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from deskcheck.errors import DamagedRows
 
 Encoded = Any
-"""A decoded JSON value in the form that docs/format.md calls an encoded value."""
+"""A decoded JSON value in the form that docs/reference/format.md calls an encoded value."""
 Content = dict[str, Any]
 """The decoded JSON content of an object that has an identity: kind, type, items, fields, ..."""
 

@@ -14,7 +14,7 @@ FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_lim
 """Outcomes that a reader may want to know the programs of."""
 Line = dict[str, Any]
 """``shard``, ``programs``, ``events``, ``outcomes``, ``not_repeatable``, ``problems``, ``bytes``, ``sha256``,
-``finished``: docs/scale.md."""
+``finished``: docs/guides/jobs.md."""
 
 
 def read_manifest(place: Place, *, believed: bool = False) -> dict[str, Line]:

@@ -31,7 +31,7 @@ class Spread:
     )
     shards: Annotated[
         int | None,
-        Setting("In shards of about N, each whole or absent (docs/scale.md).", min=1, metavar="N"),
+        Setting("In shards of about N, each whole or absent (`deskcheck help jobs`).", min=1, metavar="N"),
     ] = None
     on: Annotated[Where | None, Setting("Where shards are made: in --workers processes here, or by Ray.")] = (
         None

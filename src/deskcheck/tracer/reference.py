@@ -1,7 +1,7 @@
 """The reference tracer: what a trace is, in Python, to be read. Speed is the native tracer's work.
 
 It stands on `sys.settrace` and turns what that reports, which differs between 3.11, 3.12 and 3.13,
-into events that do not (docs/format.md defines them):
+into events that do not (docs/reference/format.md defines them):
 
 - A comprehension has no frame of its own on any version (PEP 709): its further items are `line`
   events of the enclosing frame, its variables are the enclosing frame's while it runs.
@@ -260,7 +260,7 @@ class _Thread:
         self.index = 0
         self.output: list[str] = []
         self.left_out = {"deep": 0, "repeated": 0, "called": 0}
-        """What was left out since the last event (docs/format.md, *Gaps*)."""
+        """What was left out since the last event (docs/reference/format.md, *Gaps*)."""
         self.untraced = False
         """The interpreter forgot ours and the program set its own: what frames keep of ours is silent."""
         self.frames: dict[int, _Frame | tuple[_Frame, int]] = {}

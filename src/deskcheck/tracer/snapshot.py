@@ -5,7 +5,7 @@ may have defined: only the C-level methods of the builtin type that the object's
 (`type(x)`, which cannot lie) inherits from. No reference to an object is kept after the event;
 objects that support it are remembered by weak reference.
 
-A snapshot is text: the encoded values of docs/format.md, written as JSON piece by piece, so that
+A snapshot is text: the encoded values of docs/reference/format.md, written as JSON piece by piece, so that
 two snapshots differ exactly when their texts do.
 """
 

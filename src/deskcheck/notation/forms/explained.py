@@ -2,7 +2,7 @@
 a program for models that were not taught on lessons.
 
 `EXPLAINED` has the notations that a whole run can be read back from, and for `dynamic` the single step. The
-words are those of docs/notation.md, shorter.
+words are those of docs/reference/notation.md, shorter.
 """
 
 _PROGRAM = """\

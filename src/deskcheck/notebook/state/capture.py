@@ -81,7 +81,7 @@ class Capture:
         self._kept = 1000
 
     def after_cell(self, names: Mapping[str, Any], hidden: Mapping[str, Any], source: str) -> dict[str, Any]:
-        """How the variables differ from those after the last cell, as docs/trajectory.md describes.
+        """How the variables differ from those after the last cell, as docs/reference/trajectory.md describes.
 
         names: the user's namespace. hidden: what was in it before the user came, by name.
         """

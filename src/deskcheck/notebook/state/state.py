@@ -22,7 +22,7 @@ class Variable:
     type: str
     hash: str
     encoded: Any
-    """The value, as docs/format.md encodes it."""
+    """The value, as docs/reference/format.md encodes it."""
     objects: Mapping[int, dict[str, Any]]
     """Content of the objects that it refers to, by identity number."""
     sampled: bool = False

@@ -1,4 +1,4 @@
-"""Trajectories on disk: one Parquet file each, docs/trajectory.md describes the columns.
+"""Trajectories on disk: one Parquet file each, docs/reference/trajectory.md describes the columns.
 
 While a trajectory is being recorded, its steps lie in a file beside it, one JSON text a line, so that
 whoever kills the recorder loses at most the step that was being written, and the next recorder goes on from

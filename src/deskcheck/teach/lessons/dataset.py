@@ -270,14 +270,14 @@ _WHAT = {
     "lessons": "What language models learn the execution of Python programs from: a row for each state and "
     "the one after it, or for a whole run.",
 }
-_COLUMNS = {"recordings": "docs/format.md", "lessons": "docs/lessons.md"}
+_COLUMNS = {"recordings": "deskcheck help format", "lessons": "deskcheck help lessons"}
 
 
 def _text(name: str, exported: Exported) -> str:
     columns = _COLUMNS[exported.what]
     lines = [f"# {name}", "", _WHAT[exported.what], ""]
     lines.append(
-        f"Made with [deskcheck](https://pypi.org/project/deskcheck/) {__version__}; its {columns} describes "
+        f"Made with [deskcheck](https://pypi.org/project/deskcheck/) {__version__}; `{columns}` describes "
         "the columns. A program is in one split alone, by its hash: it stays there when others are added.\n"
     )
     lines += ["| table | " + " | ".join(SPLITS) + " |", "|---|" + "---|" * len(SPLITS)]

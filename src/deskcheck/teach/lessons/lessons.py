@@ -1,4 +1,4 @@
-"""Lessons: recordings as rows that a model learns from. docs/lessons.md describes the columns.
+"""Lessons: recordings as rows that a model learns from. docs/reference/lessons.md describes the columns.
 
 `build` reads recordings in their order, in flat memory, and writes shards that are whole or absent; started
 again on the same folder it goes on where it was. What gives no lesson is counted by its reason in

@@ -142,7 +142,7 @@ typedef struct Thread {
     Val *vals;
     size_t capvals;
     uint64_t marks;
-    int64_t left_out[LEFT_OUT];  /* since the last event (docs/format.md, Gaps) */
+    int64_t left_out[LEFT_OUT];  /* since the last event (docs/reference/format.md, Gaps) */
     struct Thread *next;
 } Thread;
 

@@ -14,6 +14,7 @@ ORDER = [
     "files",
     "settings",
     "extensions",
+    "terminal",
     "recording",
     "tracer",
     "sandbox",

@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     from deskcheck.sandbox.sandbox import Sandbox
     from deskcheck.tracer.call import trace
     from deskcheck.tracer.limits import TraceLimits
+    from deskcheck.view.inline import inline_page as inline_page
+    from deskcheck.view.showing import show as show
+    from deskcheck.view.trace_page import trace_page as trace_page
+    from deskcheck.view.trace_page import write_trace_page as write_trace_page
 
 _HOMES = {
     "DeskcheckError": "deskcheck.errors",
@@ -79,6 +83,15 @@ _HOMES = {
     "trace": "deskcheck.tracer.call",
 }
 
+_ABOVE = {
+    "inline_page": "deskcheck.view.inline",
+    "show": "deskcheck.view.showing",
+    "trace_page": "deskcheck.view.trace_page",
+    "write_trace_page": "deskcheck.view.trace_page",
+}
+"""What methods of `Recording` need of folders that stand above its own. For them alone: the methods are what
+users call."""
+
 
 def load_ipython_extension(ipython: Any) -> None:
     """``%load_ext deskcheck``: the magic `%deskcheck`. Nothing is recorded by that."""
@@ -103,10 +116,11 @@ def _jupyter_server_extension_points() -> list[dict[str, Any]]:
 
 def __getattr__(name: str) -> Any:
     # Imported on first use: the process that a program runs in imports this package too.
-    if name in _HOMES:
+    home = _HOMES.get(name) or _ABOVE.get(name)
+    if home is not None:
         from importlib import import_module
 
-        return getattr(import_module(_HOMES[name]), name)
+        return getattr(import_module(home), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

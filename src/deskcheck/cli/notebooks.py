@@ -9,10 +9,11 @@ import typer
 
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import console_out, progress_bar, says_when_interrupted
+from deskcheck.cli.common.output import progress_bar, says_when_interrupted
 from deskcheck.errors import InputError
 from deskcheck.files import write_file
 from deskcheck.notebook.settings import CheckSettings
+from deskcheck.terminal import console_out
 
 notebooks = typer.Typer(no_args_is_help=True, help="Notebooks and the outputs that are stored in them.")
 

@@ -11,19 +11,13 @@ from rich.table import Table
 
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import with_options
-from deskcheck.cli.common.output import (
-    Json,
-    console_out,
-    progress_bar,
-    refuse_unwritable,
-    say,
-    says_when_interrupted,
-)
+from deskcheck.cli.common.output import Json, progress_bar, refuse_unwritable, say, says_when_interrupted
 from deskcheck.cli.common.tables import print_steps
 from deskcheck.errors import InputError, MissingExtra, RecordingError
 from deskcheck.files import write_file
 from deskcheck.notation import NOTATIONS
 from deskcheck.scale.spread import Spread
+from deskcheck.terminal import console_out
 
 _BUDGET = 8_000
 

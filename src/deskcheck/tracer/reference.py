@@ -170,8 +170,9 @@ class ReferenceTracer(Guest):
         modules: Iterable[str] = ("__main__",),
         limits: TraceLimits | None = None,
         granularity: Granularity = Granularity.LINE,
+        hidden: Iterable[str] = (),
     ) -> None:
-        super().__init__(scope, emit, modules=modules, limits=limits, granularity=granularity)
+        super().__init__(scope, emit, modules=modules, limits=limits, granularity=granularity, hidden=hidden)
         self._threads: dict[int, _Thread] = {}
         self._files: dict[int, tuple[CodeType, str | None]] = {}
         """By address of a code object, which this keeps alive: the name of its file, if it is recorded."""
@@ -699,7 +700,10 @@ class _Thread:
         names = {
             name: value
             for name, value in list(frame.f_globals.items())
-            if type(name) is str and name not in _HIDDEN_GLOBALS and type(value) is not types.ModuleType
+            if type(name) is str
+            and name not in _HIDDEN_GLOBALS
+            and name not in self.tracer.hidden
+            and type(value) is not types.ModuleType
         }
         texts, refs = self.snapshots.roots(names.values())
         now = dict(zip(names, texts, strict=True))

@@ -26,6 +26,7 @@ ORDER = [
     "ask",
     "teach",
     "view",
+    "failures",
     "cli",
 ]
 GUEST = {"recording", "tracer"}

@@ -65,7 +65,8 @@ def check_notebooks(
     from deskcheck.notebook.check.check import CellStatus, NotebookStatus
     from deskcheck.notebook.check.check import check_notebooks as run_check
     from deskcheck.notebook.check.job import SIZE, check_in_shards
-    from deskcheck.view import notebooks_page, notebooks_table
+    from deskcheck.view.notebooks import notebooks_table
+    from deskcheck.view.notebooks_page import notebooks_page
 
     known = [*dict.fromkeys([*(s.value for s in NotebookStatus), *(s.value for s in CellStatus)])]
     failing = {name.strip() for name in fail_on.split(",") if name.strip() != "none"}

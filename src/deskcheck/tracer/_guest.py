@@ -69,7 +69,7 @@ class Guest(ABC):
 
         Frames that are already running are not recorded, but for `frame`: one of this thread that has begun
         and run nothing yet is recorded from its `call` on, and `told` is called at each ``exception`` and
-        ``return`` of it, once that is recorded. It may stop the tracer.
+        ``return`` of it, once that is recorded; a generator's returns at each yield. It may stop the tracer.
         """
         know_enum()
         self.is_on = True

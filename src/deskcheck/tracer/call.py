@@ -132,8 +132,6 @@ def trace(
     if tracer.failure is not None:
         raise tracer.failure
     value = decode(*snapshot(whole.value)) if outcome is Outcome.RETURNED else None
-    rows = [row for each in blocks for row in block.rows(each)]
-    threads = max((row.thread for row in rows), default=0) + 1
     return Recording(
         program=Program(
             id=f"{label}::{target.__qualname__}",
@@ -166,10 +164,17 @@ def trace(
             ),
             trace_limits=asdict(tracer.limits),
         ),
-        traces=tuple(
-            Trace([row for row in rows if row.thread == number], thread=number, cut=tracer.cut)
-            for number in range(threads)
-        ),
+        traces=traces_of(blocks, tracer.cut),
+    )
+
+
+def traces_of(blocks: list[bytes], cut: str | None) -> tuple[Trace, ...]:
+    """The traces of all threads from what a tracer handed over; one without events if that is nothing."""
+    rows = [row for each in blocks for row in block.rows(each)]
+    threads = max((row.thread for row in rows), default=0) + 1
+    return tuple(
+        Trace([row for row in rows if row.thread == number], thread=number, cut=cut)
+        for number in range(threads)
     )
 
 

@@ -61,6 +61,8 @@ _C_CALLABLES = (
 KEPT_NUMBERS = 1000
 """How many objects of frames that have ended keep their numbers until the next event of the calling frame:
 the latest, where code in C calls back often before there is one."""
+_GENERATES = 0x20 | 0x80 | 0x200
+"""CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: a frame is left and comes back."""
 _KEEPS_ROOTS = 0x80 | 0x200
 """CO_COROUTINE and CO_ASYNC_GENERATOR: suspended, they are held by an event loop we do not look into."""
 _HIDDEN_GLOBALS = frozenset(
@@ -206,6 +208,8 @@ class ReferenceTracer(Guest):
             return local
 
         frame.f_trace = local
+        if frame.f_code.co_flags & _GENERATES:
+            thread.followed = id(frame), local
 
     def _close(self) -> None:
         for thread in list(self._threads.values()):
@@ -257,6 +261,8 @@ class _Thread:
 
     def __init__(self, tracer: ReferenceTracer, number: int) -> None:
         self.tracer = tracer
+        self.followed: tuple[int, Local] | None = None
+        """Address of a generator's frame that is followed (`Guest.start`), and its local trace function."""
         self.number = number
         self.index = 0
         self.output: list[str] = []
@@ -302,6 +308,8 @@ class _Thread:
         if user is not None:
             self.user_local[id(frame)] = user(frame, event, arg)
             return self.on_event
+        if recorded and self.followed is not None and self.followed[0] == id(frame):
+            return self.followed[1]
         return self.on_event if recorded else None
 
     def on_event(self, frame: FrameType, event: str, arg: Any) -> Local:

@@ -15,6 +15,7 @@ ORDER = [
     "lazy",
     "settings",
     "extensions",
+    "terminal",
     "recording",
     "tracer",
     "sandbox",
@@ -26,6 +27,7 @@ ORDER = [
     "ask",
     "teach",
     "view",
+    "failures",
     "cli",
 ]
 GUEST = {"recording", "tracer"}

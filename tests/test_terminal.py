@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from deskcheck.cli.common.output import Console, visible
+from deskcheck.terminal import Console, visible
 from tests.command import PROCESS, deskcheck
 
 TITLE = "\x1b]0;owned\x07"

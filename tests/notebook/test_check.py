@@ -18,7 +18,7 @@ from deskcheck.notebook.check.check import CellStatus, NotebookReport, NotebookS
 from deskcheck.notebook.check.diff import diff
 from deskcheck.notebook.kernel.repeats import Text
 from deskcheck.notebook.settings import CheckSettings, ReplayLimits
-from deskcheck.view import notebooks_page
+from deskcheck.view.notebooks_page import notebooks_page
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
 

@@ -12,7 +12,7 @@ from deskcheck.notebook.check.check import (
 )
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.view import notebooks_page
+from deskcheck.view.notebooks_page import notebooks_page
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
 from tests.view.conftest import HOSTILE, SHARED
 

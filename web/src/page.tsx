@@ -10,7 +10,7 @@ import * as moves from "./moves";
 import type { Way } from "./moves";
 import { change, search, type Found, type Variable } from "./search";
 import { Source, type Marks } from "./source";
-import { Controls, Help, NAMING_MS, useKeys } from "./stepping";
+import { Controls, Help, NAMING_MS, named, useKeys } from "./stepping";
 import { beginning, short, stringText, visible } from "./text";
 import { useTheme } from "./theme";
 import { Timeline } from "./timeline";
@@ -126,7 +126,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
         setProblem("");
         clearTimeout(naming.current);
         naming.current = setTimeout(() => {
-          history.replaceState(null, "", `#event=${wanted}${traces.length > 1 ? `&thread=${thread}` : ""}`);
+          named(`event=${wanted}${traces.length > 1 ? `&thread=${thread}` : ""}`);
         }, NAMING_MS);
       } catch (error) {
         setProblem(String(error instanceof Error ? error.message : error));
@@ -217,7 +217,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const shown = moment ? (moment.state.frames.get(shownFrame ?? moment.row.frame) ?? null) : null;
   const toThread = (number: number) => {
     clearTimeout(naming.current);
-    history.replaceState(null, "", `#event=0&thread=${number}`);
+    named(`event=0&thread=${number}`);
     setThread(number);
     setChosenLine(null);
     setWatched(null);

@@ -17,6 +17,15 @@ export interface Place {
   notice: string;
 }
 
+/** Put where the page stands into its address. */
+export function named(where: string): void {
+  try {
+    history.replaceState(null, "", `#${where}`);
+  } catch {
+    // a page inside another one, as in a notebook, has no address of its own
+  }
+}
+
 /** One of the steps 0 to `last`, which the address names: `#name=12`. */
 export function usePlace(name: string, last: number, start: number): Place {
   const asked = () => {
@@ -37,7 +46,7 @@ export function usePlace(name: string, last: number, start: number): Place {
     const wanted = Math.max(0, Math.min(last, index));
     setAt(wanted);
     clearTimeout(naming.current);
-    naming.current = setTimeout(() => history.replaceState(null, "", `#${name}=${wanted}`), NAMING_MS);
+    naming.current = setTimeout(() => named(`${name}=${wanted}`), NAMING_MS);
   };
   return { at, go, notice };
 }

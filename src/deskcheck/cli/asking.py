@@ -17,18 +17,10 @@ from rich.table import Table
 from deskcheck.ask.inspect.settings import Prices
 from deskcheck.ask.settings import AskSettings
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import (
-    Console,
-    Json,
-    console_out,
-    has_browser,
-    kept_page,
-    messages,
-    say,
-    write_text,
-)
+from deskcheck.cli.common.output import Json, messages, say, write_text
 from deskcheck.cli.common.tables import print_steps, print_table, with_interval
 from deskcheck.errors import InputError
+from deskcheck.terminal import Console, console_out, has_browser, kept_page
 
 Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of recordings.")]
 Kinds = Annotated[

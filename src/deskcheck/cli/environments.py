@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from deskcheck.cli.common.output import Json, console_out, say
+from deskcheck.cli.common.output import Json, say
+from deskcheck.terminal import console_out
 
 environments = typer.Typer(no_args_is_help=True, help="Named sets of pinned packages that programs run with.")
 

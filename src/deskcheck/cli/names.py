@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from deskcheck.cli.common.output import Json, console_out
+from deskcheck.cli.common.output import Json
 from deskcheck.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.terminal import console_out
 from deskcheck.tracer import tracer_class
 
 

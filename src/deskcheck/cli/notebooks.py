@@ -9,10 +9,11 @@ import typer
 
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import console_out, progress_bar, says_when_interrupted
+from deskcheck.cli.common.output import progress_bar, says_when_interrupted
 from deskcheck.errors import InputError
 from deskcheck.files import write_file
 from deskcheck.notebook.settings import CheckSettings
+from deskcheck.terminal import console_out
 
 notebooks = typer.Typer(no_args_is_help=True, help="Notebooks and the outputs that are stored in them.")
 
@@ -64,7 +65,8 @@ def check_notebooks(
     from deskcheck.notebook.check.check import CellStatus, NotebookStatus
     from deskcheck.notebook.check.check import check_notebooks as run_check
     from deskcheck.notebook.check.job import SIZE, check_in_shards
-    from deskcheck.view import notebooks_page, notebooks_table
+    from deskcheck.view.notebooks import notebooks_table
+    from deskcheck.view.notebooks_page import notebooks_page
 
     known = [*dict.fromkeys([*(s.value for s in NotebookStatus), *(s.value for s in CellStatus)])]
     failing = {name.strip() for name in fail_on.split(",") if name.strip() != "none"}

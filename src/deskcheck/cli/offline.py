@@ -17,9 +17,10 @@ from deskcheck.cli.asking import (
 )
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import Json, console_out, counts_text, say
+from deskcheck.cli.common.output import Json, counts_text, say
 from deskcheck.cli.common.tables import print_table, with_interval
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.terminal import console_out
 
 
 @with_options

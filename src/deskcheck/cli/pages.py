@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from deskcheck.cli.common.output import Json, console_out
+from deskcheck.cli.common.output import Json
 from deskcheck.errors import DeskcheckError, InputError
+from deskcheck.terminal import console_out
 
 SORTS = {
     "tutorials": "Tutorials",

@@ -25,7 +25,6 @@ from deskcheck.cli.common.output import (
     progress_told,
     say,
     says_when_interrupted,
-    show_trace,
 )
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import NotebookSettings
@@ -180,6 +179,7 @@ def _print_done(done: Any, out: Path, *, in_shards: bool) -> None:
 def _record_and_show(sources: list[str], settings: RecordSettings, *, as_json: bool) -> None:
     from deskcheck.recorder.programs import record_programs
     from deskcheck.recording.reader import Recordings
+    from deskcheck.view.showing import show_table
 
     program = _only_program(sources)
     said = "interrupted: nothing was kept; with --out FOLDER, what is finished is"
@@ -189,7 +189,7 @@ def _record_and_show(sources: list[str], settings: RecordSettings, *, as_json: b
         if as_json:
             print(json.dumps(summary.to_dict()))
         else:
-            show_trace(next(iter(Recordings(folder))))
+            show_table(next(iter(Recordings(folder))))
     if summary.problems:
         raise typer.Exit(2)
 

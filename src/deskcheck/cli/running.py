@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import has_browser, kept_page, open_in_browser, say, show_trace
+from deskcheck.cli.common.output import say
 from deskcheck.errors import InputError
 from deskcheck.recorder.settings import RunSettings
+from deskcheck.terminal import has_browser, kept_page, open_in_browser
 
 PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """What follows the program is its own."""
@@ -66,14 +67,15 @@ def run(
 def _show(recording: object, out: Path | None, page: Path | None, open_: bool | None, *, quiet: bool) -> None:
     """The page in a browser, where somebody sits; else where it lies; in a terminal without one the table."""
     from deskcheck.recording.recording import Recording
+    from deskcheck.view.showing import show_table
     from deskcheck.view.trace_page import write_trace_page
 
     assert isinstance(recording, Recording)
     opened = has_browser() if open_ is None else open_
     if page is None and not opened and out is None and not quiet and sys.stdout.isatty():
-        show_trace(recording)
+        show_table(recording)
         return
-    said = [repr(recording).strip("<>")]
+    said = [repr(recording)[1:-1]]
     if out is not None:
         said.append(f"kept in {out}: deskcheck view {out} {recording.id}")
     if page is not None or opened or (out is None and not quiet):

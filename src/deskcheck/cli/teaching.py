@@ -13,7 +13,6 @@ from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, refuse_others, with_options
 from deskcheck.cli.common.output import (
     Json,
-    console_out,
     progress_bar,
     refuse_unwritable,
     say,
@@ -25,6 +24,7 @@ from deskcheck.files import write_file
 from deskcheck.scale.spread import Spread
 from deskcheck.teach.lessons.settings import LessonSettings
 from deskcheck.teach.settings import ModelSize, Training, Tuning
+from deskcheck.terminal import console_out
 
 NOTHING, FURTHER = "From nothing", "Further, with --model"
 

@@ -7,18 +7,10 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from deskcheck.cli.common.output import (
-    Json,
-    console_out,
-    has_browser,
-    kept_page,
-    open_in_browser,
-    say,
-    show_trace,
-    write_text,
-)
+from deskcheck.cli.common.output import Json, write_text
 from deskcheck.errors import InputError
 from deskcheck.notation import NOTATIONS
+from deskcheck.terminal import console_out, has_browser, kept_page
 
 
 def view(
@@ -71,6 +63,7 @@ def view(
     and with --terminal, --max-events or --json, it is the trace table, on standard output.
     """
     from deskcheck.recording.reader import Recordings
+    from deskcheck.view.showing import MAX_EVENTS, open_page, serve_page, show_table, write_page
 
     notebooks = _trajectories(folder)
     # A folder may hold both: then what is named decides, and the list is of programs.
@@ -96,13 +89,13 @@ def view(
         elif serve:
             if out is not None:
                 raise InputError("--serve and --out do not go together: one serves, the other writes a file.")
-            _serve_page(recording, port, open_ is True or (open_ is None and has_browser()))
+            serve_page(recording, port, open_ is True or (open_ is None and has_browser()))
         elif out is not None:
-            _write_page(recording, out, open_ is True)
+            write_page(recording, out, open_ is True)
         elif open_ is True or (open_ is None and max_events is None and has_browser()):
-            _open_page(recording)
+            open_page(recording)
         else:
-            show_trace(recording, max_events or 200)
+            show_table(recording, max_events or MAX_EVENTS)
         return
     if out is not None or serve or open_ is not None or beside is not None:
         raise InputError(f"a page shows one recording: say which. deskcheck view {folder} lists them.")
@@ -201,44 +194,6 @@ def _view_beside(
         write_text(kept_page(), beside_page(found), True)
     elif out is None:
         console_out().print(beside_table(found))
-
-
-def _write_page(recording: Any, out: Path, opened: bool) -> None:
-    from deskcheck.view.trace_page import LARGE_EVENTS, write_trace_page
-
-    size = write_trace_page(recording, out)
-    print(f"{out}: {size / 1e6:.1f} MB")
-    events = sum(len(trace) for trace in recording.traces)
-    if events > LARGE_EVENTS:
-        say(f"{events:,} events are a lot for one file; --serve gives the page only what it shows.")
-    if opened:
-        open_in_browser(out.resolve().as_uri())
-
-
-def _open_page(recording: Any) -> None:
-    from deskcheck.view.trace_page import LARGE_EVENTS
-
-    if sum(len(trace) for trace in recording.traces) > LARGE_EVENTS:
-        _serve_page(recording, 0, True)
-        return
-    _write_page(recording, kept_page(), True)
-
-
-def _serve_page(recording: Any, port: int, opened: bool) -> None:
-    from deskcheck.view.trace_page import TraceServer
-
-    events = sum(len(trace) for trace in recording.traces)
-    if events > 100_000:
-        say(f"reading {events:,} events ...")
-    with TraceServer(recording, port=port) as server:
-        print(server.url, flush=True)
-        say("Ctrl-C ends it.")
-        if opened:
-            open_in_browser(server.url)
-        try:
-            server.serve()
-        except KeyboardInterrupt:
-            say("no longer served")
 
 
 def show(

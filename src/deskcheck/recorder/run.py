@@ -25,7 +25,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Ending
 from deskcheck.recording.spool import Spool
-from deskcheck.recording.writer import Writer
+from deskcheck.recording.writer import Writer, free_id
 from deskcheck.sandbox.decoder import Decoder
 from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged
 from deskcheck.sandbox.process import versions
@@ -60,7 +60,7 @@ def run(
     settings = settings or RunSettings()
     program, job = _planned(target, arguments, module)
     with Writer(out) as writer:
-        program = replace(program, id=_free_id(program.id, writer))
+        program = replace(program, id=free_id(program.id, writer.done))
         spool = writer.begin(program)
         watched = _Watched(spool)
         began = time.monotonic()
@@ -148,15 +148,6 @@ def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
         if len(scope) > _OWN_FILES:
             return {}, []
     return scope, modules
-
-
-def _free_id(name: str, writer: Writer) -> str:
-    """The name, or with a number where the folder has it."""
-    found, number = name, 1
-    while found in writer.done:
-        number += 1
-        found = f"{name}-{number}"
-    return found
 
 
 class _Watched:

@@ -1,8 +1,10 @@
 """A recording: a program, how its run ended, and the trace of every thread."""
 
+import os
 import re
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, overload
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
@@ -10,6 +12,18 @@ from deskcheck.recording.trace import Kind, Trace
 from deskcheck.recording.value import Value, decode, loads, render
 
 _NUMBER = re.compile(r"#\d+")
+SAID_CHARS = 80
+"""Of a result, or of what ended a run, in the `repr` of a recording."""
+CUT_WORDS = {
+    "events": "the limit on events was reached",
+    "recursion": "the limit on recursion was near",
+    "untraced": "the program took the trace function away",
+    "subinterpreters": "the program made another interpreter",
+    "failure": "the tracer failed",
+    "bytes": "it was too large",
+    "ended": "the process was gone",
+}
+"""What `Ending.cut` means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +126,80 @@ class Recording:
             return self.program.code
         return self.ending.sources.get(file)
 
+    @property
+    def events(self) -> int:
+        """How many events were recorded, in all threads."""
+        return sum(map(len, self.traces))
+
+    # -- for people: what shows recordings stands above this folder, and the front of the package has it --
+
+    def view(self, *, browser: bool | None = None, max_events: int = 200) -> None:
+        """Show the trace page in a browser, or the trace table where none can be opened.
+
+        As `deskcheck view` does: a browser is opened where a person sits at a terminal that has one. In a
+        notebook the page is shown below the cell. browser: True or False decides. max_events: rows of the
+        table.
+        The page of more than 200,000 events is served until Ctrl-C.
+
+        Raises InputError where the page cannot be written.
+        """
+        import deskcheck
+
+        deskcheck.show(self, browser=browser, max_events=max_events)
+
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+    @overload
+    def to_html(self, path: str | os.PathLike[str]) -> Path: ...
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | Path:
+        """The trace page: one HTML text that needs nothing else, or the file that it is written into.
+
+        Raises InputError where the file cannot be written.
+        """
+        import deskcheck
+
+        if path is None:
+            return "".join(deskcheck.trace_page(self))
+        deskcheck.write_trace_page(self, Path(path))
+        return Path(path)
+
+    def save(self, folder: str | os.PathLike[str], *, id: str | None = None) -> str:
+        """Add the recording to a folder of recordings, which is made if need be; returns its id there.
+
+        What is in the folder stays: a recording whose id is taken there gets a number, as ``name-2``.
+        ``deskcheck view FOLDER ID`` shows it, `Recordings` reads it back. id: instead of its own; it must be
+        free in the folder.
+
+        Raises:
+            InputError: the path is a file, or something in the recording cannot be saved.
+            RecordingError: the folder cannot be written to.
+        """
+        from deskcheck.recording.writer import save
+
+        return save(self, folder, id=id)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the trace page, of a long trace its beginning."""
+        import deskcheck
+
+        return deskcheck.inline_page(self)
+
     def __repr__(self) -> str:
-        events = sum(len(trace) for trace in self.traces)
-        return f"<Recording {self.program.id}: {self.outcome}, {events} events>"
+        result, detail = self.ending.result, self.ending.detail
+        said = [f"{self.outcome} {_one_line(detail if result is None else result)}"]
+        if result is not None and detail:
+            said.append(_one_line(detail))
+        threads = f" in {len(self.traces)} threads" if len(self.traces) > 1 else ""
+        said.append(f"{self.events:,} event{'' if self.events == 1 else 's'}{threads}")
+        cut = self.ending.cut
+        if cut is not None:
+            said.append(f"the rest is missing: {CUT_WORDS.get(cut, cut)}")
+        if self.environment.limits:
+            said.append(", ".join(f"{name}={value!r}" for name, value in self.environment.limits.items()))
+        return f"<Recording {self.program.id}: {', '.join(each.strip() for each in said)}>"
+
+
+def _one_line(text: str) -> str:
+    """The beginning of a text, with an escape for everything that does not print."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:SAID_CHARS])
+    return shown + ("..." if len(text) > SAID_CHARS else "")

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,6 +22,7 @@ from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import FolderLock, disk_errors, sync
 from deskcheck.recording.program import Program
 from deskcheck.recording.reader import Cache, ParquetFile, ShardReader, shard_names
+from deskcheck.recording.recording import Recording
 from deskcheck.recording.schema import (
     DICTIONARY,
     ENCODING,
@@ -304,6 +306,45 @@ class Writer:
         for finished in taken:
             finished.row.unlink()
             finished.events.unlink(missing_ok=True)
+
+
+def save(recording: Recording, folder: str | os.PathLike[str], *, id: str | None = None) -> str:
+    """Add a recording that is whole in memory to a folder; returns its id there (`Recording.save`)."""
+    path = Path(folder)
+    if (path.exists() and not path.is_dir()) or (path.suffix in _FILES and not path.is_dir()):
+        raise InputError(
+            f"{path}: recordings are kept in a folder: name one. For the trace page as one file: "
+            "recording.to_html(FILE)"
+        )
+    with Writer(path) as writer:
+        name = free_id(recording.id, writer.done) if id is None else id
+        if name in writer.done:
+            raise InputError(
+                f"{path}: has a recording {name!r} already. Choose another id, or none: it gets a number."
+            )
+        with writer.begin(replace(recording.program, id=name)) as spool:
+            for trace in recording.traces:
+                for row in trace.rows:
+                    spool.write(json.dumps(row))
+            spool.finish(
+                recording.ending,
+                recording.environment,
+                repeatable=recording.repeatable,
+                difference=recording.difference,
+            )
+    return name
+
+
+_FILES = frozenset({".html", ".json", ".jsonl", ".parquet"})
+
+
+def free_id(name: str, taken: AbstractSet[str]) -> str:
+    """The name, or with a number where it is taken."""
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        found = f"{name}-{number}"
+    return found
 
 
 def delete(folder: Path, ids: AbstractSet[str]) -> None:

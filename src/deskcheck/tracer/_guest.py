@@ -28,8 +28,9 @@ class Guest(ABC):
 
     scope: which code is recorded: `co_filename` -> the name that events give the file. emit: called
     with events as blocks (`recording.block`). modules: names of
-    the modules that the scope belongs to, whose classes and functions are looked into. level: lines,
-    or instructions too.
+    the modules that the scope belongs to, whose classes and functions are looked into. granularity: lines,
+    or instructions too. hidden: names of module namespaces that are not recorded, as what IPython keeps in
+    the user's.
     """
 
     name: str
@@ -42,10 +43,12 @@ class Guest(ABC):
         modules: Iterable[str] = ("__main__",),
         limits: TraceLimits | None = None,
         granularity: Granularity = Granularity.LINE,
+        hidden: Iterable[str] = (),
     ) -> None:
         self.scope = dict(scope)
         self.emit = emit
         self.modules = set(modules)
+        self.hidden = set(hidden)
         self.limits = limits or TraceLimits()
         self.granularity = granularity
         self.cut: str | None = None
@@ -66,7 +69,7 @@ class Guest(ABC):
 
         Frames that are already running are not recorded, but for `frame`: one of this thread that has begun
         and run nothing yet is recorded from its `call` on, and `told` is called at each ``exception`` and
-        ``return`` of it, once that is recorded. It may stop the tracer.
+        ``return`` of it, once that is recorded; a generator's returns at each yield. It may stop the tracer.
         """
         know_enum()
         self.is_on = True

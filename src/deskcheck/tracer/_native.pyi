@@ -34,6 +34,7 @@ class Core:
         call_depth: int,
         repetitions: int,
         only_some: bool,
+        hidden: set[str],
         /,
     ) -> None: ...
     def attach(self, fallback: object, number: int, /) -> None: ...

@@ -5,7 +5,9 @@ import io
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
+from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
 from deskcheck.errors import InputError
@@ -14,8 +16,9 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Trace
-from deskcheck.recording.value import decode, render
+from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
+from deskcheck.tracer.arguments import is_literal, telling
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.whole_call import Whole, is_async, loop_runs, needs_loop, whole_call
 
@@ -59,8 +62,8 @@ def trace(
 ) -> Recording:
     """Call ``function(*args, **kwargs)`` in this process and record what it does.
 
-    Every function in the file that defines `function` is recorded, at every line or, if `level` says so,
-    at every instruction too; `trace_limits` can choose among them, bound how deep calls are followed and
+    Every function in the file that defines `function` is recorded, at every line or, if `granularity` says
+    so, at every instruction too; `trace_limits` can choose among them, bound how deep calls are followed and
     how often a loop is. An exception that leaves the call
     is part of the recording (`Outcome.RAISED`) and is not raised again; `KeyboardInterrupt` is. There
     is no protection: for code that is not your own, use `deskcheck.sandbox`.
@@ -75,9 +78,7 @@ def trace(
     target = inspect.unwrap(function)
     code = getattr(target, "__code__", None)
     if code is None:
-        raise InputError(
-            f"{function!r} is not a Python function; give a function or method whose code can be followed"
-        )
+        raise _no_function(function)
     if is_async(function) and loop_runs():
         raise _loop_runs(target)
     filename = code.co_filename
@@ -91,11 +92,13 @@ def trace(
         modules={module, "__main__"},
         limits=trace_limits,
         granularity=Granularity(granularity),
+        hidden=names_of_ipython(getattr(target, "__globals__", None)),
     )
     encoded, objects = snapshot((args, kwargs))
+    positional, named = decode(encoded, objects).items
+    values = [*positional.items, *(value for _, value in named.items)]
     shown = ", ".join(
-        [repr(item) for item in decode(encoded, objects).items[0].items]
-        + [f"{key.atom}={value!r}" for key, value in decode(encoded, objects).items[1].items]
+        [repr(item) for item in positional.items] + [f"{key.atom}={value!r}" for key, value in named.items]
     )
     outcome, detail, exception, whole = Outcome.RETURNED, "", None, Whole(None)
     refused = False
@@ -129,8 +132,6 @@ def trace(
     if tracer.failure is not None:
         raise tracer.failure
     value = decode(*snapshot(whole.value)) if outcome is Outcome.RETURNED else None
-    rows = [row for each in blocks for row in block.rows(each)]
-    threads = max((row.thread for row in rows), default=0) + 1
     return Recording(
         program=Program(
             id=f"{label}::{target.__qualname__}",
@@ -140,6 +141,7 @@ def trace(
             entry=target.__qualname__,
             arguments=f"({shown})",
             source=filename,
+            extra={"arguments": _form(target, f"({shown})", values)},
         ),
         ending=Ending(
             outcome=outcome,
@@ -152,18 +154,62 @@ def trace(
             wall_s=wall,
             cut=tracer.cut,
         ),
-        environment=Environment.here(
-            tracer=tracer.name,
-            hash_seed=None,
-            packages={},
-            granularity=granularity,
-            limits=tracer.limits.leaving_out,
+        environment=replace(
+            Environment.here(
+                tracer=tracer.name,
+                hash_seed=None,
+                packages={},
+                granularity=granularity,
+                limits=tracer.limits.leaving_out,
+            ),
+            trace_limits=asdict(tracer.limits),
         ),
-        traces=tuple(
-            Trace([row for row in rows if row.thread == number], thread=number, cut=tracer.cut)
-            for number in range(threads)
-        ),
+        traces=traces_of(blocks, tracer.cut),
     )
+
+
+def traces_of(blocks: list[bytes], cut: str | None) -> tuple[Trace, ...]:
+    """The traces of all threads from what a tracer handed over; one without events if that is nothing."""
+    rows = [row for each in blocks for row in block.rows(each)]
+    threads = max((row.thread for row in rows), default=0) + 1
+    return tuple(
+        Trace([row for row in rows if row.thread == number], thread=number, cut=cut)
+        for number in range(threads)
+    )
+
+
+def _no_function(given: Any) -> InputError:
+    if type(given) in (CoroutineType, GeneratorType, AsyncGeneratorType):
+        if type(given) is CoroutineType:
+            given.close()  # else Python warns that it was never awaited
+        return InputError(
+            f"{given!r} has been made already, by a call of {given.__name__}. Give the function and its "
+            f"arguments, for deskcheck to call it: deskcheck.trace({given.__name__}, ...)"
+        )
+    return InputError(
+        f"{given!r} is not a Python function; give a function or method whose code can be followed"
+    )
+
+
+def _form(function: Any, text: str, values: list[Value]) -> str:
+    """What `Program.arguments` is good for: ``literal`` (with the entry it makes the same call again),
+    ``shown`` (all there is to know is in it), ``in part``."""
+    if type(function) is FunctionType and "<" not in function.__qualname__:
+        if all(value.builtin for value in values) and is_literal(text):
+            return "literal"
+        if all(map(telling, values)):
+            return "shown"
+    return "in part"
+
+
+def names_of_ipython(namespace: Any) -> frozenset[str]:
+    """What IPython keeps for itself in a namespace, if that is its user's: `In`, `Out`, `_`, ..."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is None or shell.user_ns is not namespace:
+        return frozenset()
+    count = shell.execution_count
+    return frozenset({*shell.user_ns_hidden, "_", "__", "___", f"_{count}", f"_i{count}"})
 
 
 def _source(function: Any) -> str:

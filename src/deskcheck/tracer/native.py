@@ -390,9 +390,10 @@ class NativeTracer(Guest):
         modules: Iterable[str] = ("__main__",),
         limits: TraceLimits | None = None,
         granularity: Granularity = Granularity.LINE,
+        hidden: Iterable[str] = (),
         block_bytes: int = _BLOCK_BYTES,
     ) -> None:
-        super().__init__(scope, emit, modules=modules, limits=limits, granularity=granularity)
+        super().__init__(scope, emit, modules=modules, limits=limits, granularity=granularity, hidden=hidden)
         bounds = self.limits
         self._core = Core(
             self,
@@ -408,6 +409,7 @@ class NativeTracer(Guest):
             bounds.call_depth or 0,
             bounds.repetitions or 0,
             bool(bounds.only),
+            self.hidden,
         )
         self._threads = 0
         self._monitors = False

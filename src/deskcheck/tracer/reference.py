@@ -61,6 +61,8 @@ _C_CALLABLES = (
 KEPT_NUMBERS = 1000
 """How many objects of frames that have ended keep their numbers until the next event of the calling frame:
 the latest, where code in C calls back often before there is one."""
+_GENERATES = 0x20 | 0x80 | 0x200
+"""CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: a frame is left and comes back."""
 _KEEPS_ROOTS = 0x80 | 0x200
 """CO_COROUTINE and CO_ASYNC_GENERATOR: suspended, they are held by an event loop we do not look into."""
 _HIDDEN_GLOBALS = frozenset(
@@ -170,8 +172,9 @@ class ReferenceTracer(Guest):
         modules: Iterable[str] = ("__main__",),
         limits: TraceLimits | None = None,
         granularity: Granularity = Granularity.LINE,
+        hidden: Iterable[str] = (),
     ) -> None:
-        super().__init__(scope, emit, modules=modules, limits=limits, granularity=granularity)
+        super().__init__(scope, emit, modules=modules, limits=limits, granularity=granularity, hidden=hidden)
         self._threads: dict[int, _Thread] = {}
         self._files: dict[int, tuple[CodeType, str | None]] = {}
         """By address of a code object, which this keeps alive: the name of its file, if it is recorded."""
@@ -205,6 +208,8 @@ class ReferenceTracer(Guest):
             return local
 
         frame.f_trace = local
+        if frame.f_code.co_flags & _GENERATES:
+            thread.followed = id(frame), local
 
     def _close(self) -> None:
         for thread in list(self._threads.values()):
@@ -256,6 +261,8 @@ class _Thread:
 
     def __init__(self, tracer: ReferenceTracer, number: int) -> None:
         self.tracer = tracer
+        self.followed: tuple[int, Local] | None = None
+        """Address of a generator's frame that is followed (`Guest.start`), and its local trace function."""
         self.number = number
         self.index = 0
         self.output: list[str] = []
@@ -301,6 +308,8 @@ class _Thread:
         if user is not None:
             self.user_local[id(frame)] = user(frame, event, arg)
             return self.on_event
+        if recorded and self.followed is not None and self.followed[0] == id(frame):
+            return self.followed[1]
         return self.on_event if recorded else None
 
     def on_event(self, frame: FrameType, event: str, arg: Any) -> Local:
@@ -699,7 +708,10 @@ class _Thread:
         names = {
             name: value
             for name, value in list(frame.f_globals.items())
-            if type(name) is str and name not in _HIDDEN_GLOBALS and type(value) is not types.ModuleType
+            if type(name) is str
+            and name not in _HIDDEN_GLOBALS
+            and name not in self.tracer.hidden
+            and type(value) is not types.ModuleType
         }
         texts, refs = self.snapshots.roots(names.values())
         now = dict(zip(names, texts, strict=True))

@@ -34,13 +34,15 @@ def head(
     store: str = "page",
     connect: str = "'none'",
     images: str = "'none'",
+    packed: bool = False,
 ) -> str:
     """The page up to where its data stands. kind: what the script is to show. connect, images:
-    where from they may come, in the words of the policy."""
+    where from they may come, in the words of the policy. packed: as in `tail`."""
     script, style = _static(f"{bundle}.js"), _static(f"{bundle}.css")
     nonce = secrets.token_urlsafe(16)  # for the styles that the script adds while it runs
+    scripts = " ".join(map(digest, [_UNPACK, script] if packed else [script]))
     policy = (
-        f"default-src 'none'; script-src {digest(script)}; style-src 'nonce-{nonce}'; img-src {images}; "
+        f"default-src 'none'; script-src {scripts}; style-src 'nonce-{nonce}'; img-src {images}; "
         f"connect-src {connect}; base-uri 'none'; form-action 'none'; object-src 'none'"
     )
     return f"""<!doctype html>
@@ -59,8 +61,25 @@ def part(name: str, data: bytes) -> str:
     return f'<script type="text/plain" id="{name}">{packed}</script>\n'
 
 
-def tail(bundle: str = "trace") -> str:
-    """What follows the data."""
+_UNPACK = (
+    '(async()=>{const t=document.getElementById("script").textContent.trim(),'
+    "b=Uint8Array.from(atob(t),c=>c.charCodeAt(0)),"
+    's=new Blob([b]).stream().pipeThrough(new DecompressionStream("deflate")),'
+    'e=document.createElement("script");'
+    "e.textContent=await new Response(s).text();document.body.append(e)})()"
+)
+"""Runs the script that stands deflated in the page."""
+
+
+@cache
+def _packed(bundle: str) -> str:
+    return part("script", _static(f"{bundle}.js").encode())
+
+
+def tail(bundle: str = "trace", *, packed: bool = False) -> str:
+    """What follows the data. packed: the script is deflated, a third of its size."""
+    if packed:
+        return f"{_packed(bundle)}<script>{_UNPACK}</script></body></html>\n"
     return f"<script>{_static(f'{bundle}.js')}</script></body></html>\n"
 
 

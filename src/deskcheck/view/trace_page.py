@@ -21,17 +21,18 @@ LARGE_EVENTS = 200_000
 """From so many on a page is better served than written into one file."""
 
 
-def trace_page(recording: Recording) -> Iterator[str]:
-    """The page of a recording, in pieces to be written one after the other as UTF-8."""
+def trace_page(recording: Recording, *, packed: bool = False) -> Iterator[str]:
+    """The page of a recording, in pieces to be written one after the other as UTF-8. packed: its script is
+    deflated."""
     traces = [TraceData(trace) for trace in recording.traces]
-    yield head("trace", recording.id)
+    yield head("trace", recording.id, packed=packed)
     yield part("facts", json.dumps(page_facts(recording, traces)).encode("ascii"))
     for trace in traces:
         thread = trace.trace.thread
         yield part(f"columns-{thread}", trace.columns())
         for number, block in enumerate(trace.blocks()):
             yield part(f"block-{thread}-{number}", block)
-    yield tail()
+    yield tail(packed=packed)
 
 
 def write_trace_page(recording: Recording, path: Path) -> int:

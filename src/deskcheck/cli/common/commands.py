@@ -9,8 +9,9 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from deskcheck.cli.common.output import say, visible
+from deskcheck.cli.common.output import say
 from deskcheck.errors import DeskcheckError, InputError
+from deskcheck.terminal import visible
 
 _REMOTE = re.compile(r"(?:--[a-z-]+=)?((?:s3a?|gcs|gs|hdfs|viewfs|abfss?|file)://.*)", re.DOTALL)
 _TAKE_THEM = ("push", "pull")

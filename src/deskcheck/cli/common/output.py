@@ -1,53 +1,25 @@
 """What commands share: messages on standard error, tables on standard output, a bar while something lasts.
 
-All of it goes through here, and nothing that it shows can command the terminal: texts of programs, models and
-file names may hold escape sequences. JSON has none, by its own rules.
+All of it goes through here, and nothing that it shows can command the terminal (`deskcheck.terminal`). JSON
+has no escape sequences, by its own rules.
 """
 
 import os
-import re
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
 
-import rich.console
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.segment import Segment
 
 from deskcheck.errors import DeskcheckError, InputError
 from deskcheck.files import write_file
+from deskcheck.terminal import Console, open_in_browser, visible
 
 TOLD_EVERY_S = 30.0
-_COMMANDS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # but tab and line feed
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # which turn the direction of text
-    "\u2028\u2029\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
-)
-
-
-def visible(text: str) -> str:
-    """The text with all that a terminal would obey, or hide, written as Python writes it: ``\\x1b``."""
-    return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], text)
-
-
-class Console(rich.console.Console):
-    """Shows what it is given with its own colours and no other's."""
-
-    def render(
-        self, renderable: Any, options: rich.console.ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        for segment in super().render(renderable, options):
-            if segment.control or not _COMMANDS.search(segment.text):
-                yield segment
-            else:
-                yield Segment(visible(segment.text), segment.style)
-
-
 messages = Console(stderr=True, highlight=False)
 
 
@@ -183,16 +155,6 @@ def says_when_interrupted(text: str) -> Iterator[None]:
         raise
 
 
-def console_out() -> Console:
-    return Console(width=None if sys.stdout.isatty() else 130, highlight=False)
-
-
-def show_trace(recording: Any, max_events: int = 200) -> None:
-    from deskcheck.view import trace_table
-
-    console_out().print(trace_table(recording, max_events=max_events))
-
-
 def refuse_unwritable(file: Path) -> None:
     """Raise InputError for a file that could not be written, before there is anything to write."""
     there = file if file.exists() else file.absolute().parent
@@ -219,37 +181,9 @@ def print_list(what: str, found: dict[str, str]) -> None:
             print(f"  ... and {len(found) - 10} more")
 
 
-def has_browser() -> bool:
-    """Whether someone sits at a terminal from which a browser with windows can be opened."""
-    import webbrowser
-
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return False
-    if sys.platform == "linux" and not any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY")):
-        return False  # what would be found is a browser for the terminal
-    try:
-        webbrowser.get()
-    except webbrowser.Error:
-        return False
-    return True
-
-
-def open_in_browser(url: str) -> None:
-    import webbrowser
-
-    if not webbrowser.open(url):
-        say(f"no browser could be opened. The page is at {url}")
-
-
 def write_text(out: Path, text: str, opened: bool) -> None:
     """A page into a file, and into a browser."""
     size = write_file(out, [text])
     print(f"{out}: {size / 1e6:.1f} MB")
     if opened:
         open_in_browser(out.resolve().as_uri())
-
-
-def kept_page() -> Path:
-    """A file for a page that is opened. It stays: the browser reads it after this command has ended."""
-    with tempfile.NamedTemporaryFile(prefix="deskcheck-", suffix=".html", delete=False) as file:
-        return Path(file.name)

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from deskcheck.cli.common.output import visible
+from deskcheck.terminal import visible
 
 _BETWEEN = 3
 """Cells between two columns."""

@@ -9,7 +9,6 @@ A guest: standard library, `recording` and `tracer` only, and nothing of the pro
 out what an argument is.
 """
 
-import ast
 import fnmatch
 import json
 import os
@@ -26,8 +25,10 @@ from typing import Any
 from deskcheck.recording import block
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.trace import Kind
-from deskcheck.recording.value import Value, decode, render
+from deskcheck.recording.value import decode, render
 from deskcheck.tracer import tracer_class
+from deskcheck.tracer.arguments import is_literal, telling
+from deskcheck.tracer.begun import frame_hook
 from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.result import exception_text, snapshot
@@ -260,7 +261,7 @@ class Observer:
         self._recording: _Recording | None = None
         self._thread = threading.get_ident()
         self._pid = os.getpid()
-        self._hook = _hook(self._entered)
+        self._hook = frame_hook(self._entered)
         os.register_at_fork(after_in_child=self._forked)
 
     def begin(self, test: str) -> None:
@@ -500,9 +501,9 @@ class Observer:
         text = f"({', '.join(parts)})"
         if len(text) > ARGUMENT_CHARS:
             return None
-        if again and all(value.builtin for value in values) and _is_literal(text):
+        if again and all(value.builtin for value in values) and is_literal(text):
             return _Arguments(text, "literal")
-        return _Arguments(text, "shown" if all(map(_telling, values)) else "in part")
+        return _Arguments(text, "shown" if all(map(telling, values)) else "in part")
 
     def _record(self, frame: FrameType, function: _Function, arguments: _Arguments, slot: int) -> None:
         project = self.project
@@ -666,105 +667,3 @@ def _resolve(function: _Function, namespace: dict[str, Any]) -> None:
         zip(code.co_varnames[code.co_argcount - len(given) : code.co_argcount], given, strict=True)
     )
     function.defaults |= found.__kwdefaults__ or {}
-
-
-_CONSTRUCTORS = frozenset({"set", "frozenset", "range", "slice", "bytearray"})
-_LITERAL = (
-    *(ast.Expression, ast.Call, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.keyword),
-    *(ast.UnaryOp, ast.USub, ast.BinOp, ast.Add, ast.Sub, ast.Load),
-)
-
-
-def _is_literal(text: str) -> bool:
-    """Whether an argument list can be evaluated anywhere: not with a ``nan`` in it, or a list in itself."""
-    try:
-        tree = ast.parse(f"f{text}", mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    assert isinstance(tree.body, ast.Call)
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            if id(node) not in called or (node.id not in _CONSTRUCTORS and node is not tree.body.func):
-                return False
-        elif not isinstance(node, _LITERAL) or (isinstance(node, ast.Constant) and node.value is ...):
-            return False
-    return True
-
-
-_CODE = frozenset({"function", "class", "generator"})
-
-
-def _telling(value: Value) -> bool:
-    """Whole, with nothing in it that shows nothing of itself, and no code that a reader may not see."""
-    if not value.whole:
-        return False
-    todo, seen = [value], set()
-    while todo:
-        one = todo.pop()
-        if one.kind in _CODE or (one.kind == "text" and _is_code(one.text or "")):
-            return False
-        if one.kind == "object" and not one.fields and not one.items and one.text is None:
-            return False
-        if id(one) not in seen:
-            seen.add(id(one))
-            todo.extend(one.children())
-    return True
-
-
-def _is_code(text: str) -> bool:
-    """Whether the text of something immutable stands for code that is not the standard library's."""
-    if text.startswith("<class '"):
-        module, dot, _ = text[8:].partition(".")
-        return bool(dot) and module not in sys.stdlib_module_names
-    return text.startswith("<function ")
-
-
-class _ProfileHook:
-    """Tells of every Python frame that begins, on 3.11. Profilers are rarer in tests than trace functions."""
-
-    def __init__(self, entered: Callable[[FrameType], bool]) -> None:
-        def function(frame: FrameType, event: str, arg: Any) -> None:
-            if event == "call":
-                entered(frame)
-
-        self.function = function
-
-    def on(self) -> None:
-        if sys.getprofile() is None:
-            sys.setprofile(self.function)
-
-    def off(self) -> None:
-        if sys.getprofile() is self.function:
-            sys.setprofile(None)
-
-
-class _MonitoringHook:
-    """The same from 3.12 on, without cost for code that is not of interest."""
-
-    def __init__(self, entered: Callable[[FrameType], bool]) -> None:
-        monitoring: Any = getattr(sys, "monitoring")  # noqa: B009  # mypy checks for 3.11, which has none
-        self.monitoring = monitoring
-        disable, getframe = monitoring.DISABLE, sys._getframe
-
-        def function(code: CodeType, offset: int) -> Any:
-            return None if entered(getframe(1)) else disable
-
-        self.function = function
-        # The native tracer's is 4: where it does not get that, it traces all code.
-        self.tool = next((n for n in (3, 4) if monitoring.get_tool(n) is None), None)
-        if self.tool is not None:
-            monitoring.use_tool_id(self.tool, "deskcheck")
-            monitoring.register_callback(self.tool, monitoring.events.PY_START, function)
-
-    def on(self) -> None:
-        if self.tool is not None:
-            self.monitoring.set_events(self.tool, self.monitoring.events.PY_START)
-
-    def off(self) -> None:
-        if self.tool is not None:
-            self.monitoring.set_events(self.tool, 0)
-
-
-def _hook(entered: Callable[[FrameType], bool]) -> Any:
-    return _MonitoringHook(entered) if sys.version_info >= (3, 12) else _ProfileHook(entered)

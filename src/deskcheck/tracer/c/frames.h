@@ -621,7 +621,8 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
     PyObject *key, *value;
     Py_ssize_t at = 0;
     while (PyDict_Next(dict, &at, &key, &value)) {
-        if (!PyUnicode_CheckExact(key) || Py_IS_TYPE(value, &PyModule_Type) || PySet_Contains(HIDDEN_GLOBALS, key) == 1) continue;
+        if (!PyUnicode_CheckExact(key) || Py_IS_TYPE(value, &PyModule_Type) || PySet_Contains(HIDDEN_GLOBALS, key) == 1
+            || PySet_Contains(t->core->hidden, key) == 1) continue;
         hold(t, value);
         hold(t, key);
         nows_add(&l, key, value, -1);

@@ -396,13 +396,14 @@ report_failure(Core *core, Thread *t)
 
 static const char *const event_names[] = {"call", "exception", "line", "return", "", "", "", "opcode"};  /* of sys.settrace */
 
-/* Tell of an event of the frame that is followed. The tracer may be stopped then. */
+/* Tell of an event of the frame that is followed: a generator's is left at each yield. The tracer may be stopped then. */
 static int
-tell(Core *core, int what, PyObject *arg)
+tell(Core *core, PyCodeObject *code, int what, PyObject *arg)
 {
     if (what != PyTrace_EXCEPTION && what != PyTrace_RETURN) return 0;
     PyObject *told = Py_NewRef(core->told);
-    if (what == PyTrace_RETURN) core->followed = NULL;
+    bool comes_back = code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR);
+    if (what == PyTrace_RETURN && !comes_back) core->followed = NULL;
     PyObject *done = QUIETLY(PyObject_CallFunction(told, "sO", event_names[what], arg ? arg : Py_None));
     Py_DECREF(told);
     Py_XDECREF(done);
@@ -433,7 +434,7 @@ hook(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
             if (!failed && info->in_scope) account(t, frame, info, what);
             if (!failed && info->in_scope)
                 failed = what == PyTrace_CALL ? on_call(t, frame) : on_event(t, frame, what, arg);
-            if (!failed && core->followed == frame) failed = tell(core, what, arg);
+            if (!failed && core->followed == frame) failed = tell(core, frame_code(frame->f_frame), what, arg);
             recursion_as_before(ts, had);
             if (failed) {
                 report_failure(core, t);

@@ -150,6 +150,7 @@ typedef struct Core {
     PyObject_HEAD
     PyObject *tracer;            /* the Python object, borrowed: it owns this one */
     PyObject *scope, *modules;
+    PyObject *hidden;            /* a set: names of module namespaces that are not recorded */
     bool instructions;
     int64_t events;
     uint64_t stamps;             /* of all threads: what is known of types is theirs together */

@@ -25,18 +25,19 @@
 static PyObject *
 core_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    PyObject *tracer, *scope, *modules;
+    PyObject *tracer, *scope, *modules, *hidden;
     long long events;
     Py_ssize_t items, text_chars, objects, block_bytes;
     int depth, instructions, call_depth, repetitions, only_some;
-    if (!PyArg_ParseTuple(args, "OO!O!Lnnninpiip", &tracer, &PyDict_Type, &scope, &PySet_Type, &modules, &events, &items,
+    if (!PyArg_ParseTuple(args, "OO!O!LnnninpiipO!", &tracer, &PyDict_Type, &scope, &PySet_Type, &modules, &events, &items,
                           &text_chars, &objects, &depth, &block_bytes, &instructions, &call_depth, &repetitions,
-                          &only_some)) return NULL;
+                          &only_some, &PySet_Type, &hidden)) return NULL;
     Core *core = (Core *)type->tp_alloc(type, 0);
     if (!core) return NULL;
     core->tracer = tracer;
     core->scope = Py_NewRef(scope);
     core->modules = Py_NewRef(modules);
+    core->hidden = Py_NewRef(hidden);
     core->events = events;
     core->instructions = instructions;
     core->items = items;
@@ -165,6 +166,7 @@ core_dealloc(Core *core)
     buf_free(&core->block);
     Py_XDECREF(core->scope);
     Py_XDECREF(core->modules);
+    Py_XDECREF(core->hidden);
     Py_XDECREF(core->pending);
     Py_TYPE(core)->tp_free((PyObject *)core);
 }

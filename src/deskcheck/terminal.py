@@ -1,0 +1,72 @@
+"""What is shown to a person at a terminal: there, or in a browser.
+
+Nothing that is shown can command the terminal: texts of programs, models and file names may hold escape
+sequences.
+"""
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import rich.console
+from rich.segment import Segment
+
+_COMMANDS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # but tab and line feed
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # which turn the direction of text
+    "\u2028\u2029\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    """The text with all that a terminal would obey, or hide, written as Python writes it: ``\\x1b``."""
+    return _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+class Console(rich.console.Console):
+    """Shows what it is given with its own colours and no other's."""
+
+    def render(
+        self, renderable: Any, options: rich.console.ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control or not _COMMANDS.search(segment.text):
+                yield segment
+            else:
+                yield Segment(visible(segment.text), segment.style)
+
+
+def console_out() -> Console:
+    return Console(width=None if sys.stdout.isatty() else 130, highlight=False)
+
+
+def has_browser() -> bool:
+    """Whether someone sits at a terminal from which a browser with windows can be opened."""
+    import webbrowser
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    if sys.platform == "linux" and not any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY")):
+        return False  # what would be found is a browser for the terminal
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True
+
+
+def open_in_browser(url: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(url):
+        print(f"no browser could be opened. The page is at {url}", file=sys.stderr)
+
+
+def kept_page() -> Path:
+    """A file for a page that is opened. It stays: the browser reads it after this command has ended."""
+    with tempfile.NamedTemporaryFile(prefix="deskcheck-", suffix=".html", delete=False) as file:
+        return Path(file.name)

@@ -38,6 +38,7 @@ def _record(program: Program, granularity: Granularity = Granularity.LINE) -> Re
     code = compile(program.code, program.filename, "exec", dont_inherit=True)
     printed = io.StringIO()
     outcome, detail, result, builtin = Outcome.RETURNED, "", None, False
+    raised: str | None = None
     with contextlib.redirect_stdout(printed):
         if program.mode is Mode.CALL:
             exec(code, names)
@@ -46,7 +47,8 @@ def _record(program: Program, granularity: Granularity = Granularity.LINE) -> Re
         try:
             eval(code, names)
         except Exception as error:  # noqa: BLE001 (the program's, whatever it is)
-            outcome, detail = Outcome.RAISED, repr(error)
+            outcome, raised = Outcome.RAISED, type(error).__name__
+            detail = f"{raised}: {error}"
         finally:
             tracer.stop()
     assert tracer.failure is None, tracer.failure
@@ -60,6 +62,7 @@ def _record(program: Program, granularity: Granularity = Granularity.LINE) -> Re
         ending=Ending(
             outcome=outcome,
             detail=detail,
+            exception=raised,
             result=result,
             result_builtin=builtin,
             stdout=printed.getvalue(),

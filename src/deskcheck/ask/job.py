@@ -46,7 +46,7 @@ from deskcheck.scale.plan import decided_by, read_items
 from deskcheck.scale.seen import KeySet, key_of
 from deskcheck.scale.work import file_facts, unwatch, watch
 
-FORMAT = 2
+FORMAT = 3
 """Version of the columns of a shard."""
 SIZE = 2000
 """Answers of a shard: by value a fifth of a second of work, by running ten seconds."""

@@ -28,7 +28,7 @@ Kinds = Annotated[
     typer.Option(
         "--question",
         "-q",
-        help="output, input, next_line, state, path; about notebooks: cell_output, next_cell.",
+        help="output, input, next_line, state, path, exception; about notebooks: cell_output, next_cell.",
     ),
 ]
 READINGS = ("cut", "empty", "refused", "unreadable")
@@ -279,6 +279,18 @@ def _print_scores(console: Console, results: list[Any]) -> None:
         rows.append(((r.question, r.model, r.solver), shown))
     numbers = ("n", "programs", "score", "95 % interval", *READINGS)
     print_table(console, ("question", "model", "method"), numbers, rows, optional=READINGS)
+    for name in dict.fromkeys(r.question for r in results if r.metrics):
+        _print_parts(console, name, [r for r in results if r.question == name and r.metrics])
+
+
+def _print_parts(console: Console, question: str, results: list[Any]) -> None:
+    """How right each part of an answer is, where parts are told apart."""
+    parts = list(dict.fromkeys(part for r in results for part in r.metrics))
+    rows = [
+        ((r.model, r.solver), [with_interval(r.metrics.get(part), r.n) for part in parts]) for r in results
+    ]
+    heads = [part.replace("_", " ") for part in parts]
+    print_table(console, ("model", "method"), heads, rows, title=f"{question}: the parts of the answer")
 
 
 @with_options

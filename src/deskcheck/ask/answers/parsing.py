@@ -51,6 +51,7 @@ def value_in(answer: str) -> str:
     return text
 
 
+_FLAGS = re.IGNORECASE | re.DOTALL
 _LINE = re.compile(r"(?:line\s*)?(\d{1,9})(?:\s*[:|].*|\.)?", re.IGNORECASE)
 _LEAVES = {"return": "return", "returns": "return", "raise": "raise", "raises": "raise"}
 
@@ -64,6 +65,25 @@ def line_in(answer: str) -> str | None:
         return None
     found = _LINE.fullmatch(text)
     return str(int(found[1])) if found else None
+
+
+_NAME, _SAID = r"(?P<name>[^\W\d][\w.]*)\s*", r"\s*(?::\s*(?P<said>.*))?"
+_RAISED = (
+    re.compile(rf"(?:line\s+)?(?P<line>\d{{1,9}})\s*[:,]\s*{_NAME}{_SAID}", _FLAGS),
+    re.compile(rf"{_NAME}(?:,|at|on|in)?\s*line\s+(?P<line>\d{{1,9}}){_SAID}", _FLAGS),
+)
+
+
+def exception_in(answer: str) -> tuple[int, str, str] | None:
+    """Line, class without its module, and message (empty if there is none) of ``7: ValueError: no number``;
+    ``line 7: ...`` and ``ValueError at line 7: ...`` are the same."""
+    text = answer.strip()
+    if len(text) > 20_000:
+        return None
+    for form in _RAISED:
+        if found := form.fullmatch(text):
+            return int(found["line"]), found["name"].rpartition(".")[2], found["said"] or ""
+    return None
 
 
 _BETWEEN = re.compile(r"[\s,;\[\](){}→>.-]+|lines?\b", re.IGNORECASE)

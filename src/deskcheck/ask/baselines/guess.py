@@ -9,6 +9,7 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - input: the wanted value itself, once for every parameter without a default.
 - next_line: the next line of the text that is neither empty nor a comment; ``return`` after the last.
 - state: the last literal assigned to the variable in a line above; the argument passed for it; else 0.
+- exception: the first ``raise`` of the text, with the class that it names; else a TypeError of the last line.
 - cell_output: where the last line of the cell is a name, or prints one, its value if the prompt shows it; the
   literal that it is or prints; what the same cell showed before; else nothing.
 - next_cell: the cell that was executed last.
@@ -169,6 +170,16 @@ def _path(mine: str) -> str:
     return str(sorted(every - nested) + sorted(nested))
 
 
+_RAISES = re.compile(r"\s*raise\s+([\w.]+)")
+
+
+def _exception(mine: str) -> str:
+    numbered = _lines(mine)
+    raising = [(line, found[1]) for line, text in numbered if (found := _RAISES.match(text))]
+    line, name = raising[0] if raising else (numbered[-1][0] if numbered else 1, "TypeError")
+    return f"{line}: {name}"
+
+
 _EXECUTED = re.compile(
     r"^In \[[\d ]*\], cell (\S+):\n```python\n(.*?)\n```\n(?:It showed:\n```\n(.*?)\n```\n)?",
     re.DOTALL | re.MULTILINE,
@@ -210,6 +221,7 @@ _GUESSES = {
     "next_line": _next_line,
     "state": _state,
     "path": _path,
+    "exception": _exception,
     "cell_output": _cell_output,
     "next_cell": _next_cell,
 }

@@ -58,6 +58,14 @@ TASKS = {
         "a comment, a docstring or a global statement do not count; def and class lines count when "
         f"the definition is executed, not when the function is called. {_TAGS}"
     ),
+    "exception": (
+        "Which exception leaves this program, and where is it raised?\n"
+        "You see a Python program with line numbers and how it is run. The run ends with an exception. Give "
+        "the line that raises it, its class and its message, as LINE: CLASS: MESSAGE. Of an exception that "
+        "comes out of a library, give the line that calls the library. Of one that is caught and raised "
+        "again, give the line that raised it first. "
+        f"A statement that spans several lines is its first line. {_TAGS}"
+    ),
     "cell_output": (
         "What does this cell show?\n"
         "You see cells of a Jupyter notebook in the order in which they were executed, with the text that "
@@ -97,6 +105,9 @@ _EXAMPLES = {
         "Variable: kept, just before line 4 runs for time number 2\n[ANSWER]['RED'][/ANSWER]"
     ),
     "path": f"How it is run: {_EXAMPLE_CALL}\n[ANSWER][2, 3, 4, 5, 3, 4, 3, 4, 5, 3, 6][/ANSWER]",
+    "exception": (
+        "How it is run: f(['red', 7], 2)\n[ANSWER]4: TypeError: object of type 'int' has no len()[/ANSWER]"
+    ),
     "stdout": "[ANSWER]\n0\n1\n[/ANSWER]",
 }
 _EXAMPLE_PRINTS = "for i in range(2):\n    print(i)"
@@ -123,7 +134,7 @@ def how_run(program: Program) -> str:
 
 def parts_of(form: str, files: Sequence[ShownSource], task: str) -> dict[str, str]:
     """The parts of a prompt: what is asked, an example, the program, and this question."""
-    numbered = form in ("next_line", "state", "path")
+    numbered = form in ("next_line", "state", "path", "exception")
     code = {True: _EXAMPLE_NUMBERED, False: _EXAMPLE_CODE}[numbered] if form != "stdout" else _EXAMPLE_PRINTS
     return {
         "task": TASKS[form],

@@ -1,8 +1,8 @@
 """Questions: functions from a recording to samples, each with its answer. `QUESTIONS` names them.
 
-A recording is asked about only if its run returned, is recorded whole and is not known to differ
-between two runs. Whatever is not asked about is counted with its reason in `excluded`. Which
-places of a recording are asked about is drawn from a generator seeded with the text
+A recording is asked about only if its run returned or, by the kinds in `ABOUT_RAISED`, an exception left it,
+if it is recorded whole and is not known to differ between two runs. Whatever is not asked about is counted
+with its reason in `excluded`. Which places of a recording are asked about is drawn from a generator seeded with the text
 ``seed:recording:kind``: the choice depends on nothing else, and not on what else is asked.
 
 Not covered: other threads than the main one; questions about notebooks.
@@ -11,6 +11,7 @@ Not covered: other threads than the main one; questions about notebooks.
 import itertools
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -91,7 +92,7 @@ class Question:
             )
         rng = random.Random(f"{seed}:{recording.id}:{self.name}")
         try:
-            _check(recording)
+            _check(recording, raised=self.name in ABOUT_RAISED)
             tables = _tables(recording) if self.name in _WITHOUT_STATE else ""
             size = None
             for sample in self.ask(recording, rng, count):
@@ -123,8 +124,13 @@ def _size(trace: Trace) -> dict[str, int]:
     return _sizes[trace]
 
 
-def _check(recording: Recording) -> None:
-    if recording.outcome is not Outcome.RETURNED:
+ABOUT_RAISED = frozenset({"state", "next_line", "path", "exception"})
+"""Kinds that are also asked about runs that an exception left."""
+
+
+def _check(recording: Recording, *, raised: bool) -> None:
+    fit = {Outcome.RETURNED, Outcome.RAISED} if raised else {Outcome.RETURNED}
+    if recording.outcome not in fit:
         raise Unfit(f"ended otherwise: {recording.outcome}")
     if recording.ending.cut or any(trace.cut for trace in recording.traces):
         raise Unfit("the recording is cut")
@@ -136,7 +142,7 @@ def _check(recording: Recording) -> None:
         raise Unfit("it draws random numbers, which the tests have seeded")
 
 
-_WITHOUT_STATE = frozenset({"output", "input", "state", "path"})
+_WITHOUT_STATE = frozenset({"output", "input", "state", "path", "exception"})
 """Kinds whose prompts show no variables."""
 
 
@@ -715,6 +721,86 @@ def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[in
     return path
 
 
+# -- exceptions ------------------------------------------------------------------------------------------
+
+_BY_DEPTH = frozenset({"RecursionError", "MemoryError"})
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+MESSAGE_CHARS = 200
+
+
+def message_of(text: str) -> str:
+    """What is compared of an exception's message: its first line, no addresses, white space as one space."""
+    line = text.strip().partition("\n")[0]
+    return " ".join(_ADDRESS.sub("0x0", line).split())[:MESSAGE_CHARS]
+
+
+def _exception(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    if recording.outcome is not Outcome.RAISED or recording.ending.exception is None:
+        raise Unfit("no exception leaves it")
+    if recording.ending.exception in _BY_DEPTH:
+        raise Unfit("how deep the stack may be is not the program's doing")
+    _check_arguments(recording.program, "literal", "shown")
+    files = _files(recording)
+    lines = _lines(recording, files)
+    file, line = _raised_at(recording)
+    shown = {number for each in files if each.file == file for number, _ in each.lines}
+    if file not in lines or line not in shown:
+        raise Unfit("it is raised in code that is not shown")
+    line = lines[file].first.get(line, line)
+    name = recording.ending.exception.rpartition(".")[2]
+    message = message_of(recording.ending.detail.partition(": ")[2])
+    task = f"How it is run: {how_run(recording.program)}"
+    if len(files) > 1:
+        task += f"\nLine: one of {file}"
+    yield Sample(
+        id=f"{recording.id}:exception",
+        question="exception",
+        program=recording.id,
+        cluster=cluster_of(recording.program),
+        parts=parts_of("exception", files, task),
+        answer=f"{line}: {name}: {message}" if message else f"{line}: {name}",
+        data={"form": "exception", "file": file, "line": line, "exception": name, "message": message},
+    )
+
+
+def _raised_at(recording: Recording) -> tuple[str, int]:
+    """File and line where the exception that left the run came up: the last recorded line of its traceback.
+
+    An exception in flight has no number that outlives a frame, and one that is raised again by a bare ``raise``
+    has no event. So it is followed back: from the frame that it left to its first event there, and, where that
+    comes right after a callee was left by one of this class, on in the callee.
+    """
+    rows = recording.trace.rows
+    raises: dict[int, list[tuple[int, Value]]] = {}
+    for row in rows:
+        if row.kind == Kind.RAISE and (value := recording.trace[row.index].value) is not None:
+            raises.setdefault(row.frame, []).append((row.index, value))
+    leaves = [row.index for row in rows if row.kind == Kind.UNWIND and row.frame == rows[0].frame]
+    if not leaves:
+        raise Unfit("where it is raised is not recorded")
+    found: int | None = None
+    frame, before, name = rows[0].frame, leaves[-1], recording.ending.exception
+    while True:
+        here = [(at, value) for at, value in raises.get(frame, ()) if at <= before]
+        last = next((value for _, value in reversed(here) if _class(value.type) == _class(name)), None)
+        if last is None:
+            break
+        found = next(
+            at for at, value in here if value is last or (last.id is not None and value.id == last.id)
+        )
+        name, left = last.type, rows[found - 1]
+        if left.kind != Kind.UNWIND or left.frame == frame:
+            break
+        frame, before = left.frame, left.index
+    if found is None:
+        raise Unfit("where it is raised is not recorded")
+    return rows[found].file, rows[found].line
+
+
+def _class(name: str | None) -> str:
+    return (name or "").rpartition(".")[2]
+
+
 QUESTIONS = Registry(
     "questions",
     Question,
@@ -726,6 +812,7 @@ QUESTIONS = Registry(
             "state", _state, 4, "what is the value of a variable just before a line runs for the k-th time?"
         ),
         Question("path", _path, 1, "which lines run, in order?"),
+        Question("exception", _exception, 1, "which exception leaves the run, and which line raises it?"),
     ],
 )
 """Kind of question -> the function that asks it of a recording."""

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from inspect_ai.model import ModelUsage
 
 
-MEASURED = ("exact", "rouge_l", "chrf", "by_value", "by_running")
+MEASURED = (
+    *("exact", "rouge_l", "chrf", "by_value", "by_running"),
+    *("right_line", "right_class", "right_message"),
+)
 """Columns of ``samples.parquet`` that are metrics."""
 
 
@@ -37,7 +40,7 @@ class Marked:
     answers of the model to this sample, from 1. exact, rouge_l, chrf, by_value: of those questions the
     metrics (`marking.METRICS`), None where a question has not that one. by_running: of next cells, where that
     was asked for (`running`), None where it cannot be told. ran: what came of running it: the first
-    difference, or why nothing can be told.
+    difference, or why nothing can be told. right_line, right_class, right_message: of exceptions, each part.
 
     solver: the method (`solvers.METHODS`). Of those that predict the run: run: equal for samples that were
     answered from the same predicted run; steps_asked and so on: its steps (`steps.Ran`); divergence: kind of
@@ -69,6 +72,9 @@ class Marked:
     chrf: float | None = None
     by_value: float | None = None
     by_running: float | None = None
+    right_line: float | None = None
+    right_class: float | None = None
+    right_message: float | None = None
     ran: str = ""
     run: str = ""
     steps_asked: int | None = None

@@ -13,10 +13,10 @@ from enum import StrEnum
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.outputs import same_output
-from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
+from deskcheck.ask.answers.parsing import answer_in, exception_in, line_in, lines_in, value_in
 from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
 from deskcheck.ask.answers.values import same
-from deskcheck.ask.questions.questions import QUESTIONS, path_of
+from deskcheck.ask.questions.questions import QUESTIONS, message_of, path_of
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.recording import Ending, Outcome, Program
 
@@ -26,8 +26,13 @@ Run = Callable[[Program], Ending]
 KEPT_ANSWER_CHARS = 10_000
 MEASURED_CHARS = 200_000
 """Of an answer about a notebook, for the metrics of text; what is longer is never an exact match."""
-METRICS = {"cell_output": ("exact", "rouge_l", "chrf", "by_value"), "next_cell": ("exact", "rouge_l", "chrf")}
-"""Question about notebooks -> the metrics of a mark, `similarity`'s and for outputs by value (`outputs`)."""
+METRICS = {
+    "cell_output": ("exact", "rouge_l", "chrf", "by_value"),
+    "next_cell": ("exact", "rouge_l", "chrf"),
+    "exception": ("right_line", "right_class", "right_message"),
+}
+"""Form of an answer -> the metrics of its mark: of cells `similarity`'s and for outputs by value (`outputs`);
+of exceptions each part."""
 
 
 class Reading(StrEnum):
@@ -126,6 +131,8 @@ def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
             return Mark(float(line == sample.answer), line, "" if line == sample.answer else "another line")
         case "lines":
             return _mark_path(sample, answer)
+        case "exception":
+            return _mark_exception(sample, answer, kept)
         case "cell_output" | "next_cell":
             return _mark_text(sample, answer, kept)
         case "arguments":
@@ -164,6 +171,22 @@ def _mark_path(sample: Sample, answer: str) -> Mark:
     path = path_of(lines, first, frozenset(sample.data["silent"]))
     expected = lines_in(sample.answer)
     return Mark(float(path == expected), str(lines), "" if path == expected else "another path")
+
+
+def _mark_exception(sample: Sample, answer: str, kept: str) -> Mark:
+    """Line and class decide; the message is told apart."""
+    found = exception_in(answer)
+    if found is None:
+        none = dict.fromkeys(METRICS["exception"], 0.0)
+        return Mark(0.0, None, "no line and class of an exception", none)
+    line, name, message = found
+    wrong = {
+        "right_line": "another line" if line != sample.data["line"] else "",
+        "right_class": "another class" if name != sample.data["exception"] else "",
+        "right_message": "another message" if message_of(message) != sample.data["message"] else "",
+    }
+    reason = wrong["right_class"] or wrong["right_line"]
+    return Mark(float(not reason), kept, reason, {part: float(not why) for part, why in wrong.items()})
 
 
 def _mark_input(sample: Sample, answer: str, kept: str, run: Run) -> Mark:

@@ -1,0 +1,164 @@
+"""Questions about runs that an exception left: which, and where; and what the other kinds ask of them."""
+
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deskcheck.ask import QUESTIONS, Sample, mark
+from deskcheck.ask.answers.parsing import exception_in
+from deskcheck.ask.baselines import guess
+from deskcheck.recording import Outcome, Recording
+from tests.ask.conftest import Record
+
+RAISING = {
+    "plain": "def f(x):\n    y = x + 1\n    return int('no')\n",
+    "raised": "def f(x):\n    if x:\n        raise KeyError(x)\n",
+    "deep": "def g(x):\n    return 1 // x\n\ndef f(x):\n    return [g(x - i) for i in range(3)]\n",
+    "reraised": "def g():\n    try:\n        return {}['a']\n    except KeyError:\n        raise\n\ndef f(x):\n    g()\n",
+    "from": (
+        "def f(x):\n    try:\n        [][x]\n    except IndexError as e:\n"
+        "        raise ValueError('none', x) from e\n"
+    ),
+    "finally": "def f(x):\n    try:\n        return x.no\n    finally:\n        x = 2\n        x += 1\n",
+    "replaced": "def f(x):\n    try:\n        raise KeyError\n    finally:\n        x.no\n",
+    "kept": (
+        "def g():\n    raise OSError('kept')\n\ndef f(x):\n    kept = None\n    try:\n        g()\n"
+        "    except OSError as error:\n        kept = error\n    x = 1\n    raise kept\n"
+    ),
+    "in a library": (
+        "import functools\n\ndef g(a, b):\n    return a / b\n\ndef f(x):\n    return functools.reduce(g, [1, 0])\n"
+    ),
+    "by a library": "import json\n\ndef f(x):\n    return json.loads(\n        '{'\n    )\n",
+    "own class": "class Odd(Exception):\n    pass\n\ndef f(x):\n    raise Odd(f'{x} is\\n odd')\n",
+    "generator": "def g():\n    yield 1\n    assert False, 'two'\n\ndef f(x):\n    return sum(g())\n",
+    "thrown in": (
+        "def g():\n    yield 1\n    yield 2\n\ndef f(x):\n    i = g()\n    next(i)\n    i.throw(ZeroDivisionError('in'))\n"
+    ),
+    "stop": "def g():\n    yield next(iter([]))\n\ndef f(x):\n    return list(g())\n",
+    "context": (
+        "class C:\n    def __enter__(self):\n        return self\n    def __exit__(self, *a):\n"
+        "        raise LookupError('at exit')\n\ndef f(x):\n    with C():\n        x / 0\n"
+    ),
+    "comparison": "class C:\n    def __eq__(self, other):\n        return other.x\n\ndef f(x):\n    return [C()] == [x]\n",
+    "several lines": "def f(x):\n    y = [\n        1,\n        x / 0,\n    ]\n    return y\n",
+    "loop": "def f(x):\n    for i in [3, 2, 1, 0]:\n        x = 6 // i\n",
+    "unpacking": "def f(x):\n    a, b = [x] * 3\n",
+    "group": "def f(x):\n    raise ExceptionGroup('both', [ValueError(1), KeyError(2)])\n",
+    "unbound": "def f(x):\n    if not x:\n        y = 1\n    return y\n",
+    "async": (
+        "import asyncio\n\nasync def g():\n    await asyncio.sleep(0)\n    return {}[1]\n\n"
+        "def f(x):\n    return asyncio.run(g())\n"
+    ),
+}
+
+
+def asked(kind: str, recording: Recording) -> list[Sample]:
+    return list(QUESTIONS[kind](recording))
+
+
+def truth(code: str, path: Path) -> tuple[int, str, str]:
+    """Line, class and message as Python's own traceback has them: of its lines in this file the last."""
+    path.write_text(code)
+    names: dict[str, Any] = {"__name__": "somewhere"}
+    exec(compile(code, str(path), "exec"), names)
+    try:
+        names["f"](1)
+    except Exception as error:  # whatever it is
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
+        ]
+        return int(lines[-1] or 0), type(error).__name__, str(error)
+    raise AssertionError("it raises nothing")
+
+
+@pytest.mark.parametrize("name", RAISING)
+def test_the_answer_is_what_a_traceback_says(name: str, record: Record, tmp_path: Path) -> None:
+    code = RAISING[name]
+    recording = record(code, "f", "(1,)")
+    assert recording.outcome is Outcome.RAISED
+    (sample,) = asked("exception", recording)
+    line, kind, message = truth(code, tmp_path / "program.py")
+    found = exception_in(sample.answer)
+    assert found is not None
+    first = {"by a library": 4, "several lines": 2}.get(name, line)
+    assert found[:2] == (first, kind)
+    assert found[2] == " ".join(message.partition("\n")[0].split())
+    assert mark(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
+    assert mark(sample, guess.completion(sample.prompt)).readable
+
+
+def test_line_and_class_decide_and_the_message_is_told_apart(record: Record) -> None:
+    (sample,) = asked("exception", record(RAISING["raised"], "f", "(1,)"))
+    marks: dict[str, tuple[float, tuple[float, ...]]] = {
+        "3: KeyError: 1": (1, (1, 1, 1)),
+        "line 3: KeyError: '1'": (1, (1, 1, 0)),
+        "KeyError at line 3": (1, (1, 1, 0)),
+        "3: builtins.KeyError: 1": (1, (1, 1, 1)),
+        "2: KeyError: 1": (0, (0, 1, 1)),
+        "3: LookupError: 1": (0, (1, 0, 1)),
+        "KeyError: 1": (0, (0, 0, 0)),
+        "": (0, (0, 0, 0)),
+        "3: KeyError: 1\n4: KeyError: 1": (1, (1, 1, 1)),
+    }
+    for answer, (score, parts) in marks.items():
+        found = mark(sample, f"[ANSWER]{answer}[/ANSWER]")
+        assert (found.score, tuple(found.metrics.values())) == (score, parts), answer
+
+
+@pytest.mark.parametrize("kind", ["state", "next_line", "path"])
+def test_other_kinds_ask_about_such_runs_too(kind: str, record: Record) -> None:
+    """Up to the exception; the oracle's answers are right."""
+    recording = record(RAISING["loop"], "f", "(1,)")
+    samples = asked(kind, recording)
+    assert samples
+    for sample in samples:
+        assert mark(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
+    if kind == "path":
+        assert samples[0].answer == "[2, 3, 2, 3, 2, 3, 2, 3]"
+    assert asked("output", recording) == asked("input", recording) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments"),
+    [
+        ("def f(x):\n    return x\n", "(1,)"),
+        ("def f(x):\n    return f(x + 1)\n", "(1,)"),
+    ],
+    ids=["returns", "too deep"],
+)
+def test_what_is_not_asked(code: str, arguments: str, record: Record) -> None:
+    assert asked("exception", record(code, "f", arguments)) == []
+
+
+@given(st.text())
+def test_any_answer_is_read_or_not(answer: str) -> None:
+    found = exception_in(answer)
+    assert found is None or found[0] >= 0
+
+
+def test_by_all_models(record: Callable[..., Recording], tmp_path: Path) -> None:
+    """Through `ask`: the oracle scores 1, its parts too; the table of samples has the parts."""
+    pytest.importorskip("inspect_ai", reason="would have proved that questions about exceptions can be asked")
+    import pyarrow.parquet as pq
+
+    from deskcheck.ask import ask
+
+    recordings = [record(RAISING[name], "f", "(1,)", id=name) for name in ("raised", "loop", "deep")]
+    right, other = ask(
+        recordings, ["exception"], ["deskcheck/oracle", "deskcheck/guess"], out=tmp_path / "run"
+    )
+    assert right.score == 1
+    assert {name: found.value for name, found in right.metrics.items()} == {
+        "right_line": 1,
+        "right_class": 1,
+        "right_message": 1,
+    }
+    assert other.score is not None
+    assert other.score < 1
+    rows = pq.read_table(tmp_path / "run" / "samples.parquet").to_pylist()
+    assert {row["right_line"] for row in rows if row["model"] == "deskcheck/oracle"} == {1.0}

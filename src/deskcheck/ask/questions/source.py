@@ -1,6 +1,7 @@
 """What a prompt shows of a program, and which statement a line belongs to."""
 
 import ast
+import functools
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -9,6 +10,9 @@ from deskcheck.recording import Mode, Program, Recording
 
 MAX_LINES = 300
 """A program of which more must be shown than this is not asked about."""
+
+SOURCES = 128
+"""Source texts of which what was worked out is kept: a project's recordings show the same files again."""
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _NO_EVENT = (ast.Global, ast.Nonlocal)
@@ -33,11 +37,20 @@ class Statements:
     leaves: frozenset[int]
 
 
+@functools.lru_cache(SOURCES)
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree of a source text, which is not to be changed; None if it cannot be parsed."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+@functools.lru_cache(SOURCES)
 def statements(source: str) -> Statements | None:
     """The statements of a source text; None if it cannot be parsed."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    tree = parsed(source)
+    if tree is None:
         return None
     first: dict[int, int] = {}
     begins: dict[int, int] = {}
@@ -105,9 +118,10 @@ def _decorators(node: ast.AST) -> list[ast.expr]:
     return []
 
 
+@functools.lru_cache(SOURCES)
 def with_lines(source: str) -> frozenset[int]:
     """The lines of ``with`` statements, which Python visits again when their blocks are left."""
-    nodes = ast.walk(ast.parse(source))
+    nodes = ast.walk(parsed(source) or ast.Module([], []))
     return frozenset(node.lineno for node in nodes if isinstance(node, (ast.With, ast.AsyncWith)))
 
 
@@ -148,9 +162,8 @@ def returns_values(recording: Recording) -> bool:
     program = recording.program
     name = (program.entry or "").rpartition(".")[2]
     for source in [program.code, *recording.ending.sources.values()]:
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
+        tree = parsed(source)
+        if tree is None:
             continue
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
@@ -201,7 +214,7 @@ def shown_files(recording: Recording) -> tuple[Shown, ...] | str:
         if source is None:
             return "a source was not kept"
         if source.strip():
-            shown.append(shown_file(file, source, functions | {entry}, own=file == program.filename))
+            shown.append(_shown_file(file, source, frozenset({*functions, entry}), file == program.filename))
     if sum(len(one.lines) for one in shown) > MAX_LINES:
         return "the source is long"
     return tuple(shown)
@@ -209,16 +222,20 @@ def shown_files(recording: Recording) -> tuple[Shown, ...] | str:
 
 def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> Shown:
     """What a prompt shows of a source of which the top-level definitions `ran` were run."""
+    return _shown_file(file, source, frozenset(ran), own)
+
+
+@functools.lru_cache(SOURCES)
+def _shown_file(file: str, source: str, ran: frozenset[str], own: bool) -> Shown:
     lines = source.splitlines()
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    tree = parsed(source)
+    if tree is None:
         return Shown(file, tuple(enumerate(lines, 1)), True)
     kept = set(range(1, len(lines) + 1))
     cut_down = len(lines) > (MAX_LINES if own else MAX_LINES // 3)
     if cut_down:
         kept = _kept(tree, ran)
-    kept -= doctest_lines(tree)
+    kept -= doctest_lines(source)
     shown: list[tuple[int | None, str]] = []
     gap: str | None = None
     for number, line in enumerate(lines, 1):
@@ -235,7 +252,7 @@ def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> Shown:
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _kept(tree: ast.Module, ran: set[str]) -> set[int]:
+def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
     """Lines of the definitions that ran, and of what binds a name that is used in what is kept."""
     nodes: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
     known = {name for node in nodes for name in _binds(node)}
@@ -286,21 +303,23 @@ def _binds(node: ast.AST) -> set[str]:
     return {name for child in ast.iter_child_nodes(node) for name in _binds(child)}
 
 
-def doctest_lines(tree: ast.Module) -> set[int]:
+@functools.lru_cache(SOURCES)
+def doctest_lines(source: str) -> frozenset[int]:
     """Lines of docstrings that hold a doctest."""
     found: set[int] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(parsed(source) or ast.Module([], [])):
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.body:
             first = node.body[0]
             docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
             if docstring and ">>>" in (ast.get_docstring(node, clean=False) or ""):
                 found.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    return found
+    return frozenset(found)
 
 
+@functools.lru_cache(16 * SOURCES)
 def names_used(source: str, line: int) -> frozenset[str]:
     """Names that stand in the innermost function, class or module that covers a line."""
-    scope: ast.AST = ast.parse(source)
+    scope: ast.AST = parsed(source) or ast.Module([], [])
     for node in ast.walk(scope):  # outer ones come first
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue

@@ -53,11 +53,12 @@ from deskcheck.tracer.limits import TraceLimits
 OUTPUT = "pytest-output.txt"
 """What the tests wrote, kept beside the recordings."""
 _ROOT_MARKS = (*SETTINGS, ".git")
-_DECIDES = ("calls", "per_function", "seed", "times", "repeat", "mask", "trace_limits")
+_DECIDES = ("calls", "per_function", "seed", "times", "spare_s", "repeat", "mask", "trace_limits")
 """The settings that decide what is recorded: with others, a recording that was stopped does not go on."""
-_FIRST_SHARE = 0.3
-"""Of the CPU time that all of it may take, what recording calls may take. Recording half of them
-again, and checking them, takes the rest."""
+_FIRST_SHARE, _OF_THE_REST = 0.3, 0.4
+"""What recording calls may take: of the CPU time that all of it may take, and of what three runs of the
+tests leave of that. Recording half of them again, and checking them, takes the rest."""
+_RUNS = 3
 _AT_LEAST_S = 0.5
 """Tests that take less count as if they took this."""
 _POOL = 2
@@ -176,6 +177,46 @@ class SuiteSummary(Summary):
     left_out: dict[str, int] = field(default_factory=dict)
     functions_left_out: dict[str, int] = field(default_factory=dict)
     output: str = ""
+    account: "Account | None" = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields but for the account."""
+        told = Summary.to_dict(self)
+        del told["account"]
+        return told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What is known of single tests and functions, beside what is counted in a `SuiteSummary`.
+
+    tests: id -> outcome; why: id -> why it did not pass. modules: the project's own that were imported ->
+    their files. called: function, as ``module:qualified.name`` -> its calls; not_recorded: those that are not
+    recorded by themselves -> reason. packages, interpreter: as in `Environment`.
+    """
+
+    tests: dict[str, str]
+    why: dict[str, str]
+    modules: dict[str, str]
+    called: dict[str, int]
+    not_recorded: dict[str, str]
+    packages: dict[str, str]
+    interpreter: dict[str, Any]
+
+    @classmethod
+    def of(cls, observed: Observed) -> "Account":
+        called: Counter[str] = Counter()
+        for (module, name, _), calls in observed.called.items():
+            called[f"{module}:{name}"] += calls
+        return cls(
+            tests=observed.tests,
+            why=observed.why,
+            modules=dict(observed.modules.values()),
+            called=dict(called),
+            not_recorded={f"{key[0]}:{key[1]}": why for key, why in observed.not_recorded.items()},
+            packages=observed.packages,
+            interpreter=observed.interpreter,
+        )
 
 
 Progress = Callable[[str, int, int], None]
@@ -212,6 +253,7 @@ def record_suite(
         trace_limits=settings.trace_limits,
         workers=workers,
         times=settings.times,
+        spare_s=settings.spare_s,
         mask=_mask() if settings.mask else None,
         progress=progress,
     )
@@ -266,6 +308,7 @@ def record_suite(
                     recorder.keep(writer, summary, first, call, _Checked(program))
                 raise interrupted
             kept.remove()
+    summary.account = Account.of(first)
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
     return summary
 
@@ -339,6 +382,7 @@ class _Recorder:
     trace_limits: TraceLimits
     workers: int
     times: float
+    spare_s: float
     mask: EnvironmentMask | None
     progress: Progress
     guard: threading.Lock = field(default_factory=threading.Lock)
@@ -364,6 +408,19 @@ class _Recorder:
         """CPU time that all of it has taken so far."""
         return self.spent_s + time.process_time() - self.began_s
 
+    def allowed_s(self) -> float:
+        """CPU time that all of it may take."""
+        return self.times * max(self.own_s or 0.0, _AT_LEAST_S) + self.spare_s
+
+    def _pace(self, plain: Observed) -> Pace:
+        """What recording calls may cost, in what the tests take by themselves."""
+        times = _FIRST_SHARE * self.times
+        if self.spare_s:
+            own_s = max(self.own_s or 0.0, 0.01)
+            rest_s = self.allowed_s() - _RUNS * own_s
+            times = min(_FIRST_SHARE * self.allowed_s(), _OF_THE_REST * rest_s) / own_s
+        return Pace(times=times, own=plain.own, start=plain.start)
+
     def runs(
         self, stack: ExitStack, look: Callable[..., Any], kept: Kept, *, repeat: bool
     ) -> BaseException | None:
@@ -379,7 +436,7 @@ class _Recorder:
                     return plain.interrupted
                 self.plain = plain.tests
                 self.own_s = plain.start + sum(plain.own.values())
-                pace = replace(pace, own=plain.own, start=plain.start)
+                pace = self._pace(plain)
         first: Observed = stack.enter_context(
             look(hash_seed=HASH_SEEDS[0], pace=pace, kept=kept.run("first"), progress=self.first_run)
         )
@@ -451,6 +508,7 @@ class _Recorder:
             source=str(file.relative_to(self.suite.root))
             if file.is_relative_to(self.suite.root)
             else str(file),
+            licence=self.suite.licence,
             date=modified(file) if file.exists() else None,
             extra={
                 "test": facts["test"],
@@ -528,7 +586,7 @@ class _Recorder:
         """Where the call can be written in Python, make it without its test."""
         if program.extra["arguments"] != "literal" or program.path is None:
             return _Checked(program, True)
-        if self.own_s is not None and self.cost_s() > self.times * max(self.own_s, _AT_LEAST_S):
+        if self.own_s is not None and self.cost_s() > self.allowed_s():
             return _Checked(program, True, alone="no time")
         blocks: list[bytes] = []
         ending = self.sandbox.run_one(

@@ -9,6 +9,8 @@
 # make coverage     how much of src/ the tests reach, subprocesses too: of `make test`, or of all with ALL=1
 # make web          build the pages anew from web/ (needs Node; nobody else does), check and test it
 # make picture      the picture that the README opens with (needs chromium and chromedriver)
+# make wheels       the source distribution and a manylinux wheel for each of VERSIONS, in dist/, each tried in a bare
+#                   environment: a minute for each
 # make benchmarks   what recording costs beside other tracers, into docs/benchmarks.md: half an hour
 #
 # Each makes the environment it needs (.venv, .venv-all, .venv-demo, .venv-3.X, .venv-bench-3.X) and keeps it until what
@@ -29,7 +31,7 @@ SOME = -m "not slow and not exhaustive"
 ALL_TESTS = -m "not exhaustive"
 INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
-.PHONY: demo test test-all exhaustive lint versions coverage web picture benchmarks clean
+.PHONY: demo test test-all exhaustive lint versions coverage web picture wheels benchmarks clean
 
 # Its programs are the library's and our own, so that it runs where the kernel gives nothing to confine others with.
 demo: .venv-demo/.installed
@@ -104,6 +106,9 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 picture: .venv/.installed
 	.venv/bin/python tools/picture
 
+wheels: .venv-wheels/.installed
+	.venv-wheels/bin/python tools/wheels dist $(VERSIONS)
+
 # In environments of their own: some peers bring files that every start of an interpreter runs.
 benchmarks:
 	@given=; first=; \
@@ -116,7 +121,7 @@ benchmarks:
 	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish docs/benchmarks.md $(BENCHMARK_ARGS)
 
 clean:
-	rm -rf .venv .venv-all .venv-demo .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-all .venv-demo .venv-wheels .venv-3.* .venv-bench-3.* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,inputs,sets,nano,test
@@ -127,6 +132,9 @@ clean:
 # Light: no torch, no Jupyter.
 .venv-demo/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$(PYTHON)" .venv-demo ask,nano
+
+.venv-wheels/.installed: $(INSTALLED_FROM)
+	@tools/bootstrap "$(PYTHON)" .venv-wheels wheels
 
 .venv-%/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test

@@ -84,7 +84,7 @@ def _print(found: Any, place: Path, page: Path) -> None:
     if len(found.failing) > 5:
         print(f"  ... and {len(found.failing) - 5} more, on the page")
     if found.network:
-        print(f"{counted(len(found.network), 'test')} need a network that is not here, and so did not pass")
+        print(f"not passed for want of a network: {counted(len(found.network), 'test')}")
     for each in found.missing:
         said = f"missing: {each.what}, for {counted(each.tests, 'test')}"
         print(said + (f": add it by --with-package {each.package}" if each.package else ""))

@@ -45,6 +45,7 @@ from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.process import versions
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.sandbox.suite import Call, Observed, Pace, Suite, observe
 from deskcheck.scale.job import terminable
@@ -114,7 +115,8 @@ def _root(path: Path) -> Path:
 def choose(observed: Observed, calls: int, per_function: int, without: Container[str] = ()) -> list[Call]:
     """At most so many of the recorded calls: every function gets its first before any gets its
     second, and of one function those come first that take a way through the code that no other has
-    taken. Calls of the tests in `without` are left out."""
+    taken; of one way those come first whose arguments a reader can write or see (`_FORMS`). Calls of the
+    tests in `without` are left out."""
     by_function: dict[tuple[str, str, int], dict[str, list[Call]]] = {}
     ids: set[str] = set()
     for call in observed.calls.values():
@@ -122,8 +124,21 @@ def choose(observed: Observed, calls: int, per_function: int, without: Container
             ids.add(name)
             ways = by_function.setdefault(call.key[1:4], {})
             ways.setdefault(_way(observed, call), []).append(call)
-    queues = [_in_turn(ways.values())[:per_function] for ways in by_function.values()]
+    queues = [
+        _in_turn(sorted((sorted(way, key=_form) for way in ways.values()), key=lambda way: _form(way[0])))[
+            :per_function
+        ]
+        for ways in by_function.values()
+    ]
     return sorted(_in_turn(queues)[:calls], key=lambda call: call.at)
+
+
+_FORMS = ("literal", "shown", "in part")
+"""What is known of a call's arguments, by what can be asked about it."""
+
+
+def _form(call: Call) -> int:
+    return _FORMS.index(call.facts["form"])
 
 
 def _in_turn(lists: Iterable[list[Call]]) -> list[Call]:
@@ -388,6 +403,11 @@ class _Recorder:
     guard: threading.Lock = field(default_factory=threading.Lock)
     plain: dict[str, str] = field(default_factory=dict)
     first: Observed | None = None
+    ours: Sandbox | None = None
+    """For calls that need no more than their project and the standard library: where the tests have another
+    interpreter of our version. An answer can be run in ours alone."""
+    not_ours: set[str | None] = field(default_factory=set)
+    """Modules that need more."""
     own_s: float | None = None
     """CPU time that the tests take by themselves; None: it was not looked at."""
     spent_s: float = 0.0
@@ -403,6 +423,12 @@ class _Recorder:
             hash_seed=HASH_SEEDS[1],
         )
         stack.callback(self.sandbox.close)
+
+    def _is_of_our_version(self, observed: Observed) -> bool:
+        """Whether the tests have another interpreter than ours, of the same version."""
+        python = str(observed.interpreter.get("python", ""))
+        ours = ".".join(map(str, sys.version_info[:2]))
+        return self.suite.python != os.path.abspath(sys.executable) and python.startswith(f"{ours}.")
 
     def cost_s(self) -> float:
         """CPU time that all of it has taken so far."""
@@ -442,6 +468,11 @@ class _Recorder:
         )
         self.first = first
         self.spent_s += first.cpu_s
+        if self._is_of_our_version(first):
+            self.ours = Sandbox(
+                Confinement.TRUSTED, workers=self.workers, limits=self.limits, hash_seed=HASH_SEEDS[1]
+            )
+            stack.callback(self.ours.close)
         return first.interrupted
 
     def record(
@@ -588,25 +619,55 @@ class _Recorder:
             return _Checked(program, True)
         if self.own_s is not None and self.cost_s() > self.allowed_s():
             return _Checked(program, True, alone="no time")
+        extra = {**program.extra, "alone": True}
+        if self.ours is not None and program.module not in self.not_ours:
+            ending, blocks = self._alone(self.ours, program, cancelled)
+            if not blocks or self._foreign(ending):
+                self.not_ours.add(program.module)
+            elif self._differs(one, ending, blocks, reads) is None:
+                return _Checked(replace(program, extra=extra), True)
+        ending, blocks = self._alone(self.sandbox, program, cancelled)
+        if not blocks:  # it needs more than its module: settings, a database, another folder
+            return _Checked(program, True)
+        where = self._differs(one, ending, blocks, reads)
+        if where is not None:
+            return _Checked(program, False, f"alone, without its test: {where}")
+        if self.suite.python != os.path.abspath(sys.executable):
+            extra["python"] = self.suite.python
+        return _Checked(replace(program, extra=extra), True)
+
+    def _alone(
+        self, sandbox: Sandbox, program: Program, cancelled: Callable[[], bool]
+    ) -> tuple[Ending, list[bytes]]:
+        """Make a call without its test; its end and its events."""
         blocks: list[bytes] = []
-        ending = self.sandbox.run_one(
+        ending = sandbox.run_one(
             program, trace_limits=self.trace_limits, sink=blocks.append, cancelled=cancelled
         )
         with self.guard:
             self.spent_s += ending.cpu_s or 0.0
         if self.mask is not None:  # as what it is compared with
             ending, blocks = _masked(ending, self.mask), [*self.mask.blocks(blocks)]
-        if not blocks:  # it needs more than its module: settings, a database, another folder
-            return _Checked(program, True)
+        return ending, blocks
+
+    @staticmethod
+    def _differs(
+        one: tuple[Ending, Callable[[], Iterable[bytes]]],
+        ending: Ending,
+        blocks: list[bytes],
+        reads: Callable[[Global], bool],
+    ) -> str | None:
         where = difference(one, (ending, lambda: blocks), reads=reads)
         if where is not None:  # caches that other tests have filled do no harm
             where = difference((one[0], _without_globals(one[1])), (ending, _without_globals(lambda: blocks)))
-        if where is not None:
-            return _Checked(program, False, f"alone, without its test: {where}")
-        extra = {**program.extra, "alone": True}
-        if self.suite.python != os.path.abspath(sys.executable):
-            extra["python"] = self.suite.python
-        return _Checked(replace(program, extra=extra), True)
+        return where
+
+    def _foreign(self, ending: Ending) -> bool:
+        """Whether a call took more from our interpreter than the standard library: the tests' own may have
+        another version of it."""
+        assert self.first is not None
+        own = versions({name.partition(".")[0] for name, _ in self.first.modules.values()})
+        return not ending.packages.keys() <= own.keys()
 
     def keep(
         self, writer: Writer, summary: SuiteSummary, observed: Observed, call: Call, checked: _Checked

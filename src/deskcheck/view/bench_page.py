@@ -35,7 +35,8 @@ main { max-width: 62rem; margin: 0 auto; }
 .share { display: block; width: 100%; height: .8rem; border-radius: .3rem; background: var(--line); }
 .share rect { fill: #17794f; }
 .wide { overflow-x: auto; }
-td { overflow-wrap: anywhere; } td.n, th.n { white-space: nowrap; padding-left: .6rem; }
+td { overflow-wrap: anywhere; } td:first-child { min-width: 9rem; }
+td.n, th.n { white-space: nowrap; padding-left: .6rem; }
 th.n { overflow-wrap: normal; }
 code { font: .92em/1.4 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -44,7 +45,8 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; }
   .share rect { fill: #3fa577; } }
 details { border-top: 1px solid var(--line); padding: .3rem 0; }
 summary { cursor: pointer; padding: .15rem 0; }
-@media (max-width: 40rem) { body { padding: 1rem .9rem 3rem; } td, th { padding-right: .3rem; } }
+@media (max-width: 40rem) { body { padding: 1rem .9rem 3rem; } td, th { padding-right: .3rem; }
+  table { font-size: .87rem; } td.n, th.n { padding-left: .2rem; } }
 """
 )
 _FAILING = 100

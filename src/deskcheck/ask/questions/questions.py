@@ -290,7 +290,8 @@ def _input(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         raise Unfit("it needs another interpreter")
     try:
         program = recording.program
-        yield input_sample(program, _files(recording), _result(recording), strict=_strict(program))
+        files = _files(recording, all_methods=True)
+        yield input_sample(program, files, _result(recording), strict=_strict(program))
     except Refused:
         raise Unfit("the arguments cannot be written as an answer may be") from None
 
@@ -389,8 +390,8 @@ def _lines(recording: Recording, files: Sequence[Shown]) -> dict[str, Statements
     return found
 
 
-def _files(recording: Recording) -> tuple[Shown, ...]:
-    files = shown_files(recording)
+def _files(recording: Recording, *, all_methods: bool = False) -> tuple[Shown, ...]:
+    files = shown_files(recording, all_methods=all_methods)
     if isinstance(files, str):
         raise Unfit(files)
     return files

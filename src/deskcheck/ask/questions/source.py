@@ -194,39 +194,49 @@ class Shown:
         return "\n".join(f"{number or '':>{width}} | {line}".rstrip() for number, line in self.lines)
 
 
-def shown_files(recording: Recording) -> tuple[Shown, ...] | str:
+def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Shown, ...] | str:
     """The sources that a prompt shows: the program, and what ran of the other recorded files.
 
     A long file is cut down to the top-level definitions that ran and the other top-level statements
     that bind a name that is used there. Docstrings with doctests are left out: they tell what calls
-    return. A text, the reason, if that cannot be done.
+    return. Where that is still long, of a call that a test made, methods that did not run are left out,
+    but if `all_methods`: with other arguments they might. A text, the reason, if that cannot be done.
     """
     program = without_answer(recording.program)
     if program is None:
         return "the assert does not hold exactly one call"
     ran: dict[str, set[str]] = {program.filename: set()}
     for row in recording.trace.rows:  # not only calls: a generator may have begun before
-        ran.setdefault(row.file, set()).add(row.function.partition(".")[0])
+        ran.setdefault(row.file, set()).add(row.function.partition(".<locals>")[0])
     entry = (program.entry or "").partition(".")[0]
-    shown = []
-    for file, functions in ran.items():
+    sources = {}
+    for file in ran:
         source = program.code if file == program.filename else recording.source(file)
         if source is None:
             return "a source was not kept"
         if source.strip():
-            shown.append(_shown_file(file, source, frozenset({*functions, entry}), file == program.filename))
-    if sum(len(one.lines) for one in shown) > MAX_LINES:
-        return "the source is long"
-    return tuple(shown)
+            sources[file] = source
+    for cut in (False, True) if "own" in program.extra and not all_methods else (False,):
+        shown = []
+        for file, source in sources.items():
+            tops = frozenset({*(name.partition(".")[0] for name in ran[file]), entry})
+            methods = frozenset(ran[file]) if cut else None
+            shown.append(_shown_file(file, source, tops, file == program.filename, methods))
+        if sum(len(one.lines) for one in shown) <= MAX_LINES:
+            return tuple(shown)
+    return "the source is long"
 
 
 def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> Shown:
     """What a prompt shows of a source of which the top-level definitions `ran` were run."""
-    return _shown_file(file, source, frozenset(ran), own)
+    return _shown_file(file, source, frozenset(ran), own, None)
 
 
 @functools.lru_cache(SOURCES)
-def _shown_file(file: str, source: str, ran: frozenset[str], own: bool) -> Shown:
+def _shown_file(
+    file: str, source: str, ran: frozenset[str], own: bool, methods: frozenset[str] | None
+) -> Shown:
+    """methods: without the methods whose qualified names are not among these."""
     lines = source.splitlines()
     tree = parsed(source)
     if tree is None:
@@ -235,6 +245,8 @@ def _shown_file(file: str, source: str, ran: frozenset[str], own: bool) -> Shown
     cut_down = len(lines) > (MAX_LINES if own else MAX_LINES // 3)
     if cut_down:
         kept = _kept(tree, ran)
+        if methods is not None:
+            kept -= {line for node in tree.body for line in _other_methods(node, "", methods)}
     kept -= doctest_lines(source)
     shown: list[tuple[int | None, str]] = []
     gap: str | None = None
@@ -276,6 +288,19 @@ def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
         rest = [node for node in rest if node not in more]
         nodes += more
     return {line for n in nodes for line in range(_begin(n), (n.end_lineno or n.lineno) + 1)}
+
+
+def _other_methods(node: ast.stmt, prefix: str, methods: frozenset[str]) -> Iterator[int]:
+    """Lines of the methods of a class whose qualified names are not among these."""
+    if not isinstance(node, ast.ClassDef):
+        return
+    for inner in node.body:
+        if isinstance(inner, ast.ClassDef):
+            yield from _other_methods(inner, f"{prefix}{node.name}.", methods)
+        elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
+            f"{prefix}{node.name}.{inner.name}" not in methods
+        ):
+            yield from range(_begin(inner), (inner.end_lineno or inner.lineno) + 1)
 
 
 def _module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

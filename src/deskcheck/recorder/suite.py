@@ -59,7 +59,7 @@ _DECIDES = ("calls", "per_function", "seed", "times", "spare_s", "repeat", "mask
 _FIRST_SHARE, _OF_THE_REST = 0.3, 0.4
 """What recording calls may take: of the CPU time that all of it may take, and of what three runs of the
 tests leave of that. Recording half of them again, and checking them, takes the rest."""
-_RUNS = 3
+_RUNS, _FOR_FIRST_CALLS = 3, 0.4
 _AT_LEAST_S = 0.5
 """Tests that take less count as if they took this."""
 _POOL = 2
@@ -440,12 +440,12 @@ class _Recorder:
 
     def _pace(self, plain: Observed) -> Pace:
         """What recording calls may cost, in what the tests take by themselves."""
-        times = _FIRST_SHARE * self.times
-        if self.spare_s:
-            own_s = max(self.own_s or 0.0, 0.01)
-            rest_s = self.allowed_s() - _RUNS * own_s
-            times = min(_FIRST_SHARE * self.allowed_s(), _OF_THE_REST * rest_s) / own_s
-        return Pace(times=times, own=plain.own, start=plain.start)
+        if not self.spare_s:
+            return Pace(times=_FIRST_SHARE * self.times, own=plain.own, start=plain.start)
+        own_s = max(self.own_s or 0.0, 0.01)
+        most_s = _OF_THE_REST * (self.allowed_s() - _RUNS * own_s)
+        first_s = _FOR_FIRST_CALLS * most_s
+        return Pace(times=(most_s - first_s) / own_s, first_s=first_s, own=plain.own, start=plain.start)
 
     def runs(
         self, stack: ExitStack, look: Callable[..., Any], kept: Kept, *, repeat: bool

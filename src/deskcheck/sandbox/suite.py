@@ -87,9 +87,11 @@ class Call:
 class Pace:
     """What recording may cost: `times` as much CPU time as the tests take by themselves, at any
     point of the run about so much of what they have taken until then. own: CPU seconds of each
-    test, where they are known; start: of what comes before the first."""
+    test, where they are known; start: of what comes before the first. first_s: CPU seconds more,
+    for functions that have hardly been recorded yet."""
 
     times: float
+    first_s: float = 0.0
     own: Mapping[str, float] = field(default_factory=dict)
     start: float = 0.0
 

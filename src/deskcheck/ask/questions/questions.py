@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
@@ -132,8 +132,20 @@ def _check(recording: Recording) -> None:
         raise Unfit("not repeatable")
     if "run" in recording.program.extra:
         raise Unfit("run by its user, with arguments, input and files that are not shown")
-    if draws_random(recording):
+    if _kept(_random, recording, draws_random):
         raise Unfit("it draws random numbers, which the tests have seeded")
+
+
+T = TypeVar("T")
+_random: WeakKeyDictionary[Trace, bool] = WeakKeyDictionary()
+_filled: WeakKeyDictionary[Trace, dict[tuple[str, str], Value]] = WeakKeyDictionary()
+
+
+def _kept(known: WeakKeyDictionary[Trace, T], recording: Recording, find: Callable[[Recording], T]) -> T:
+    """What is found in a recording, found once: each kind of question asks for it."""
+    if recording.trace not in known:
+        known[recording.trace] = find(recording)
+    return known[recording.trace]
 
 
 _WITHOUT_STATE = frozenset({"output", "input", "state", "path"})
@@ -144,7 +156,7 @@ def _tables(recording: Recording) -> str:
     """What a prompt has to say of global variables that do not hold what the source gives them."""
     shown = []
     several = len({row.file for row in recording.trace.rows}) > 1
-    for (file, name), value in filled_elsewhere(recording).items():
+    for (file, name), value in _kept(_filled, recording, filled_elsewhere).items():
         if not _plain(value) or len(text := render(value)) > SHOWN_VALUE_CHARS:
             raise Unfit("a global variable that was filled elsewhere cannot be shown")
         shown.append(f"    {name} = {text}" + (f" in {file}" if several else ""))

@@ -341,13 +341,20 @@ def doctest_lines(source: str) -> frozenset[int]:
     return frozenset(found)
 
 
+@functools.lru_cache(SOURCES)
+def _scopes(source: str) -> tuple[tuple[int, int, ast.stmt], ...]:
+    """(First line, last line, node) of each function and class, inner ones first."""
+    found = [
+        (_begin(node), node.end_lineno or node.lineno, node)
+        for node in ast.walk(parsed(source) or ast.Module([], []))
+        if isinstance(node, _DEFINITIONS)
+    ]
+    return tuple(reversed(found))
+
+
 @functools.lru_cache(16 * SOURCES)
 def names_used(source: str, line: int) -> frozenset[str]:
     """Names that stand in the innermost function, class or module that covers a line."""
-    scope: ast.AST = parsed(source) or ast.Module([], [])
-    for node in ast.walk(scope):  # outer ones come first
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        if _begin(node) <= line <= (node.end_lineno or node.lineno):
-            scope = node
+    covering = (node for first, last, node in _scopes(source) if first <= line <= last)
+    scope: ast.AST = next(covering, None) or parsed(source) or ast.Module([], [])
     return frozenset(sub.id for sub in ast.walk(scope) if isinstance(sub, ast.Name))

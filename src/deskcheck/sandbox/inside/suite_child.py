@@ -163,8 +163,8 @@ def _why(report: Any) -> str:
     told = report.longrepr
     crash = getattr(told, "reprcrash", None)
     if crash is not None:
-        text = crash.message
-    elif isinstance(told, tuple):  # of one that was skipped: file, line, reason
+        return str(crash.message)[:_WHY_CHARS]
+    if isinstance(told, tuple):  # of one that was skipped: file, line, reason
         text = told[-1]
     else:
         text = getattr(told, "errorstring", None) or told

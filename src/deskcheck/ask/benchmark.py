@@ -40,7 +40,7 @@ from deskcheck.recorder.inventory import Defined, public_functions
 from deskcheck.recorder.kept import states_of
 from deskcheck.recorder.project import ProjectFiles, read_project
 from deskcheck.recorder.settings import BenchSettings, SuiteSettings
-from deskcheck.recorder.suite import record_suite
+from deskcheck.recorder.suite import Account, record_suite
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.suite import Suite
 
@@ -225,6 +225,8 @@ def make_benchmark(
     )
     clock.done("the environment")
     recorded = _recorded(files, folder, interpreter, settings, workers, progress)
+    if slow := Account(**recorded["account"]).slow:
+        note(slow)
     clock.done("recording")
     progress("making questions", 0, 0)
     excluded = _questions(folder, settings.seed)

@@ -35,7 +35,7 @@ from deskcheck.corpus.sources import TESTS
 from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
 from deskcheck.recorder.kept import SETTINGS, Kept
-from deskcheck.recorder.programs import HASH_SEEDS, Summary
+from deskcheck.recorder.programs import HASH_SEEDS, SLOW, Summary
 from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Outcome, Program
@@ -217,6 +217,12 @@ class Account:
     not_recorded: dict[str, str]
     packages: dict[str, str]
     interpreter: dict[str, Any]
+
+    @property
+    def slow(self) -> str | None:
+        """What a user is told where the reference tracer recorded; None where it did not."""
+        python = self.interpreter.get("python", "of the tests")
+        return f"Python {python}: {SLOW}" if self.interpreter.get("tracer") == "reference" else None
 
     @classmethod
     def of(cls, observed: Observed) -> "Account":

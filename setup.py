@@ -1,5 +1,5 @@
-"""What is written in C. Where it cannot be compiled the package works without, with the reference tracer. And the
-text for the page of a package index, where links of the README lead nowhere unless they are whole."""
+"""What is written in C. Where it cannot be compiled the package works without, with the reference tracer. And
+the text for the page of a package index, where links of the README lead nowhere unless they are whole."""
 
 import re
 import sysconfig

@@ -3,8 +3,8 @@
     pip download --no-deps --no-binary :all: attrs humanize boltons sqlparse -d sdists
     python benchmarks/projects.py sdists/*.tar.gz --out runs/projects
 
-Each source distribution is unpacked in the folder, and its benchmark made beside it. A project whose benchmark
-is there is read. Exit status 1 where an oracle is not right everywhere.
+Each source distribution is unpacked in the folder, and its benchmark made beside it. A project whose
+benchmark is there is read. Exit status 1 where an oracle is not right everywhere.
 """
 
 import argparse

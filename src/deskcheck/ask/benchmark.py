@@ -43,6 +43,7 @@ from deskcheck.recorder.settings import BenchSettings, SuiteSettings
 from deskcheck.recorder.suite import Account, record_suite
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.suite import Suite
+from deskcheck.tracer.limits import TraceLimits
 
 KINDS = ("output", "input", "next_line", "state", "path")
 RECORDINGS, QUESTIONS_FILE, ENVIRONMENT, FACTS, RECORDED, PAGE = (
@@ -51,6 +52,8 @@ RECORDINGS, QUESTIONS_FILE, ENVIRONMENT, FACTS, RECORDED, PAGE = (
 )
 _IGNORE = "# made by `deskcheck bench`: private, so not for a repository\n*\n"
 _CALLS = 800
+_TRACE = TraceLimits(events=1000, objects=1000)
+"""Of a call: what is longer costs the time of many others, and is asked little about."""
 _TIMES, _SPARE_S, _FOR_QUESTIONS_S = 3.0, 60.0, 15.0
 """All of it may take so many times the CPU time of the tests, and so many seconds more, of which some are for
 the questions."""
@@ -311,6 +314,7 @@ def _recorded(
         seed=settings.seed,
         times=_TIMES,
         spare_s=_SPARE_S - _FOR_QUESTIONS_S,
+        trace_limits=_TRACE,
     )
     summary = record_suite(suite, folder / RECORDINGS, of_suite, workers=workers, progress=progress)
     assert summary.account is not None

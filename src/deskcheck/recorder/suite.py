@@ -115,8 +115,8 @@ def _root(path: Path) -> Path:
 def choose(observed: Observed, calls: int, per_function: int, without: Container[str] = ()) -> list[Call]:
     """At most so many of the recorded calls: every function gets its first before any gets its
     second, and of one function those come first that take a way through the code that no other has
-    taken; of one way those come first whose arguments a reader can write or see (`_FORMS`). Calls of the
-    tests in `without` are left out."""
+    taken; before others those that return, and whose arguments a reader can write or see (`_FORMS`). Calls
+    of the tests in `without` are left out."""
     by_function: dict[tuple[str, str, int], dict[str, list[Call]]] = {}
     ids: set[str] = set()
     for call in observed.calls.values():
@@ -125,7 +125,7 @@ def choose(observed: Observed, calls: int, per_function: int, without: Container
             ways = by_function.setdefault(call.key[1:4], {})
             ways.setdefault(_way(observed, call), []).append(call)
     queues = [
-        _in_turn(sorted((sorted(way, key=_form) for way in ways.values()), key=lambda way: _form(way[0])))[
+        _in_turn(sorted((sorted(way, key=_rank) for way in ways.values()), key=lambda way: _rank(way[0])))[
             :per_function
         ]
         for ways in by_function.values()
@@ -137,8 +137,9 @@ _FORMS = ("literal", "shown", "in part")
 """What is known of a call's arguments, by what can be asked about it."""
 
 
-def _form(call: Call) -> int:
-    return _FORMS.index(call.facts["form"])
+def _rank(call: Call) -> tuple[bool, int]:
+    """Less for a call that more can be asked about."""
+    return call.facts["outcome"] != Outcome.RETURNED, _FORMS.index(call.facts["form"])
 
 
 def _in_turn(lists: Iterable[list[Call]]) -> list[Call]:

@@ -40,13 +40,15 @@ td.n, th.n { white-space: nowrap; padding-left: .6rem; }
 th.n { overflow-wrap: normal; }
 code { font: .92em/1.4 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+.about { display: block; color: var(--soft); }
 .bad { color: #b3261e; } .good { color: #17794f; }
 @media (prefers-color-scheme: dark) { .bad { color: #f0867d; } .good { color: #6fc99b; }
   .share rect { fill: #3fa577; } }
 details { border-top: 1px solid var(--line); padding: .3rem 0; }
 summary { cursor: pointer; padding: .15rem 0; }
 @media (max-width: 40rem) { body { padding: 1rem .9rem 3rem; } td, th { padding-right: .3rem; }
-  table { font-size: .87rem; } td.n, th.n { padding-left: .2rem; } }
+  table { font-size: .87rem; } td.n, th.n { padding-left: .2rem; } th.n { white-space: normal; }
+  td:first-child { min-width: 6rem; } .about { display: none; } }
 """
 )
 _FAILING = 100
@@ -146,7 +148,11 @@ def _kinds(found: Benchmark) -> str:
     rows = []
     for kind in found.kinds:
         about = QUESTIONS[kind.name].about
-        row: list[object] = [f"<b>{_text(kind.name)}</b><br>{_text(about)}", kind.samples, kind.functions]
+        row: list[object] = [
+            f'<b>{_text(kind.name)}</b><span class="about">{_text(about)}</span>',
+            kind.samples,
+            kind.functions,
+        ]
         for name in ("oracle", "guess"):
             score = kind.scores.get(name)
             if score is None:
@@ -178,13 +184,18 @@ def _in_it(found: Benchmark) -> str:
         ]
         parts.append(
             f"<details><summary><code>{_text(module)}</code> "
-            f'<span class="soft">{len(functions)} functions, {questions} questions</span></summary>'
+            f'<span class="soft">{_counted(len(functions), "function")}, '
+            f"{_counted(questions, 'question')}</span></summary>"
             + _table(("function", *kinds, "all"), rows)
             + "</details>"
         )
     private = sum(not each.public for each in inside)
     also = f", {private} of them private ones that tests or other functions call" if private else ""
     return f'<h2>What is in it <span class="soft">{len(inside)} functions{also}</span></h2>' + "".join(parts)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _name(each: Function) -> str:
@@ -203,7 +214,7 @@ def _left_out(found: Benchmark) -> str:
             if each.why_not == reason
         )
         parts.append(
-            f'<details><summary>{_text(reason)} <span class="soft">{count} functions</span></summary>'
+            f'<details><summary>{_text(reason)} <span class="soft">{_counted(count, "function")}</span></summary>'
             f"<p>{names}</p></details>"
         )
     calls = [[_text(reason), f"{count:,}"] for reason, count in found.calls_left_out.items()]

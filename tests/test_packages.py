@@ -1,6 +1,9 @@
 """What a package index and an installation show of us; what `make wheels` makes is tried by `tools/wheels` itself."""
 
+import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from importlib import metadata
@@ -8,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import deskcheck
+from tests.command import PROCESS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -50,16 +53,40 @@ def test_the_source_distribution_has_what_its_tests_read() -> None:
     }
 
 
+@pytest.fixture(scope="module")
+def without_c(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package as it is where nothing could be compiled."""
+    folder = tmp_path_factory.mktemp("without_c")
+    left_out = shutil.ignore_patterns("*.so", "__pycache__", "nano")
+    shutil.copytree(ROOT / "src" / "deskcheck", folder / "deskcheck", ignore=left_out)
+    return folder
+
+
 @pytest.mark.parametrize(
-    "command", [["run", "--no-open", "a.py"], ["record", "a.py", "--sandbox", "trusted", "--out", "runs"]]
+    "command",
+    [
+        ["run", "--no-open", "a.py"],
+        pytest.param(["record", "a.py", "--sandbox", "trusted", "--out", "runs"], marks=pytest.mark.slow),
+        pytest.param(["record", "pytest:.", "--out", "runs"], marks=pytest.mark.slow),
+        pytest.param(["bench", ".", "--python", sys.executable, "--out", "bench"], marks=pytest.mark.slow),
+    ],
+    ids=lambda command: " ".join(command[:2]),
 )
-def test_without_the_native_tracer_a_command_says_so_once(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_the_c_core_a_command_says_so_once(
+    command: list[str], without_c: Path, tmp_path: Path
 ) -> None:
-    """And why, and what to do."""
-    monkeypatch.setitem(sys.modules, "deskcheck.tracer.native", None)
-    (tmp_path / "a.py").write_text("x = 1\n")
-    ran = deskcheck(*command, cwd=tmp_path)
+    """And why, and what to do; it does its work all the same."""
+    (tmp_path / "a.py").write_text("def add(a, b):\n    c = a + b\n    return c\n")
+    (tmp_path / "test_a.py").write_text("from a import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    ran = subprocess.run(
+        [*PROCESS, *command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(without_c)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stderr
     said = " ".join(ran.stderr.split())
     assert said.count("the tracer's C core is not built for this Python") == 1

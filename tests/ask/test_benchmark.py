@@ -201,7 +201,10 @@ def test_the_file_of_questions_is_the_benchmark(made: tuple[Path, str]) -> None:
 def test_what_tests_lack_is_named(made: tuple[Path, str]) -> None:
     """A fixture with its package, a module, the network; a failing test with its reason."""
     _, printed = made
-    assert "missing: fixture benchmark, for 1 test: add it by --with-package pytest-benchmark" in printed
+    assert (
+        "missing: fixture benchmark, for 1 test: add it by --replace --with-package pytest-benchmark"
+        in printed
+    )
     assert "missing: module there_is_no_such_module, for 1 test" in printed
     assert "not passed for want of a network: 1 test" in printed
     assert "tests/test_lacking.py::test_wrong: AssertionError: assert '<b>one</b>' == 'two'" in printed
@@ -236,6 +239,8 @@ def test_the_same_command_again_records_nothing(made: tuple[Path, str]) -> None:
         tools.write_text(text + "\n\ndef more(x):\n    return x\n")
         refused = bench(place.parent)
         assert refused.returncode == 2
+        others = bench(place.parent, "--with-package", "six")
+        assert "was made before, with other options, or of another project" in others.stderr
         assert "the project has changed since. Make it anew with --replace" in refused.stderr
     finally:
         tools.write_text(text)
@@ -328,5 +333,5 @@ def test_what_is_missing_is_read_from_reasons() -> None:
     assert [(each.what, each.package, each.tests) for each in found] == [
         ("fixture mocker", "pytest-mock", 2),
         ("module freezegun", None, 1),
-        ("a plugin that runs coroutines", "pytest-asyncio", 1),
+        ("a plugin that runs coroutines, or its mark", "pytest-asyncio", 1),
     ]

@@ -189,7 +189,9 @@ def test_what_cannot_be_installed_is_told_with_the_reason(
         monkeypatch.setenv(name, str(tmp_path / "wheels"))
     monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
     project = read(tmp_path / "shop")
-    with pytest.raises(InputError, match=r"what its tests need, cannot be installed[\s\S]*no-such-package-of-ours"):
+    with pytest.raises(
+        InputError, match=r"what its tests need, cannot be installed[\s\S]*no-such-package-of-ours"
+    ):
         interpreter_of(project, tmp_path / "environment", more=["no-such-package-of-ours"])
     assert not (tmp_path / "environment").exists()
 

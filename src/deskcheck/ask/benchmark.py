@@ -217,6 +217,7 @@ def make_benchmark(
     files = read_project(Path(project))
     folder = Path(out)
     _begin(folder, files, replace=settings.replace)
+    _known(folder, files, settings)  # before anything is installed
     clock = _Clock()
     interpreter = interpreter_of(
         files,
@@ -284,21 +285,9 @@ def _recorded(
     progress: Progress,
 ) -> dict[str, Any]:
     """What recording came to: now, or when it was done for the same project."""
-    place = folder / RECORDED
-    asked = {
-        "project": str(files.folder),
-        "python": interpreter.path,
-        "settings": {"per_function": settings.per_function, "seed": settings.seed},
-    }
-    known: dict[str, Any] | None = None
-    if place.exists():
-        known = json.loads(place.read_text("utf-8"))
-        if known["asked"] != asked or known["files"] != states_of(files.folder):
-            what = "the project has changed since" if known["asked"] == asked else "the options differ"
-            raise InputError(
-                f"{folder}: was made before, and {what}. Make it anew with --replace, or name another folder "
-                "with --out."
-            )
+    if (known := _known(folder, files, settings)) is not None:
+        if known["asked"]["python"] != interpreter.path:
+            raise _made_before(folder, f"with another interpreter, {known['asked']['python']}")
         return known
     root = files.folder
     suite = Suite(
@@ -319,9 +308,39 @@ def _recorded(
     summary = record_suite(suite, folder / RECORDINGS, of_suite, workers=workers, progress=progress)
     assert summary.account is not None
     told = summary.to_dict() | {"account": asdict(summary.account)}
-    told |= {"asked": asked, "files": states_of(files.folder)}
-    write_file(place, [json.dumps(told)])
+    told |= {
+        "asked": _asked(files, settings) | {"python": interpreter.path},
+        "files": states_of(files.folder),
+    }
+    write_file(folder / RECORDED, [json.dumps(told)])
     return told
+
+
+def _asked(files: ProjectFiles, settings: BenchSettings) -> dict[str, Any]:
+    """What decides the recordings, beside the project's files and the interpreter."""
+    decides = ("per_function", "seed", "packages")
+    told = {name: value for name, value in asdict(settings).items() if name in decides}
+    return {"project": str(files.folder), **told, "packages": [*settings.packages]}
+
+
+def _known(folder: Path, files: ProjectFiles, settings: BenchSettings) -> dict[str, Any] | None:
+    """What recording came to earlier, if it did. Raises InputError where it was of something else."""
+    place = folder / RECORDED
+    if not place.exists():
+        return None
+    known: dict[str, Any] = json.loads(place.read_text("utf-8"))
+    asked = _asked(files, settings)
+    if {name: known["asked"].get(name) for name in asked} != asked:
+        raise _made_before(folder, "with other options, or of another project")
+    if known["files"] != states_of(files.folder):
+        raise _made_before(folder, "and the project has changed since")
+    return known
+
+
+def _made_before(folder: Path, how: str) -> InputError:
+    return InputError(
+        f"{folder}: was made before, {how}. Make it anew with --replace, or name another folder with --out."
+    )
 
 
 # -- questions -------------------------------------------------------------------------------------
@@ -502,7 +521,7 @@ def missing_of(why: Mapping[str, str]) -> tuple[Missing, ...]:
         elif found := _MODULE.search(text):
             counts[f"module {found[1]}", None] += 1
         elif _COROUTINES.search(text):
-            counts["a plugin that runs coroutines", "pytest-asyncio"] += 1
+            counts["a plugin that runs coroutines, or its mark", "pytest-asyncio"] += 1
     return tuple(
         Missing(what=what, package=package, tests=tests) for (what, package), tests in counts.most_common()
     )

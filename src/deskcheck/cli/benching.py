@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
@@ -87,7 +88,8 @@ def _print(found: Any, place: Path, page: Path) -> None:
         print(f"not passed for want of a network: {counted(len(found.network), 'test')}")
     for each in found.missing:
         said = f"missing: {each.what}, for {counted(each.tests, 'test')}"
-        print(said + (f": add it by --with-package {each.package}" if each.package else ""))
+        print(said + (f": add it by --replace --with-package {each.package}" if each.package else ""))
     print(f"page: {page}")
     kinds = ",".join(kind.name for kind in found.kinds if kind.samples)
-    print(f"ask a model: deskcheck ask {place / 'recordings'} --question {kinds} --model MODEL")
+    recordings = shlex.quote(str(place / "recordings"))
+    print(f"ask a model: deskcheck ask {recordings} --question {kinds} --model MODEL")

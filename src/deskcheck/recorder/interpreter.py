@@ -94,7 +94,9 @@ def interpreter_of(
             raise InputError(f"--python {python}: is no Python that can be started.")
         _refuse_old(f"--python {python}", facts)
         if facts["pytest"] and not more:
-            return Interpreter(path=os.path.abspath(path), version=facts["text"], how="as --python says")
+            return Interpreter(
+                path=os.path.abspath(path), version=facts["text"], how="the interpreter that --python names"
+            )
         return _made(project, place, os.path.abspath(path), more, progress, note)
     for path, how in () if more else _there(project):
         facts = _facts(path, project)

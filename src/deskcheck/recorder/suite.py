@@ -379,7 +379,8 @@ def _nothing(suite: Suite, observed: Observed) -> str:
     return (
         f"{asked}: {len(observed.tests)} tests ran, but no call of a function in {where} was recorded."
         f"{reasons}\n"
-        "If the tests import an installed copy, name its package: --package NAME."
+        "If the tests import an installed copy, install the project editable (pip install -e), or record "
+        "its package: deskcheck record, with --package NAME."
     )
 
 

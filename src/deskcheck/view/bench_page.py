@@ -214,7 +214,8 @@ def _left_out(found: Benchmark) -> str:
             if each.why_not == reason
         )
         parts.append(
-            f'<details><summary>{_text(reason)} <span class="soft">{_counted(count, "function")}</span></summary>'
+            f"<details><summary>{_text(reason)} "
+            f'<span class="soft">{_counted(count, "function")}</span></summary>'
             f"<p>{names}</p></details>"
         )
     calls = [[_text(reason), f"{count:,}"] for reason, count in found.calls_left_out.items()]
@@ -243,7 +244,9 @@ def _tests(found: Benchmark) -> str:
             for each in found.missing
         ]
         parts.append(_table(("missing", "tests that do not run"), rows))
-        parts.append('<p class="soft">Install a package by <code>--with-package PACKAGE</code>.</p>')
+        parts.append(
+            '<p class="soft">Install a package by <code>--replace --with-package PACKAGE</code>.</p>'
+        )
     if found.network:
         parts.append(f"<p>{len(found.network)} tests need a network that was not there.</p>")
     if found.failing:

@@ -17,6 +17,7 @@ import pytest
 
 from deskcheck.ask.benchmark import missing_of
 from deskcheck.ask.questions.lines import lines_of, sample_in
+from deskcheck.files import FolderLock
 from deskcheck.recording.reader import Recordings
 from tests.command import PROCESS, deskcheck
 from tests.conftest import unmeasured
@@ -233,6 +234,11 @@ def test_the_same_command_again_records_nothing(made: tuple[Path, str]) -> None:
     again = bench(place.parent)
     assert (again.returncode, again.stdout) == (0, printed)
     assert (place / "recorded.json").stat().st_mtime_ns == before
+    lock = FolderLock(place)
+    try:
+        assert "one writer at a time may" in bench(place.parent).stderr
+    finally:
+        lock.release()
     tools = place.parent / "shop" / "src" / "shop" / "tools.py"
     text = tools.read_text()
     try:

@@ -19,7 +19,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from deskcheck.ask.results.statistics import Interval, mean_interval
 from deskcheck.ask.scoring.marking import mark
 from deskcheck.ask.scoring.sandbox import for_many
 from deskcheck.errors import InputError
-from deskcheck.files import disk_errors, write_file
+from deskcheck.files import FolderLock, disk_errors, write_file
 from deskcheck.recorder.interpreter import Interpreter, interpreter_of
 from deskcheck.recorder.inventory import Defined, public_functions
 from deskcheck.recorder.kept import states_of
@@ -43,6 +43,7 @@ from deskcheck.recorder.settings import BenchSettings, SuiteSettings
 from deskcheck.recorder.suite import Account, record_suite
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.suite import Suite
+from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
 KINDS = ("output", "input", "next_line", "state", "path")
@@ -210,13 +211,28 @@ def make_benchmark(
     Raises:
         InputError: the project cannot be used (no folder, no project, no tests, none that runs); the folder
             holds something else, or another state of the project.
-        RecordingError: the folder cannot be written to.
+        RecordingError: the folder cannot be written to, or another process has it.
         SandboxError: no environment can be made here.
     """
     settings = settings or BenchSettings()
     files = read_project(Path(project))
     folder = Path(out)
-    _begin(folder, files, replace=settings.replace)
+    _begin(folder, files)
+    with terminable(), ExitStack() as stack:
+        stack.callback(FolderLock(folder).release)
+        if settings.replace:
+            _remove(folder)
+        return _made(files, folder, settings, workers, progress, note)
+
+
+def _made(
+    files: ProjectFiles,
+    folder: Path,
+    settings: BenchSettings,
+    workers: int,
+    progress: Progress,
+    note: Callable[[str], None],
+) -> Benchmark:
     _known(folder, files, settings)  # before anything is installed
     clock = _Clock()
     interpreter = interpreter_of(
@@ -253,7 +269,7 @@ class _Clock:
         self._before = now
 
 
-def _begin(folder: Path, files: ProjectFiles, *, replace: bool) -> None:
+def _begin(folder: Path, files: ProjectFiles) -> None:
     """Make the folder, or look whether what is there is ours."""
     if folder.is_dir() and any(folder.iterdir()):
         mark = folder / ".gitignore"
@@ -266,11 +282,15 @@ def _begin(folder: Path, files: ProjectFiles, *, replace: bool) -> None:
     with disk_errors(folder, "be made"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".gitignore").write_text(_IGNORE, encoding="utf-8")
-        if replace:
-            for name in (RECORDED, QUESTIONS_FILE, FACTS, PAGE):
-                (folder / name).unlink(missing_ok=True)
-            if (folder / RECORDINGS).is_dir():
-                shutil.rmtree(folder / RECORDINGS)
+
+
+def _remove(folder: Path) -> None:
+    """Take away all but the environment."""
+    with disk_errors(folder, "remove what was made before"):
+        for name in (RECORDED, QUESTIONS_FILE, FACTS, PAGE):
+            (folder / name).unlink(missing_ok=True)
+        if (folder / RECORDINGS).is_dir():
+            shutil.rmtree(folder / RECORDINGS)
 
 
 # -- recording -------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ main { max-width: 62rem; margin: 0 auto; }
 .share { display: block; width: 100%; height: .8rem; border-radius: .3rem; background: var(--line); }
 .share rect { fill: #17794f; }
 .wide { overflow-x: auto; }
-td { overflow-wrap: anywhere; } td:first-child { min-width: 9rem; }
+h1, h2, p, summary, td { overflow-wrap: anywhere; } td:first-child { min-width: 9rem; }
 td.n, th.n { white-space: nowrap; padding-left: .6rem; }
 th.n { overflow-wrap: normal; }
 code { font: .92em/1.4 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }

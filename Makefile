@@ -10,6 +10,8 @@
 # make web          build the pages anew from web/ (needs Node; nobody else does), check and test it
 # make docs         the documentation as a site, into build/docs/html; a link that leads nowhere is an error
 # make picture      the picture that the README opens with (needs chromium and chromedriver)
+# make wheels       the source distribution and a manylinux wheel for each of VERSIONS, in dist/, each tried in a bare
+#                   environment: a minute for each
 # make benchmarks   what recording costs beside other tracers, into lab/benchmarks.md: half an hour
 #
 # Each makes the environment it needs (.venv, .venv-all, .venv-demo, .venv-docs, .venv-3.X, .venv-bench-3.X) and keeps it until what
@@ -30,7 +32,7 @@ SOME = -m "not slow and not exhaustive"
 ALL_TESTS = -m "not exhaustive"
 INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
-.PHONY: demo test test-all exhaustive lint versions coverage web docs picture benchmarks clean
+.PHONY: demo test test-all exhaustive lint versions coverage web docs picture wheels benchmarks clean
 
 # Its programs are the library's and our own, so that it runs where the kernel gives nothing to confine others with.
 demo: .venv-demo/.installed
@@ -108,6 +110,9 @@ docs: .venv-docs/.installed
 picture: .venv/.installed
 	.venv/bin/python tools/picture
 
+wheels: .venv-wheels/.installed
+	.venv-wheels/bin/python tools/wheels dist $(VERSIONS)
+
 # In environments of their own: some peers bring files that every start of an interpreter runs.
 benchmarks:
 	@given=; first=; \
@@ -120,7 +125,7 @@ benchmarks:
 	test -n "$$first" && "$$first" benchmarks/record.py $$given --publish lab/benchmarks.md $(BENCHMARK_ARGS)
 
 clean:
-	rm -rf .venv .venv-all .venv-demo .venv-docs .venv-3.* .venv-bench-3.* build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-all .venv-demo .venv-docs .venv-wheels .venv-3.* .venv-bench-3.* build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$(PYTHON)" .venv ask,notebook,jupyter,inputs,sets,nano,test
@@ -134,6 +139,9 @@ clean:
 
 .venv-docs/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$(PYTHON)" .venv-docs docs
+
+.venv-wheels/.installed: $(INSTALLED_FROM)
+	@tools/bootstrap "$(PYTHON)" .venv-wheels wheels
 
 .venv-%/.installed: $(INSTALLED_FROM)
 	@tools/bootstrap "$$(tools/find-python $*)" .venv-$* test

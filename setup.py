@@ -1,11 +1,14 @@
 """What is written in C. Where it cannot be compiled the package works without, with the reference tracer.
 
-Also: the pages of docs/ become deskcheck/pages in what is installed, for `deskcheck help`. An editable
-installation reads them in the checkout.
+Also: the pages of docs/ become deskcheck/pages in what is installed, for `deskcheck help`; an editable
+installation reads them in the checkout. And the text for the page of a package index, where links of the README
+lead nowhere unless they are whole.
 """
 
+import re
 import shutil
 import sysconfig
+import tomllib
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -36,9 +39,30 @@ class BuildWithPages(build_py):
         return {page: target / page.relative_to(DOCS) for page in sorted(DOCS.glob("*/*.md"))}
 
 
+ROOT = Path(__file__).parent
+SOURCE = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Source"]
+
+
+def absolute(text: str) -> str:
+    """Markdown whose links and pictures lead to the repository, where they led to files beside it."""
+
+    def link(found: re.Match[str]) -> str:
+        before, target = found["before"], found["target"]
+        if re.match(r"[a-z]+:|#|/", target):
+            return found[0]
+        picture = before.startswith("!") or before.lower().startswith("src=")
+        return f"{before}{SOURCE}/{'raw' if picture else 'blob'}/main/{target}"
+
+    text = re.sub(r"(?P<before>!\[[^\]]*\]\()(?P<target>[^)\s]+)", link, text)
+    text = re.sub(r"(?P<before>\]\()(?P<target>[^)\s]+)", link, text)
+    return re.sub(r"(?P<before>(?:src|href|srcset)=[\"'])(?P<target>[^\"']+)", link, text)
+
+
 include = Path(sysconfig.get_paths()["include"])
 setup(
     cmdclass={"build_py": BuildWithPages},
+    long_description=absolute((ROOT / "README.md").read_text("utf-8")),
+    long_description_content_type="text/markdown",
     ext_modules=[
         Extension(
             "deskcheck.tracer._native",

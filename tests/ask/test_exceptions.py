@@ -68,10 +68,9 @@ def truth(code: str, path: Path) -> tuple[int, str, str]:
     exec(compile(code, str(path), "exec"), names)
     try:
         names["f"](1)
-    except Exception as error:  # whatever it is
-        lines = [
-            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
-        ]
+    except Exception as error:  # noqa: BLE001  # whatever it is
+        found = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in found if frame.filename == str(path)]
         return int(lines[-1] or 0), type(error).__name__, str(error)
     raise AssertionError("it raises nothing")
 

@@ -12,6 +12,7 @@ from deskcheck.cli.common.output import say
 from deskcheck.errors import InputError
 from deskcheck.recorder.settings import RunSettings
 from deskcheck.terminal import has_browser, kept_page, open_in_browser
+from deskcheck.tracer import tracer_class
 
 PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """What follows the program is its own."""
@@ -54,6 +55,10 @@ def run(
 
     if page is not None and (not page.absolute().parent.is_dir() or page.is_dir()):
         raise InputError(f"{page}: cannot be written: name a file in a folder that is there.")
+    if not quiet and tracer_class().name == "reference":
+        from deskcheck.recorder.programs import SLOW
+
+        say(f"note: {SLOW}")
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
         folder = scratch if out is None else out
         id_, status = run_program(

@@ -78,7 +78,7 @@ class Kept:
 
     def _drop_if_changed(self) -> None:
         path = self.folder / _FILES
-        found = {str(file): _state(file) for file in _sources(self.root)}
+        found = states_of(self.root)
         if path.exists():
             if json.loads(path.read_bytes()) == found:
                 return
@@ -95,6 +95,11 @@ def _write(path: Path, what: Any) -> None:
     part = path.with_suffix(".part")
     part.write_text(json.dumps(what), encoding="utf-8")
     os.replace(part, path)
+
+
+def states_of(root: Path) -> dict[str, list[int]]:
+    """Settings and Python files of a project -> when each was changed (ns), and its size."""
+    return {str(file): _state(file) for file in _sources(root)}
 
 
 def _sources(root: Path) -> Iterator[Path]:

@@ -7,6 +7,7 @@ each run.
 """
 
 import ast
+import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,13 +58,11 @@ def reads_of(ran: Iterable[tuple[str, str]], source: Callable[[str], str]) -> Ca
 def nodes_of(source: str, functions: set[str]) -> Iterator[ast.AST]:
     """Every node of functions, by qualified name, with what is inside of them; of the whole file
     where one is not found; the name ``globals`` where the source cannot be parsed."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    parsed = _parsed(source)
+    if parsed is None:
         yield ast.Name("globals")
         return
-    known: dict[str, list[ast.AST]] = {}
-    _collect(tree, "", known)
+    tree, known = parsed
     found: list[ast.AST] = []
     for function in functions:
         outer = function.partition(".<locals>")[0]
@@ -72,6 +71,19 @@ def nodes_of(source: str, functions: set[str]) -> Iterator[ast.AST]:
             break
         found += known[outer]
     yield from chain.from_iterable(map(ast.walk, found))
+
+
+@functools.lru_cache(32)
+def _parsed(source: str) -> tuple[ast.Module, dict[str, list[ast.AST]]] | None:
+    """The syntax tree, and its functions by qualified name; None where there is none. A project's calls run
+    the same files again and again."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    known: dict[str, list[ast.AST]] = {}
+    _collect(tree, "", known)
+    return tree, known
 
 
 def _collect(node: ast.AST, prefix: str, known: dict[str, list[ast.AST]]) -> None:

@@ -112,7 +112,7 @@ def record(
     if kind is SourceKind.NOTEBOOKS:
         return Done(kind, _notebooks(sources, Path(out), _of(NotebookSettings, settings), spread, progress))
     if kind is SourceKind.TESTS:
-        return Done(kind, _tests(sources[0], Path(out), _of(SuiteSettings, settings), spread, progress))
+        return Done(kind, _tests(sources[0], Path(out), _of(SuiteSettings, settings), spread, progress, note))
     return _programs(
         programs_of(sources, propose=propose, note=note),
         Path(out),
@@ -184,12 +184,20 @@ def _compare_some(new: int, out: Path, workers: int, progress: Advance) -> "Refe
 
 
 def _tests(
-    source: str, out: Path, settings: SuiteSettings, spread: "Spread", progress: Advance
+    source: str,
+    out: Path,
+    settings: SuiteSettings,
+    spread: "Spread",
+    progress: Advance,
+    note: Callable[[str], None],
 ) -> "SuiteSummary":
     from deskcheck.recorder.suite import find_suite, record_suite
 
     suite = find_suite(source, packages=settings.package, python=settings.python)
-    return record_suite(suite, out, settings, workers=spread.workers, progress=progress)
+    done = record_suite(suite, out, settings, workers=spread.workers, progress=progress)
+    if done.account is not None and done.account.slow:
+        note(done.account.slow)
+    return done
 
 
 def _notebooks(

@@ -1,4 +1,4 @@
-"""What decides recordings beside what is recorded: for programs, and for the calls that tests make."""
+"""What decides recordings beside what is recorded: for programs, tests and benchmarks."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
@@ -76,7 +76,8 @@ class RecordSettings:
 class SuiteSettings:
     """What decides which calls of a project's tests are recorded, and how.
 
-    trace_limits: a call with more events than that is left out. limits: of a call that is made again, alone.
+    spare_s: CPU seconds that recording may take beside `times` what the tests take. trace_limits: a call with
+    more events than that is left out. limits: of a call that is made again, alone.
     seed: of the choice among the calls of one function. Tests run as their owner runs them: at line level,
     and not confined.
     """
@@ -106,6 +107,7 @@ class SuiteSettings:
     ] = True
     trace_limits: TraceLimits = field(default_factory=lambda: TraceLimits(events=5000, objects=5000))
     limits: Limits = field(default_factory=Limits)
+    spare_s: float = 0.0
     seed: int = 0
 
 
@@ -117,3 +119,28 @@ class RunSettings:
         Granularity.LINE
     )
     trace_limits: TraceLimits = field(default_factory=TraceLimits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchSettings:
+    """What decides a benchmark of a project's tests."""
+
+    python: Annotated[
+        str | None,
+        Setting(
+            "The interpreter that has what the tests need; of one without pytest an environment is made."
+        ),
+    ] = None
+    packages: Annotated[
+        tuple[str, ...],
+        Setting(
+            "A package that the tests need and the project's files do not name. May be given again.",
+            flag="--with-package",
+            metavar="REQUIREMENT",
+        ),
+    ] = ()
+    per_function: Annotated[int, Setting("Calls kept of one function.", min=1)] = 5
+    seed: Annotated[int, Setting("Which calls and which questions are drawn.")] = 0
+    replace: Annotated[
+        bool, Setting("Make anew what the folder holds: the project or the options have changed.")
+    ] = False

@@ -35,7 +35,7 @@ from deskcheck.corpus.sources import TESTS
 from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
 from deskcheck.recorder.kept import SETTINGS, Kept
-from deskcheck.recorder.programs import HASH_SEEDS, RecordSummary
+from deskcheck.recorder.programs import HASH_SEEDS, SLOW, RecordSummary
 from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Outcome, Program
@@ -45,6 +45,7 @@ from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.process import versions
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.sandbox.suite import Call, Observed, Pace, TestSuite, observe
 from deskcheck.scale.job import terminable
@@ -53,11 +54,12 @@ from deskcheck.tracer.limits import TraceLimits
 OUTPUT = "pytest-output.txt"
 """What the tests wrote, kept beside the recordings."""
 _ROOT_MARKS = (*SETTINGS, ".git")
-_DECIDES = ("calls", "per_function", "seed", "times", "repeat", "mask", "trace_limits")
+_DECIDES = ("calls", "per_function", "seed", "times", "spare_s", "repeat", "mask", "trace_limits")
 """The settings that decide what is recorded: with others, a recording that was stopped does not go on."""
-_FIRST_SHARE = 0.3
-"""Of the CPU time that all of it may take, what recording calls may take. Recording half of them
-again, and checking them, takes the rest."""
+_FIRST_SHARE, _OF_THE_REST = 0.3, 0.4
+"""What recording calls may take: of the CPU time that all of it may take, and of what three runs of the
+tests leave of that. Recording half of them again, and checking them, takes the rest."""
+_RUNS, _FOR_FIRST_CALLS = 3, 0.4
 _AT_LEAST_S = 0.5
 """Tests that take less count as if they took this."""
 _POOL = 2
@@ -113,7 +115,8 @@ def _root(path: Path) -> Path:
 def choose(observed: Observed, calls: int, per_function: int, without: Container[str] = ()) -> list[Call]:
     """At most so many of the recorded calls: every function gets its first before any gets its
     second, and of one function those come first that take a way through the code that no other has
-    taken. Calls of the tests in `without` are left out."""
+    taken; before others those that return, and whose arguments a reader can write or see (`_FORMS`). Calls
+    of the tests in `without` are left out."""
     by_function: dict[tuple[str, str, int], dict[str, list[Call]]] = {}
     ids: set[str] = set()
     for call in observed.calls.values():
@@ -121,8 +124,22 @@ def choose(observed: Observed, calls: int, per_function: int, without: Container
             ids.add(name)
             ways = by_function.setdefault(call.key[1:4], {})
             ways.setdefault(_way(observed, call), []).append(call)
-    queues = [_in_turn(ways.values())[:per_function] for ways in by_function.values()]
+    queues = [
+        _in_turn(sorted((sorted(way, key=_rank) for way in ways.values()), key=lambda way: _rank(way[0])))[
+            :per_function
+        ]
+        for ways in by_function.values()
+    ]
     return sorted(_in_turn(queues)[:calls], key=lambda call: call.at)
+
+
+_FORMS = ("literal", "shown", "in part")
+"""What is known of a call's arguments, by what can be asked about it."""
+
+
+def _rank(call: Call) -> tuple[bool, int]:
+    """Less for a call that more can be asked about."""
+    return call.facts["outcome"] != Outcome.RETURNED, _FORMS.index(call.facts["form"])
 
 
 def _in_turn(lists: Iterable[list[Call]]) -> list[Call]:
@@ -176,6 +193,52 @@ class SuiteSummary(RecordSummary):
     left_out: dict[str, int] = field(default_factory=dict)
     functions_left_out: dict[str, int] = field(default_factory=dict)
     output: str = ""
+    account: "Account | None" = field(default=None, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields but for the account."""
+        told = RecordSummary.to_dict(self)
+        del told["account"]
+        return told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What is known of single tests and functions, beside what is counted in a `SuiteSummary`.
+
+    tests: id -> outcome; why: id -> why it did not pass. modules: the project's own that were imported ->
+    their files. called: function, as ``module:qualified.name`` -> its calls; not_recorded: those that are not
+    recorded by themselves -> reason. packages, interpreter: as in `Environment`.
+    """
+
+    tests: dict[str, str]
+    why: dict[str, str]
+    modules: dict[str, str]
+    called: dict[str, int]
+    not_recorded: dict[str, str]
+    packages: dict[str, str]
+    interpreter: dict[str, Any]
+
+    @property
+    def slow(self) -> str | None:
+        """What a user is told where the reference tracer recorded; None where it did not."""
+        python = self.interpreter.get("python", "of the tests")
+        return f"Python {python}: {SLOW}" if self.interpreter.get("tracer") == "reference" else None
+
+    @classmethod
+    def of(cls, observed: Observed) -> "Account":
+        called: Counter[str] = Counter()
+        for (module, name, _), calls in observed.called.items():
+            called[f"{module}:{name}"] += calls
+        return cls(
+            tests=observed.tests,
+            why=observed.why,
+            modules=dict(observed.modules.values()),
+            called=dict(called),
+            not_recorded={f"{key[0]}:{key[1]}": why for key, why in observed.not_recorded.items()},
+            packages=observed.packages,
+            interpreter=observed.interpreter,
+        )
 
 
 Progress = Callable[[str, int, int], None]
@@ -212,6 +275,7 @@ def record_suite(
         trace_limits=settings.trace_limits,
         workers=workers,
         times=settings.times,
+        spare_s=settings.spare_s,
         mask=_mask() if settings.mask else None,
         progress=progress,
     )
@@ -266,6 +330,7 @@ def record_suite(
                     recorder.keep(writer, summary, first, call, _Checked(program))
                 raise interrupted
             kept.remove()
+    summary.account = Account.of(first)
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
     return summary
 
@@ -314,7 +379,8 @@ def _nothing(suite: TestSuite, observed: Observed) -> str:
     return (
         f"{asked}: {len(observed.tests)} tests ran, but no call of a function in {where} was recorded."
         f"{reasons}\n"
-        "If the tests import an installed copy, name its package: --package NAME."
+        "If the tests import an installed copy, install the project editable (pip install -e), or record "
+        "its package: deskcheck record, with --package NAME."
     )
 
 
@@ -339,11 +405,17 @@ class _Recorder:
     trace_limits: TraceLimits
     workers: int
     times: float
+    spare_s: float
     mask: EnvironmentMask | None
     progress: Progress
     guard: threading.Lock = field(default_factory=threading.Lock)
     plain: dict[str, str] = field(default_factory=dict)
     first: Observed | None = None
+    ours: Sandbox | None = None
+    """For calls that need no more than their project and the standard library: where the tests have another
+    interpreter of our version. An answer can be run in ours alone."""
+    not_ours: set[str | None] = field(default_factory=set)
+    """Modules that need more."""
     own_s: float | None = None
     """CPU time that the tests take by themselves; None: it was not looked at."""
     spent_s: float = 0.0
@@ -360,9 +432,28 @@ class _Recorder:
         )
         stack.callback(self.sandbox.close)
 
+    def _is_of_our_version(self, observed: Observed) -> bool:
+        """Whether the tests have another interpreter than ours, of the same version."""
+        python = str(observed.interpreter.get("python", ""))
+        ours = ".".join(map(str, sys.version_info[:2]))
+        return self.suite.python != os.path.abspath(sys.executable) and python.startswith(f"{ours}.")
+
     def cost_s(self) -> float:
         """CPU time that all of it has taken so far."""
         return self.spent_s + time.process_time() - self.began_s
+
+    def allowed_s(self) -> float:
+        """CPU time that all of it may take."""
+        return self.times * max(self.own_s or 0.0, _AT_LEAST_S) + self.spare_s
+
+    def _pace(self, plain: Observed) -> Pace:
+        """What recording calls may cost, in what the tests take by themselves."""
+        if not self.spare_s:
+            return Pace(times=_FIRST_SHARE * self.times, own=plain.own, start=plain.start)
+        own_s = max(self.own_s or 0.0, 0.01)
+        most_s = _OF_THE_REST * (self.allowed_s() - _RUNS * own_s)
+        first_s = _FOR_FIRST_CALLS * most_s
+        return Pace(times=(most_s - first_s) / own_s, first_s=first_s, own=plain.own, start=plain.start)
 
     def runs(
         self, stack: ExitStack, look: Callable[..., Any], kept: Kept, *, repeat: bool
@@ -379,12 +470,17 @@ class _Recorder:
                     return plain.interrupted
                 self.plain = plain.tests
                 self.own_s = plain.start + sum(plain.own.values())
-                pace = replace(pace, own=plain.own, start=plain.start)
+                pace = self._pace(plain)
         first: Observed = stack.enter_context(
             look(hash_seed=HASH_SEEDS[0], pace=pace, kept=kept.run("first"), progress=self.first_run)
         )
         self.first = first
         self.spent_s += first.cpu_s
+        if self._is_of_our_version(first):
+            self.ours = Sandbox(
+                Confinement.TRUSTED, workers=self.workers, limits=self.limits, hash_seed=HASH_SEEDS[1]
+            )
+            stack.callback(self.ours.close)
         return first.interrupted
 
     def record(
@@ -451,6 +547,7 @@ class _Recorder:
             source=str(file.relative_to(self.suite.root))
             if file.is_relative_to(self.suite.root)
             else str(file),
+            licence=self.suite.licence,
             date=modified(file) if file.exists() else None,
             extra={
                 "test": facts["test"],
@@ -528,27 +625,57 @@ class _Recorder:
         """Where the call can be written in Python, make it without its test."""
         if program.extra["arguments"] != "literal" or program.path is None:
             return _Checked(program, True)
-        if self.own_s is not None and self.cost_s() > self.times * max(self.own_s, _AT_LEAST_S):
+        if self.own_s is not None and self.cost_s() > self.allowed_s():
             return _Checked(program, True, alone="no time")
+        extra = {**program.extra, "alone": True}
+        if self.ours is not None and program.module not in self.not_ours:
+            ending, blocks = self._alone(self.ours, program, cancelled)
+            if not blocks or self._foreign(ending):
+                self.not_ours.add(program.module)
+            elif self._differs(one, ending, blocks, reads) is None:
+                return _Checked(replace(program, extra=extra), True)
+        ending, blocks = self._alone(self.sandbox, program, cancelled)
+        if not blocks:  # it needs more than its module: settings, a database, another folder
+            return _Checked(program, True)
+        where = self._differs(one, ending, blocks, reads)
+        if where is not None:
+            return _Checked(program, False, f"alone, without its test: {where}")
+        if self.suite.python != os.path.abspath(sys.executable):
+            extra["python"] = self.suite.python
+        return _Checked(replace(program, extra=extra), True)
+
+    def _alone(
+        self, sandbox: Sandbox, program: Program, cancelled: Callable[[], bool]
+    ) -> tuple[Ending, list[bytes]]:
+        """Make a call without its test; its end and its events."""
         blocks: list[bytes] = []
-        ending = self.sandbox.run_one(
+        ending = sandbox.run_one(
             program, trace_limits=self.trace_limits, sink=blocks.append, cancelled=cancelled
         )
         with self.guard:
             self.spent_s += ending.cpu_s or 0.0
         if self.mask is not None:  # as what it is compared with
             ending, blocks = _masked(ending, self.mask), [*self.mask.blocks(blocks)]
-        if not blocks:  # it needs more than its module: settings, a database, another folder
-            return _Checked(program, True)
+        return ending, blocks
+
+    @staticmethod
+    def _differs(
+        one: tuple[Ending, Callable[[], Iterable[bytes]]],
+        ending: Ending,
+        blocks: list[bytes],
+        reads: Callable[[Global], bool],
+    ) -> str | None:
         where = difference(one, (ending, lambda: blocks), reads=reads)
         if where is not None:  # caches that other tests have filled do no harm
             where = difference((one[0], _without_globals(one[1])), (ending, _without_globals(lambda: blocks)))
-        if where is not None:
-            return _Checked(program, False, f"alone, without its test: {where}")
-        extra = {**program.extra, "alone": True}
-        if self.suite.python != os.path.abspath(sys.executable):
-            extra["python"] = self.suite.python
-        return _Checked(replace(program, extra=extra), True)
+        return where
+
+    def _foreign(self, ending: Ending) -> bool:
+        """Whether a call took more from our interpreter than the standard library: the tests' own may have
+        another version of it."""
+        assert self.first is not None
+        own = versions({name.partition(".")[0] for name, _ in self.first.modules.values()})
+        return not ending.packages.keys() <= own.keys()
 
     def keep(
         self, writer: Writer, summary: SuiteSummary, observed: Observed, call: Call, checked: _Checked

@@ -337,7 +337,7 @@ _SUITE: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
         },
         {"exception": is_text, "detail": is_text, "result": is_text, "result_builtin": is_truth},
     ),
-    "test": ({"test": is_text, "outcome": is_text}, {}),
+    "test": ({"test": is_text, "outcome": is_text}, {"why": is_text}),
     "tested": (
         {
             "test": is_text,

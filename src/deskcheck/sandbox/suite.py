@@ -58,7 +58,7 @@ class TestSuite:
 
     arguments: what pytest is to run. root: the folder that it runs in, whose code is the project's
     own. packages: instead of that, top-level packages whose code is. path: folders put last on the
-    import path. python: the interpreter.
+    import path. python: the interpreter. licence: of the project, where it is known.
     """
 
     arguments: tuple[str, ...]
@@ -66,6 +66,7 @@ class TestSuite:
     packages: tuple[str, ...] = ()
     path: tuple[Path, ...] = ()
     python: str = sys.executable
+    licence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,11 @@ class Call:
 class Pace:
     """What recording may cost: `times` as much CPU time as the tests take by themselves, at any
     point of the run about so much of what they have taken until then. own: CPU seconds of each
-    test, where they are known; start: of what comes before the first."""
+    test, where they are known; start: of what comes before the first. first_s: CPU seconds more,
+    for functions that have hardly been recorded yet."""
 
     times: float
+    first_s: float = 0.0
     own: Mapping[str, float] = field(default_factory=dict)
     start: float = 0.0
 
@@ -99,10 +102,12 @@ class Observed:
 
     ended: ``passed``, ``failed``, ``timed out``, ``killed by SIGSEGV``, ...; empty where it was
     interrupted, by a KeyboardInterrupt or SystemExit in this process, which is `interrupted`.
-    tests: id -> outcome. calls: in the order of their recording; those whose place another call of
+    tests: id -> outcome; why: id -> why it did not pass, where it did not.
+    calls: in the order of their recording; those whose place another call of
     the function took are gone. modules: own modules, label in events -> (name, file). left_out:
     reason -> calls; replaced: recorded calls whose place another took. not_recorded: functions that
-    are not recorded by themselves -> reason. packages, interpreter: as in `Environment`. collected:
+    are not recorded by themselves -> reason. called: function -> its calls in the tests that ended.
+    packages, interpreter: as in `Environment`. collected:
     how many tests there are. own: CPU seconds of each test that ended; start: of the interpreter,
     pytest and the project until the first test. cpu_s: of the process with all that it started, in
     this run alone. output: what the tests wrote.
@@ -113,10 +118,12 @@ class Observed:
     ended: str = ""
     interrupted: BaseException | None = None
     tests: dict[str, str] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
     calls: dict[_Place, Call] = field(default_factory=dict)
     modules: dict[str, tuple[str, str]] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     not_recorded: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    called: Counter[tuple[str, str, int]] = field(default_factory=Counter)
     packages: dict[str, str] = field(default_factory=dict)
     interpreter: dict[str, Any] = field(default_factory=dict)
     replaced: int = 0
@@ -314,6 +321,8 @@ class _Run:
                     time.sleep(0.01)
                     continue
                 ready = selector.select(0.1)
+                if not ready:
+                    self._tell_how_far()
                 if not ready and over:
                     break  # a process that it left behind holds the channel
                 try:
@@ -379,10 +388,13 @@ class _Run:
             case "test":
                 # A test has several reports; the worst counts, and a teardown's error comes last.
                 observed.tests[facts["test"]] = facts["outcome"]
+                if "why" in facts:
+                    observed.why[facts["test"]] = facts["why"]
             case "tested":
                 observed.own[facts["test"]] = facts["cpu_s"]
                 observed.left_out = Counter(facts["left_out"])
                 for module, name, first_line, calls, seen in facts["functions"]:
+                    observed.called[module, name, first_line] += calls
                     self._seen((module, name, first_line), calls, seen)
             case "module":
                 observed.modules[facts["label"]] = (facts["name"], facts["file"])
@@ -396,6 +408,10 @@ class _Run:
                 observed.ended = facts["ended"]
             case "no pytest":
                 self.no_pytest = True
+        self._tell_how_far()
+
+    def _tell_how_far(self) -> None:
+        observed = self.observed
         self.progress(len(observed.tests), observed.collected, len(observed.calls))
 
     def _seen(self, function: tuple[str, str, int], calls: int, digests: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ from deskcheck.notebook.check.check import (
 )
 from deskcheck.notebook.check.diff import DiffRow
 from deskcheck.view.notebooks import below, common_folder, reason, word
-from deskcheck.view.page import digest, visible
+from deskcheck.view.page import BASE_STYLE, digest, visible
 
 _COLOURS = {
     "same": "#17794f",
@@ -58,20 +58,10 @@ _MEANING = {
 }
 _SOURCE_LINES = 30
 
-_STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #1d232a; --soft: #5b6672; --line: #dfe4ea;
-  --wash: #f5f7f9;
-  --minus: #fdecea; --minus-mark: #f5b5ad; --plus: #e6f5ec; --plus-mark: #a5dbb9; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e4e8ec; --soft: #9aa5b1;
-  --line: #2b333c;
-  --wash: #1b2128; --minus: #3a1d1f; --minus-mark: #7a2f33; --plus: #16301f; --plus-mark: #24613d; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 76rem; background: var(--paper);
-  color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-h1 { font-size: 1.7rem; margin: 0; line-height: 1.25; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
-.soft, .facts { color: var(--soft); } .facts { margin: .25rem 0 1rem; }
-.bar { display: block; width: 100%; height: 1.1rem; border-radius: .3rem; background: var(--line); }
+_STYLE = (
+    "\n"
+    + BASE_STYLE
+    + """.bar { display: block; width: 100%; height: 1.1rem; border-radius: .3rem; background: var(--line); }
 .bar.small { height: .55rem; width: 9rem; flex: none; align-self: center; }
 .tally { display: grid; grid-template-columns: 5rem 1fr; gap: .5rem 1rem; align-items: center;
   margin: 1rem 0 .75rem; }
@@ -116,6 +106,7 @@ details > summary.soft { cursor: pointer; }
   .counts { flex-basis: 100%; text-align: left; } .where { width: auto; } .path { min-width: 60%; } }
 @media print { details.nb:not([open]) > :not(summary) { display: none; } }
 """
+)
 
 
 def notebooks_page(report: Report) -> str:

@@ -15,6 +15,22 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+BASE_STYLE = """\
+:root { color-scheme: light dark; --paper: #fff; --ink: #1d232a; --soft: #5b6672; --line: #dfe4ea;
+  --wash: #f5f7f9;
+  --minus: #fdecea; --minus-mark: #f5b5ad; --plus: #e6f5ec; --plus-mark: #a5dbb9; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e4e8ec; --soft: #9aa5b1;
+  --line: #2b333c;
+  --wash: #1b2128; --minus: #3a1d1f; --minus-mark: #7a2f33; --plus: #16301f; --plus-mark: #24613d; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 76rem; background: var(--paper);
+  color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+h1 { font-size: 1.7rem; margin: 0; line-height: 1.25; } h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
+.soft, .facts { color: var(--soft); } .facts { margin: .25rem 0 1rem; }
+"""
+"""What pages without a script have in common: colours in light and dark, type, headings."""
+
 
 @cache
 def _static(name: str) -> str:

@@ -5,13 +5,12 @@ docstrings with doctests to empty lines. The lines keep their numbers. Not cover
 and those that run code of other files, which are not shown.
 """
 
-import ast
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from deskcheck.ask.questions.source import asserted_call, doctest_lines, without_answer
+from deskcheck.ask.questions.source import asserted_call, doctest_lines, parsed, without_answer
 from deskcheck.notation import Frame, Moment, moments
 from deskcheck.notation.layout import program_text
 from deskcheck.notation.state import MODULE
@@ -108,10 +107,9 @@ def _call_in(program: Program) -> tuple[int, int, int] | None:
 def _without_doctests(program: Program) -> Program:
     if program.mode is Mode.SESSION or ">>>" not in program.code:
         return program
-    try:
-        left_out = doctest_lines(ast.parse(program.code))
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    if parsed(program.code) is None:
         return program
+    left_out = doctest_lines(program.code)
     lines = program.code.splitlines()
     shown = ["" if number in left_out else line for number, line in enumerate(lines, 1)]
     return replace(program, code="\n".join(shown) + "\n")

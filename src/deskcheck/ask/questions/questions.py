@@ -2,8 +2,8 @@
 
 A recording is asked about only if its run returned or, by the kinds in `ABOUT_RAISED`, an exception left it,
 if it is recorded whole and is not known to differ between two runs. Whatever is not asked about is counted
-with its reason in `excluded`. Which places of a recording are asked about is drawn from a generator seeded with the text
-``seed:recording:kind``: the choice depends on nothing else, and not on what else is asked.
+with its reason in `excluded`. Which places of a recording are asked about is drawn from a generator seeded
+with the text ``seed:recording:kind``: the choice depends on nothing else, and not on what else is asked.
 
 Not covered: other threads than the main one; questions about notebooks.
 """
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
@@ -138,8 +138,20 @@ def _check(recording: Recording, *, raised: bool) -> None:
         raise Unfit("not repeatable")
     if "run" in recording.program.extra:
         raise Unfit("run by its user, with arguments, input and files that are not shown")
-    if draws_random(recording):
+    if _kept(_random, recording, draws_random):
         raise Unfit("it draws random numbers, which the tests have seeded")
+
+
+T = TypeVar("T")
+_random: WeakKeyDictionary[Trace, bool] = WeakKeyDictionary()
+_filled: WeakKeyDictionary[Trace, dict[tuple[str, str], Value]] = WeakKeyDictionary()
+
+
+def _kept(known: WeakKeyDictionary[Trace, T], recording: Recording, find: Callable[[Recording], T]) -> T:
+    """What is found in a recording, found once: each kind of question asks for it."""
+    if recording.trace not in known:
+        known[recording.trace] = find(recording)
+    return known[recording.trace]
 
 
 _WITHOUT_STATE = frozenset({"output", "input", "state", "path", "exception"})
@@ -150,7 +162,7 @@ def _tables(recording: Recording) -> str:
     """What a prompt has to say of global variables that do not hold what the source gives them."""
     shown = []
     several = len({row.file for row in recording.trace.rows}) > 1
-    for (file, name), value in filled_elsewhere(recording).items():
+    for (file, name), value in _kept(_filled, recording, filled_elsewhere).items():
         if not _plain(value) or len(text := render(value)) > SHOWN_VALUE_CHARS:
             raise Unfit("a global variable that was filled elsewhere cannot be shown")
         shown.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
@@ -300,7 +312,8 @@ def _input(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         raise Unfit("it needs another interpreter")
     try:
         program = recording.program
-        yield input_sample(program, _files(recording), _result(recording), strict=_strict(program))
+        files = _files(recording, all_methods=True)
+        yield input_sample(program, files, _result(recording), strict=_strict(program))
     except Refused:
         raise Unfit("the arguments cannot be written as an answer may be") from None
 
@@ -399,8 +412,8 @@ def _lines(recording: Recording, files: Sequence[ShownSource]) -> dict[str, Stat
     return found
 
 
-def _files(recording: Recording) -> tuple[ShownSource, ...]:
-    files = shown_files(recording)
+def _files(recording: Recording, *, all_methods: bool = False) -> tuple[ShownSource, ...]:
+    files = shown_files(recording, all_methods=all_methods)
     if isinstance(files, str):
         raise Unfit(files)
     return files
@@ -766,9 +779,9 @@ def _exception(recording: Recording, rng: random.Random, per_recording: int) -> 
 def _raised_at(recording: Recording) -> tuple[str, int]:
     """File and line where the exception that left the run came up: the last recorded line of its traceback.
 
-    An exception in flight has no number that outlives a frame, and one that is raised again by a bare ``raise``
-    has no event. So it is followed back: from the frame that it left to its first event there, and, where that
-    comes right after a callee was left by one of this class, on in the callee.
+    An exception in flight has no number that outlives a frame, and one that is raised again by a bare
+    ``raise`` has no event. So it is followed back: from the frame that it left to its first event there, and,
+    where that comes right after a callee was left by one of this class, on in the callee.
     """
     rows = recording.trace.rows
     raises: dict[int, list[tuple[int, Value]]] = {}

@@ -1,6 +1,7 @@
 """What a prompt shows of a program, and which statement a line belongs to."""
 
 import ast
+import functools
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -9,6 +10,9 @@ from deskcheck.recording import Mode, Program, Recording
 
 MAX_LINES = 300
 """A program of which more must be shown than this is not asked about."""
+
+SOURCES = 128
+"""Source texts of which what was worked out is kept: a project's recordings show the same files again."""
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _NO_EVENT = (ast.Global, ast.Nonlocal)
@@ -33,11 +37,20 @@ class Statements:
     leaves: frozenset[int]
 
 
+@functools.lru_cache(SOURCES)
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree of a source text, which is not to be changed; None if it cannot be parsed."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+@functools.lru_cache(SOURCES)
 def statements(source: str) -> Statements | None:
     """The statements of a source text; None if it cannot be parsed."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    tree = parsed(source)
+    if tree is None:
         return None
     first: dict[int, int] = {}
     begins: dict[int, int] = {}
@@ -105,9 +118,10 @@ def _decorators(node: ast.AST) -> list[ast.expr]:
     return []
 
 
+@functools.lru_cache(SOURCES)
 def with_lines(source: str) -> frozenset[int]:
     """The lines of ``with`` statements, which Python visits again when their blocks are left."""
-    nodes = ast.walk(ast.parse(source))
+    nodes = ast.walk(parsed(source) or ast.Module([], []))
     return frozenset(node.lineno for node in nodes if isinstance(node, (ast.With, ast.AsyncWith)))
 
 
@@ -148,9 +162,8 @@ def returns_values(recording: Recording) -> bool:
     program = recording.program
     name = (program.entry or "").rpartition(".")[2]
     for source in [program.code, *recording.ending.sources.values()]:
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
+        tree = parsed(source)
+        if tree is None:
             continue
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name:
@@ -181,44 +194,60 @@ class ShownSource:
         return "\n".join(f"{number or '':>{width}} | {line}".rstrip() for number, line in self.lines)
 
 
-def shown_files(recording: Recording) -> tuple[ShownSource, ...] | str:
+def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[ShownSource, ...] | str:
     """The sources that a prompt shows: the program, and what ran of the other recorded files.
 
     A long file is cut down to the top-level definitions that ran and the other top-level statements
     that bind a name that is used there. Docstrings with doctests are left out: they tell what calls
-    return. A text, the reason, if that cannot be done.
+    return. Where that is still long, of a call that a test made, methods that did not run are left out,
+    but if `all_methods`: with other arguments they might. A text, the reason, if that cannot be done.
     """
     program = without_answer(recording.program)
     if program is None:
         return "the assert does not hold exactly one call"
     ran: dict[str, set[str]] = {program.filename: set()}
     for row in recording.trace.rows:  # not only calls: a generator may have begun before
-        ran.setdefault(row.file, set()).add(row.function.partition(".")[0])
+        ran.setdefault(row.file, set()).add(row.function.partition(".<locals>")[0])
     entry = (program.entry or "").partition(".")[0]
-    shown = []
-    for file, functions in ran.items():
+    sources = {}
+    for file in ran:
         source = program.code if file == program.filename else recording.source(file)
         if source is None:
             return "a source was not kept"
         if source.strip():
-            shown.append(shown_file(file, source, functions | {entry}, own=file == program.filename))
-    if sum(len(one.lines) for one in shown) > MAX_LINES:
-        return "the source is long"
-    return tuple(shown)
+            sources[file] = source
+    for cut in (False, True) if "own" in program.extra and not all_methods else (False,):
+        shown = []
+        for file, source in sources.items():
+            tops = frozenset({*(name.partition(".")[0] for name in ran[file]), entry})
+            methods = frozenset(ran[file]) if cut else None
+            shown.append(_shown_file(file, source, tops, file == program.filename, methods))
+        if sum(len(one.lines) for one in shown) <= MAX_LINES:
+            return tuple(shown)
+    return "the source is long"
 
 
 def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> ShownSource:
     """What a prompt shows of a source of which the top-level definitions `ran` were run."""
+    return _shown_file(file, source, frozenset(ran), own, None)
+
+
+@functools.lru_cache(SOURCES)
+def _shown_file(
+    file: str, source: str, ran: frozenset[str], own: bool, methods: frozenset[str] | None
+) -> ShownSource:
+    """methods: without the methods whose qualified names are not among these."""
     lines = source.splitlines()
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    tree = parsed(source)
+    if tree is None:
         return ShownSource(file, tuple(enumerate(lines, 1)), True)
     kept = set(range(1, len(lines) + 1))
     cut_down = len(lines) > (MAX_LINES if own else MAX_LINES // 3)
     if cut_down:
         kept = _kept(tree, ran)
-    kept -= doctest_lines(tree)
+        if methods is not None:
+            kept -= {line for node in tree.body for line in _other_methods(node, "", methods)}
+    kept -= doctest_lines(source)
     shown: list[tuple[int | None, str]] = []
     gap: str | None = None
     for number, line in enumerate(lines, 1):
@@ -235,7 +264,7 @@ def shown_file(file: str, source: str, ran: set[str], *, own: bool) -> ShownSour
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _kept(tree: ast.Module, ran: set[str]) -> set[int]:
+def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
     """Lines of the definitions that ran, and of what binds a name that is used in what is kept."""
     nodes: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
     known = {name for node in nodes for name in _binds(node)}
@@ -259,6 +288,19 @@ def _kept(tree: ast.Module, ran: set[str]) -> set[int]:
         rest = [node for node in rest if node not in more]
         nodes += more
     return {line for n in nodes for line in range(_begin(n), (n.end_lineno or n.lineno) + 1)}
+
+
+def _other_methods(node: ast.stmt, prefix: str, methods: frozenset[str]) -> Iterator[int]:
+    """Lines of the methods of a class whose qualified names are not among these."""
+    if not isinstance(node, ast.ClassDef):
+        return
+    for inner in node.body:
+        if isinstance(inner, ast.ClassDef):
+            yield from _other_methods(inner, f"{prefix}{node.name}.", methods)
+        elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
+            f"{prefix}{node.name}.{inner.name}" not in methods
+        ):
+            yield from range(_begin(inner), (inner.end_lineno or inner.lineno) + 1)
 
 
 def _module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -286,24 +328,33 @@ def _binds(node: ast.AST) -> set[str]:
     return {name for child in ast.iter_child_nodes(node) for name in _binds(child)}
 
 
-def doctest_lines(tree: ast.Module) -> set[int]:
+@functools.lru_cache(SOURCES)
+def doctest_lines(source: str) -> frozenset[int]:
     """Lines of docstrings that hold a doctest."""
     found: set[int] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(parsed(source) or ast.Module([], [])):
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.body:
             first = node.body[0]
             docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
             if docstring and ">>>" in (ast.get_docstring(node, clean=False) or ""):
                 found.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    return found
+    return frozenset(found)
 
 
+@functools.lru_cache(SOURCES)
+def _scopes(source: str) -> tuple[tuple[int, int, ast.stmt], ...]:
+    """(First line, last line, node) of each function and class, inner ones first."""
+    found = [
+        (_begin(node), node.end_lineno or node.lineno, node)
+        for node in ast.walk(parsed(source) or ast.Module([], []))
+        if isinstance(node, _DEFINITIONS)
+    ]
+    return tuple(reversed(found))
+
+
+@functools.lru_cache(16 * SOURCES)
 def names_used(source: str, line: int) -> frozenset[str]:
     """Names that stand in the innermost function, class or module that covers a line."""
-    scope: ast.AST = ast.parse(source)
-    for node in ast.walk(scope):  # outer ones come first
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        if _begin(node) <= line <= (node.end_lineno or node.lineno):
-            scope = node
+    covering = (node for first, last, node in _scopes(source) if first <= line <= last)
+    scope: ast.AST = next(covering, None) or parsed(source) or ast.Module([], [])
     return frozenset(sub.id for sub in ast.walk(scope) if isinstance(sub, ast.Name))

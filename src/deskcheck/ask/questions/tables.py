@@ -6,10 +6,11 @@ Only for recordings of tests: other programs begin with what their text says.
 """
 
 import ast
+import functools
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
-from deskcheck.ask.questions.source import statements
+from deskcheck.ask.questions.source import SOURCES, parsed, statements
 from deskcheck.recording import Event, Recording, Value, render
 
 _EMPTY = frozenset({"dict", "list", "set", "OrderedDict", "defaultdict", "Counter", "deque"})
@@ -23,8 +24,6 @@ def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
     file runs."""
     if "own" not in recording.program.extra:
         return {}
-    from deskcheck.recorder.reads import nodes_of  # corpus loads pyarrow
-
     found: dict[tuple[str, str], Value] = {}
     ran: dict[str, set[str]] = {}
     for row in recording.trace.rows:  # not only calls: a generator may have begun before
@@ -34,13 +33,20 @@ def filled_elsewhere(recording: Recording) -> dict[tuple[str, str], Value]:
         if source is None:
             continue
         given = _given(source)
-        used = {
-            node.id for node in nodes_of(source, ran[event.file]) if isinstance(node, ast.Name)
-        } & given.keys()
+        used = _names(source, frozenset(ran[event.file])) & given.keys() if given else set()
         for name, value in event.globals.items():
             if name in used and value.kind not in _DEFINITIONS and not _is(value, given[name]):
                 found[event.file, name] = value
     return found
+
+
+@functools.lru_cache(SOURCES)
+def _names(source: str, functions: frozenset[str]) -> frozenset[str]:
+    """Names in these functions of a source."""
+    from deskcheck.recorder.reads import nodes_of  # corpus loads pyarrow
+
+    nodes = nodes_of(source, {*functions})
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
 _RANDOM = ("random", "secrets", "numpy.random")
@@ -60,16 +66,23 @@ def draws_random(recording: Recording) -> bool:
         known = statements(source) if source is not None else None
         if source is None or known is None:
             continue
-        tree = ast.parse(source)
-        names = {name for node in ast.walk(tree) for name in _random_names(node)}
-        for node in tree.body:  # dice = random.Random(7)
-            if isinstance(node, ast.Assign) and any(_is_random(part, names) for part in ast.walk(node.value)):
-                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-        firsts = {known.first.get(line, line) for line in ran}
-        for part in ast.walk(tree):
-            if _is_random(part, names) and known.first.get(part.lineno, part.lineno) in firsts:
-                return True
+        if not _random_lines(source).isdisjoint(known.first.get(line, line) for line in ran):
+            return True
     return False
+
+
+@functools.lru_cache(SOURCES)
+def _random_lines(source: str) -> frozenset[int]:
+    """First lines of the statements that use what the file has from a module of random numbers."""
+    tree, known = parsed(source), statements(source)
+    if tree is None or known is None:
+        return frozenset()
+    names = {name for node in ast.walk(tree) for name in _random_names(node)}
+    for node in tree.body:  # dice = random.Random(7)
+        if isinstance(node, ast.Assign) and any(_is_random(part, names) for part in ast.walk(node.value)):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    found = (part.lineno for part in ast.walk(tree) if _is_random(part, names))
+    return frozenset(known.first.get(line, line) for line in found)
 
 
 _NUMPY = ("np.random", "numpy.random")
@@ -100,12 +113,11 @@ def _first_events(recording: Recording, files: int) -> Iterator[Event]:
             return
 
 
+@functools.lru_cache(SOURCES)
 def _given(source: str) -> dict[str, Any]:
     """Names that the text gives a literal, or something empty, once and at its top level -> that."""
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return {}
+    tree = parsed(source)
+    body = [] if tree is None else tree.body
     found: dict[str, Any] = {}
     for node in body:
         match node:

@@ -41,6 +41,8 @@ LOOKS = 200
 IDLE = 200_000
 """After so many calls in a row of which none is looked at, of other code too, the rest of a test is not
 watched."""
+FIRST_CALLS = 2
+"""So many calls of each function are recorded at the expense of what is kept for such (`Pace.first_s`)."""
 GIVEN_UP = 2
 """A function of which so many more calls were too long to be recorded than were not is left alone."""
 
@@ -341,7 +343,7 @@ class Observer:
             self._nothing_done()
         elif _gettrace() is not None:
             self.left_out["under a trace function of the test's own"] += 1
-        elif self._over():
+        elif self._over(function):
             self.left_out["recording had cost as much as it may"] += 1
             self._nothing_done()
         else:
@@ -408,13 +410,15 @@ class Observer:
         self._record(frame, function, arguments, slot)
         return True
 
-    def _over(self) -> bool:
-        """Whether recording has cost what it may so far."""
+    def _over(self, function: _Function) -> bool:
+        """Whether recording has cost what it may so far; for a function that has hardly been recorded yet,
+        with what is kept for those."""
         if self.pace is None:
             return False
         if not self.pace["own"]:  # not known: what is not spent here is the tests' own
             self.allowed_s = self.pace["times"] * (time.process_time() - self.spent_s)
-        return self.spent_s > self.allowed_s
+        kept_s: float = self.pace["first_s"] if function.recorded < FIRST_CALLS else 0.0
+        return self.spent_s > self.allowed_s + kept_s
 
     def _function(self, frame: FrameType, code: CodeType) -> _Function:
         name = frame.f_globals.get("__name__")

@@ -36,6 +36,7 @@ _NAME = "_deskcheck_suite"
 _CHANNEL_AT_LEAST = 512
 """Programs close the descriptors they know of; the channel lies above most."""
 
+_WHY_CHARS = 1000
 _OPTIONS = {
     "xdist": "-n0",  # one process, in which we are
     "pytest_cov": "--no-cov",  # it would be told of our tracer taking its place
@@ -132,7 +133,8 @@ class _Plugin:
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
-            self.send("test", {"test": self.name(report.nodeid), "outcome": "not collected"}, [])
+            facts = {"test": self.name(report.nodeid), "outcome": "not collected"}
+            self.send("test", facts | {"why": self.masked(_why(report))}, [])
 
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
         before = _used_s()
@@ -152,7 +154,21 @@ class _Plugin:
             outcome = report.outcome if report.when == "call" or report.skipped else "error"
             if hasattr(report, "wasxfail"):
                 outcome = "xfailed" if report.skipped else "xpassed"
-            self.send("test", {"test": self.name(report.nodeid), "outcome": outcome}, [])
+            facts = {"test": self.name(report.nodeid), "outcome": outcome}
+            self.send("test", facts if report.passed else facts | {"why": self.masked(_why(report))}, [])
+
+
+def _why(report: Any) -> str:
+    """What a report says of why a test did not pass: its exception, without the traceback."""
+    told = report.longrepr
+    crash = getattr(told, "reprcrash", None)
+    if crash is not None:
+        return str(crash.message)[:_WHY_CHARS]
+    if isinstance(told, tuple):  # of one that was skipped: file, line, reason
+        text = told[-1]
+    else:
+        text = getattr(told, "errorstring", None) or told
+    return str(text)[-_WHY_CHARS:]
 
 
 def _used_s() -> float:

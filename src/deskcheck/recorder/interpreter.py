@@ -1,0 +1,309 @@
+"""The interpreter that a project's tests run with: one that is there, or an environment made for them.
+
+Made is a virtual environment with the project, editable, and what its files say that its tests need, by
+`uv` where that is there and by pip else. That is what ``pip install -e .`` is: it runs the project's own
+build code as the user, and may leave build files in the project's folder.
+"""
+
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from ast import literal_eval
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from deskcheck.errors import InputError, SandboxError
+from deskcheck.files import disk_errors
+from deskcheck.recorder.project import ProjectFiles
+
+OLDEST = (3, 11)
+"""deskcheck's own code runs in the process of the tests."""
+_MARK = "deskcheck.json"
+"""Stands in an environment that is whole."""
+_OWN_ENVIRONMENTS = (".venv", "venv", "env")
+_INSTALL_S = 1800.0
+_FACTS = """
+import importlib.util, json, platform, sys
+from importlib import metadata
+found = {"version": sys.version_info[:2], "text": platform.python_version(), "editable": "",
+    "implementation": sys.implementation.name, "pytest": importlib.util.find_spec("pytest") is not None}
+try:
+    told = json.loads(metadata.distribution(sys.argv[1]).read_text("direct_url.json") or "{}")
+    found["editable"] = told["url"] if told.get("dir_info", {}).get("editable") else ""
+except (metadata.PackageNotFoundError, ValueError, KeyError):
+    pass
+print(json.dumps(found))
+"""
+_FOR_UV = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "cert": "SSL_CERT_FILE",
+}
+"""Setting of pip's -> the variable that tells uv the same."""
+
+Progress = Callable[[str], None]
+"""Told several times a second what is being done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """path: of the program. version: as ``3.12.1``. how: whose it is, in words. made: whether it was made
+    here, now or earlier."""
+
+    path: str
+    version: str
+    how: str
+    made: bool = False
+
+
+def interpreter_of(
+    project: ProjectFiles,
+    place: Path,
+    *,
+    python: str | None = None,
+    more: Sequence[str] = (),
+    progress: Progress = lambda what: None,
+    note: Callable[[str], None] = lambda text: None,
+) -> Interpreter:
+    """The interpreter for a project's tests.
+
+    The first of: `python`, if it has pytest; the environment in the project's folder, if it has; this
+    interpreter, if the project is installed in it, editable; an environment at `place`, made from `python` or
+    this interpreter. more: requirements beside those that the project's files name: with some, an environment
+    is made.
+
+    Raises:
+        InputError: there is no such interpreter, or it is too old; what the tests need cannot be installed.
+        SandboxError: an environment cannot be made here at all.
+    """
+    if python is not None:
+        path = shutil.which(python)
+        if path is None:
+            raise InputError(f"--python {python}: is no program that can be started.")
+        facts = _facts(path, project)
+        if facts is None:
+            raise InputError(f"--python {python}: is no Python that can be started.")
+        _refuse_old(f"--python {python}", facts)
+        if facts["pytest"] and not more:
+            return Interpreter(
+                path=os.path.abspath(path), version=facts["text"], how="the interpreter that --python names"
+            )
+        return _made(project, place, os.path.abspath(path), more, progress, note)
+    for path, how in () if more else _there(project):
+        facts = _facts(path, project)
+        if facts and facts["pytest"] and tuple(facts["version"]) >= OLDEST:
+            return Interpreter(path=path, version=facts["text"], how=how)
+    facts = None if more else _facts(sys.executable, project)
+    if facts and facts["pytest"] and facts["editable"] == project.folder.as_uri():
+        how = "the environment that deskcheck runs in"
+        return Interpreter(path=sys.executable, version=facts["text"], how=how)
+    return _made(project, place, sys.executable, more, progress, note)
+
+
+def _there(project: ProjectFiles) -> Iterator[tuple[str, str]]:
+    for name in _OWN_ENVIRONMENTS:
+        path = project.folder / name / "bin" / "python"
+        if path.exists():
+            yield str(path), f"the project's own environment, {name}"
+
+
+def _facts(path: str, project: ProjectFiles) -> dict[str, Any] | None:
+    try:
+        ran = subprocess.run(
+            [path, "-I", "-c", _FACTS, project.name], capture_output=True, text=True, timeout=60, check=False
+        )
+        found: dict[str, Any] = json.loads(ran.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+    return found
+
+
+def _refuse_old(who: str, facts: dict[str, Any]) -> None:
+    if facts["implementation"] != "cpython" or tuple(facts["version"]) < OLDEST:
+        raise InputError(
+            f"{who}: is {facts['implementation']} {facts['text']}. deskcheck's own code runs beside the "
+            f"tests, and needs CPython {OLDEST[0]}.{OLDEST[1]} or newer."
+        )
+
+
+# -- an environment that is made -------------------------------------------------------------------
+
+
+def _made(
+    project: ProjectFiles,
+    place: Path,
+    base: str,
+    more: Sequence[str],
+    progress: Progress,
+    note: Callable[[str], None],
+) -> Interpreter:
+    """The environment at `place`: what an earlier call has made there, if the same is wanted."""
+    facts = _facts(base, project)
+    if facts is None:
+        raise SandboxError(f"{base} cannot be started, so no environment can be made.")
+    wanted = _wanted(project, base, facts, more)
+    mark = place / _MARK
+    found = Interpreter(
+        path=str(place / "bin" / "python"),
+        version=facts["text"],
+        how=f"an environment made for the tests, {place}",
+        made=True,
+    )
+    if mark.exists() and mark.read_text("utf-8") == wanted and os.access(found.path, os.X_OK):
+        return found
+    with disk_errors(place, "make an environment"):
+        if place.exists():
+            shutil.rmtree(place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+    installer = _installer(found.path)
+    requirements = [*dict.fromkeys([*project.requirements, *project.plugins, "pytest", *more])]
+    listed = [*_project(project), *requirements, *(path.name for path in project.files)]
+    note(f"making an environment with {', '.join(listed)}, in {place}")
+    try:
+        _run([base, "-I", "-m", "venv", "--without-pip", str(place)], {}, progress, "make an environment")
+        command = [*installer.command, *requirements]
+        for each in _project(project):
+            command += ["--editable", each]
+        for path in project.files:
+            command += ["--requirement", str(path)]
+        status, said = _run(
+            command, installer.environment, progress, "install what the tests need", fails=True
+        )
+        if status:
+            raise _not_installed(project, said)
+        with disk_errors(mark, "make an environment"):
+            mark.write_text(wanted, encoding="utf-8")
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        raise
+    return found
+
+
+def _project(project: ProjectFiles) -> list[str]:
+    if not project.installable:
+        return []
+    extras = f"[{','.join(project.extras)}]" if project.extras else ""
+    return [f"{project.folder}{extras}"]
+
+
+def _wanted(project: ProjectFiles, base: str, facts: dict[str, Any], more: Sequence[str]) -> str:
+    """What decides an environment, as text."""
+    files = [project.folder / name for name in ("pyproject.toml", "setup.py", "setup.cfg")]
+    files += project.files
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None for path in files]
+    told = {**asdict(project), "base": base, "python": facts["text"], "more": [*more], "files": digests}
+    return json.dumps(told, default=str, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Installer:
+    command: list[str]
+    environment: dict[str, str]
+
+
+def _installer(python: str) -> _Installer:
+    """What installs into an environment: uv, or pip."""
+    near = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
+    uv = shutil.which("uv", path=near)
+    if uv is not None:
+        command = [uv, "pip", "install", "--quiet", "--python", python]
+        told = _told_to_pip()
+        if told:  # pip takes the best of all its indexes
+            command += ["--index-strategy", "unsafe-best-match"]
+        return _Installer(command, told)
+    if importlib.util.find_spec("pip") is None:
+        raise SandboxError(
+            f"an environment for the tests is made with uv or pip, and there is neither. Install one: "
+            f"{sys.executable} -m ensurepip; or name an interpreter that has what the tests need: --python"
+        )
+    pip = [sys.executable, "-I", "-m", "pip", "--python", python, "--disable-pip-version-check"]
+    return _Installer([*pip, "--no-input", "--quiet", "install"], {})
+
+
+def _told_to_pip() -> dict[str, str]:
+    """What pip was told of package indexes and certificates on this machine, for uv."""
+    if importlib.util.find_spec("pip") is None:
+        return {}
+    ran = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    found = {}
+    for line in ran.stdout.splitlines():
+        key, _, value = line.partition("=")
+        name = _FOR_UV.get(key.rpartition(".")[2])
+        if name is not None and name not in os.environ:
+            try:
+                found[name] = str(literal_eval(value))
+            except (SyntaxError, ValueError):
+                continue
+    return found
+
+
+def _run(
+    command: list[str], environment: dict[str, str], progress: Progress, what: str, *, fails: bool = False
+) -> tuple[int, str]:
+    """Run a command to its end; its exit status, and what it said. fails: whether the caller looks after a
+    failure."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            command, env={**own, **environment}, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+        try:
+            for _ in range(int(_INSTALL_S / 0.2)):
+                progress(what)
+                try:
+                    process.wait(0.2)
+                    break
+                except subprocess.TimeoutExpired:
+                    continue
+            else:
+                raise SandboxError(f"could not {what}: not done after {_INSTALL_S:g} s.")
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        output.seek(0)
+        said = output.read().decode("utf-8", "replace")
+    if process.returncode and not fails:
+        raise SandboxError(f"could not {what}: {said.strip()[-600:]}")
+    return process.returncode, said
+
+
+def _not_installed(project: ProjectFiles, said: str) -> InputError:
+    """Why the project or what its tests need cannot be installed, and what to do."""
+    said = re.sub(r"\x1b\[[0-9;]*m", "", said).strip()
+    way_out = "If you have an environment in which its tests run, name its interpreter: --python."
+    if re.search(r"Permission denied|Read-only file system|PermissionError", said):
+        return InputError(
+            f"{project.folder}: cannot be written to, and installing the project writes there. Make a copy. "
+            f"{way_out}\n  {_end(said)}"
+        )
+    if re.search(
+        r"(?i)connection|dns error|name resolution|network is unreachable|error sending request", said
+    ):
+        return InputError(
+            f"{project.folder}: no package index can be reached, so what its tests need cannot be installed. "
+            f"{way_out}\n  {_end(said)}"
+        )
+    return InputError(
+        f"{project.folder}: the project, or what its tests need, cannot be installed. {way_out}\n"
+        f"  {_end(said)}"
+    )
+
+
+def _end(said: str) -> str:
+    return "\n  ".join(said[-1500:].splitlines())

@@ -1,0 +1,90 @@
+"""The functions that a project defines, as its files say: those that its users call are public."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from deskcheck.sandbox.inside.calls import Project
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defined:
+    """A function or method. name: qualified. line: where it begins. file: below the project's root."""
+
+    module: str
+    name: str
+    file: str
+    line: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.module}:{self.name}"
+
+
+def public_functions(root: Path, modules: Mapping[str, str]) -> list[Defined]:
+    """The public functions of the packages that tests have imported: functions and methods at the top level
+    of modules and classes, without a name that begins with an underscore in their qualified name.
+
+    modules: the project's own that were imported -> their files; all files of their packages are read. Not
+    counted: tests, overloads, and functions with no body but ``...``.
+    """
+    project = Project(str(root), (), ("test_*.py", "*_test.py"))
+    found: dict[str, Defined] = {}
+    for name, file in sorted(_files(modules).items()):
+        if not project.owns(str(file)):
+            continue
+        try:
+            tree = ast.parse(file.read_bytes())
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        shown = str(file.relative_to(root)) if file.is_relative_to(root) else str(file)
+        for function, line in _defined(tree, ""):
+            one = Defined(module=name, name=function, file=shown, line=line)
+            found.setdefault(one.key, one)
+    return list(found.values())
+
+
+def _files(modules: Mapping[str, str]) -> dict[str, Path]:
+    """Modules of the packages of these -> their files."""
+    found: dict[str, Path] = {}
+    tops: set[Path] = set()
+    for name, file in modules.items():
+        path, parts = Path(file), name.split(".")
+        if path.name == "__init__.py":
+            path = path.parent
+        if len(parts) == 1 and path.suffix == ".py":
+            found[name] = path
+        elif len(path.parts) > len(parts):
+            tops.add(path.parents[len(parts) - 2] if len(parts) > 1 else path)
+    for top in tops:
+        for path in sorted(top.rglob("*.py")):
+            inside = path.relative_to(top.parent).with_suffix("").parts
+            found[".".join(inside[:-1] if inside[-1] == "__init__" else inside)] = path
+    return found
+
+
+def _defined(node: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if not child.name.startswith("_") and not _is_stub(child):
+                yield prefix + child.name, child.lineno
+        elif isinstance(child, ast.ClassDef):
+            if not child.name.startswith("_"):
+                yield from _defined(child, f"{prefix}{child.name}.")
+        elif not isinstance(child, ast.expr):
+            yield from _defined(child, prefix)
+
+
+def _is_stub(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    names = {
+        each.id if isinstance(each, ast.Name) else each.attr
+        for each in function.decorator_list
+        if isinstance(each, (ast.Name, ast.Attribute))
+    }
+    constants = [
+        each.value.value
+        for each in function.body
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+    ]
+    return "overload" in names or (len(constants) == len(function.body) and ... in constants)

@@ -1,0 +1,402 @@
+"""What a project's own files say of it: its name, its licence, what its tests need. Nothing of it is run.
+
+Read are pyproject.toml, setup.cfg, pytest.ini, tox.ini, PKG-INFO, files of requirements and of licences. Not
+covered: what a setup.py works out when it runs; tools that keep their requirements elsewhere (nox, conda).
+"""
+
+import configparser
+import fnmatch
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from email.parser import HeaderParser
+from pathlib import Path
+from typing import Any
+
+from deskcheck.errors import InputError
+
+_TESTS = ("test", "tests", "testing", "pytest", "unittest", "unittests", "tests-min", "check")
+_DEVELOPMENT = ("dev", "develop", "development")
+_REQUIREMENTS = (
+    *("requirements-test.txt", "requirements-tests.txt", "test-requirements.txt", "test_requirements.txt"),
+    *("requirements_test.txt", "requirements/test.txt", "requirements/tests.txt", "tests/requirements.txt"),
+    *("requirements/testing.txt", "requirements-dev.txt", "dev-requirements.txt", "requirements_dev.txt"),
+    *("requirements/dev.txt", "requirements-dev.in"),
+)
+"""Files of requirements for tests, by the names that projects give them; the first that is there counts."""
+_OPTIONS = {
+    "--cov": "pytest-cov",
+    "--no-cov": "pytest-cov",
+    "--benchmark": "pytest-benchmark",
+    "--codspeed": "pytest-codspeed",
+    "-n": "pytest-xdist",
+    "--numprocesses": "pytest-xdist",
+    "--dist": "pytest-xdist",
+    "--timeout": "pytest-timeout",
+    "--asyncio-mode": "pytest-asyncio",
+    "--reruns": "pytest-rerunfailures",
+    "--random-order": "pytest-random-order",
+    "--randomly": "pytest-randomly",
+    "--mypy": "pytest-mypy-plugins",
+    "--html": "pytest-html",
+    "--hypothesis": "hypothesis",
+    "--disable-socket": "pytest-socket",
+    "--allow-hosts": "pytest-socket",
+    "--doctest-plus": "pytest-doctestplus",
+}
+"""Beginning of an option in ``addopts`` -> the plugin that knows it."""
+_SETTINGS = {
+    "asyncio_mode": "pytest-asyncio",
+    "asyncio_default_fixture_loop_scope": "pytest-asyncio",
+    "timeout": "pytest-timeout",
+    "env": "pytest-env",
+    "django_settings_module": "pytest-django",
+    "trio_mode": "pytest-trio",
+    "qt_api": "pytest-qt",
+    "mock_use_standalone_module": "pytest-mock",
+}
+"""Setting of pytest's -> the plugin that it is for."""
+_LICENCE_FILES = ("licen[cs]e*", "copying*", "unlicense*")
+_TEXTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("AGPL-3.0", ("gnu affero general public license",)),
+    ("LGPL-3.0", ("gnu lesser general public license", "version 3")),
+    ("LGPL-2.1", ("gnu lesser general public license", "version 2.1")),
+    ("GPL-3.0", ("gnu general public license", "version 3")),
+    ("GPL-2.0", ("gnu general public license", "version 2")),
+    ("Apache-2.0", ("apache license", "version 2.0")),
+    ("MPL-2.0", ("mozilla public license", "2.0")),
+    ("MIT", ("permission is hereby granted, free of charge", "the above copyright notice and this")),
+    ("MIT-0", ("permission is hereby granted, free of charge",)),
+    ("BSD-3-Clause", ("redistribution and use in source and binary forms", "endorse or promote")),
+    ("BSD-2-Clause", ("redistribution and use in source and binary forms",)),
+    ("ISC", ("permission to use, copy, modify, and/or distribute",)),
+    ("ISC", ("permission to use, copy, modify, and distribute",)),
+    ("PSF-2.0", ("python software foundation license",)),
+    ("Unlicense", ("this is free and unencumbered software",)),
+    ("CC0-1.0", ("cc0 1.0 universal",)),
+)
+"""SPDX identifier -> what its text has, in small letters, runs of white space as one; the first that fits."""
+_TEXT_CHARS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Licence:
+    """name: as an SPDX expression, or in the project's own words. where: the file that says so."""
+
+    name: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectFiles:
+    """What a project's files say.
+
+    version: None where that is worked out when the project is built. licence: None where no file tells it.
+    python: the versions that it is for, as it writes them. installable: whether pip can install it. extras,
+    groups, files: where the requirements of its tests stand; requirements: those of groups, written out.
+    plugins: of pytest's, which its settings name. test_paths: where pytest looks for tests.
+    """
+
+    folder: Path
+    name: str
+    version: str | None
+    licence: Licence | None
+    python: str
+    installable: bool
+    extras: tuple[str, ...]
+    groups: tuple[str, ...]
+    files: tuple[Path, ...]
+    requirements: tuple[str, ...]
+    plugins: tuple[str, ...]
+    test_paths: tuple[Path, ...]
+
+
+def read_project(folder: Path) -> ProjectFiles:
+    """Read the files of a project.
+
+    Raises InputError: there is no such folder; it is no project, or one without tests; a file that decides
+    how it is built or tested cannot be read.
+    """
+    if not folder.is_dir():
+        what = "is a file: name the folder that it lies in" if folder.exists() else "there is no such folder"
+        raise InputError(f"{folder}: {what}.")
+    folder = folder.resolve()
+    try:
+        os.listdir(folder)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read: {error.strerror}.") from None
+    toml, cfg = _toml(folder / "pyproject.toml"), _ini(folder / "setup.cfg")
+    pytest = _pytest_settings(folder, toml, cfg)
+    _refuse_none(folder, pytest)
+    project = _table(toml, "project")
+    poetry = _table(toml, "tool", "poetry")
+    information = _information(folder)
+    extras, groups, requirements = _of_tests(folder, toml, cfg)
+    files = () if extras or groups else _files(folder)
+    return ProjectFiles(
+        folder=folder,
+        name=str(
+            project.get("name")
+            or poetry.get("name")
+            or cfg.get("metadata", {}).get("name")
+            or information.get("Name")
+            or folder.name
+        ),
+        version=_said(project.get("version") or poetry.get("version") or information.get("Version")),
+        licence=_licence(folder, project, poetry, cfg, information),
+        python=str(project.get("requires-python") or cfg.get("options", {}).get("python_requires") or ""),
+        installable="project" in toml or "build-system" in toml or (folder / "setup.py").exists(),
+        extras=extras,
+        groups=groups,
+        files=files,
+        requirements=requirements,
+        plugins=_plugins(pytest),
+        test_paths=_test_paths(folder, pytest),
+    )
+
+
+def _said(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+# -- files of settings -----------------------------------------------------------------------------
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read: {error}. Mend it: it says how the tests run.") from None
+
+
+def _ini(path: Path) -> dict[str, dict[str, str]]:
+    """The sections of a file; none where there is no such file."""
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(path.read_text("utf-8"), str(path))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, configparser.Error) as error:
+        raise InputError(f"{path}: cannot be read: {error}. Mend it: it says how the tests run.") from None
+    return {name: dict(parser[name]) for name in parser.sections()}
+
+
+def _table(found: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """A table inside others; empty where there is none."""
+    value: Any = found
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _information(folder: Path) -> Mapping[str, str]:
+    """What PKG-INFO of a source distribution says."""
+    try:
+        return dict(HeaderParser().parsestr((folder / "PKG-INFO").read_text("utf-8", "replace")))
+    except OSError:
+        return {}
+
+
+def _pytest_settings(
+    folder: Path, toml: Mapping[str, Any], cfg: Mapping[str, dict[str, str]]
+) -> dict[str, Any]:
+    """The settings that pytest takes: of the first file that has some, in its own order."""
+    for name in ("pytest.ini", ".pytest.ini"):
+        if found := _ini(folder / name).get("pytest"):
+            return dict(found)
+    if found := _table(toml, "tool", "pytest", "ini_options"):
+        return found
+    if (found := _table(toml, "tool", "pytest")) and "ini_options" not in found:
+        return found
+    return dict(_ini(folder / "tox.ini").get("pytest") or cfg.get("tool:pytest") or {})
+
+
+def _words(value: object) -> list[str]:
+    """Of a setting that is a list, or text with several words."""
+    if isinstance(value, list):
+        return [str(each) for each in value]
+    try:
+        return shlex.split(str(value or ""), comments=True)
+    except ValueError:
+        return str(value or "").split()
+
+
+# -- tests -----------------------------------------------------------------------------------------
+
+
+def _refuse_none(folder: Path, pytest: Mapping[str, Any]) -> None:
+    """Raise InputError where there is nothing that pytest could run."""
+    patterns = _words(pytest.get("python_files")) or ["test_*.py", "*_test.py"]
+    some = False
+    for name in _python_files(folder):
+        some = True
+        if any(fnmatch.fnmatch(os.path.basename(name), each.rpartition("/")[2]) for each in patterns):
+            return
+    if "--doctest-modules" in _words(pytest.get("addopts")):
+        return
+    if not some:
+        raise InputError(f"{folder}: is no Python project: no Python file lies in it.")
+    raise InputError(
+        f"{folder}: has no tests: no file in it is named {' or '.join(patterns)}. A benchmark is made of the "
+        "calls that tests make. Without tests: deskcheck record inputs:FILE.py looks for inputs itself."
+    )
+
+
+def _python_files(folder: Path) -> Iterator[str]:
+    """Python files, without environments and hidden folders."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith(".") and not os.path.exists(os.path.join(place, name, "pyvenv.cfg"))
+        ]
+        yield from (os.path.join(place, name) for name in files if name.endswith(".py"))
+
+
+def _test_paths(folder: Path, pytest: Mapping[str, Any]) -> tuple[Path, ...]:
+    named = [path for each in _words(pytest.get("testpaths")) for path in sorted(folder.glob(each))]
+    return tuple(named) or (folder,)
+
+
+def _plugins(pytest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The plugins that settings of pytest's name, without whom it would refuse to start."""
+    found = dict.fromkeys(_words(pytest.get("required_plugins")))
+    for word in _words(pytest.get("addopts")):
+        found |= {
+            name: None
+            for option, name in _OPTIONS.items()
+            if word.startswith(option) and (option != "-n" or word[2:3] in ("", *"0123456789la"))
+        }
+    found |= {plugin: None for name, plugin in _SETTINGS.items() if name in map(str.lower, pytest)}
+    return tuple(found)
+
+
+def _of_tests(
+    folder: Path, toml: Mapping[str, Any], cfg: Mapping[str, dict[str, str]]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Extras and groups of what the tests need, and the requirements that the groups come to."""
+    declared = _table(toml, "project", "optional-dependencies")
+    extras = [*declared, *cfg.get("options.extras_require", {}), *_table(toml, "tool", "poetry", "extras")]
+    groups = _table(toml, "dependency-groups")
+    poetry = {
+        name: _table(table, "dependencies")
+        for name, table in _table(toml, "tool", "poetry", "group").items()
+        if isinstance(table, Mapping)
+    }
+    if old := _table(toml, "tool", "poetry", "dev-dependencies"):
+        poetry["dev"] = old
+    if not extras and not declared and (folder / "setup.py").exists() and "project" not in toml:
+        text = _text(folder / "setup.py")
+        extras = [name for name in _TESTS if re.search(rf"[\"']{name}[\"']\s*[:\]]", text)]
+    for names in (_TESTS, _DEVELOPMENT):
+        of_extras = tuple(each for each in extras if _same_name(each) in names)
+        of_groups = tuple(each for each in groups if _same_name(each) in names)
+        of_poetry = tuple(each for each in poetry if _same_name(each) in names)
+        if of_extras or of_groups or of_poetry:
+            needed = [text for name in of_groups for text in _group(groups, name, folder, ())]
+            needed += [_of_poetry(*item) for name in of_poetry for item in poetry[name].items()]
+            return of_extras, (*of_groups, *of_poetry), tuple(dict.fromkeys(filter(None, needed)))
+    return (), (), ()
+
+
+def _same_name(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _group(groups: Mapping[str, Any], name: str, folder: Path, inside: tuple[str, ...]) -> Iterator[str]:
+    """Requirements of a group of dependencies, with those that it includes (PEP 735)."""
+    listed = next((value for key, value in groups.items() if _same_name(key) == _same_name(name)), None)
+    if not isinstance(listed, list) or _same_name(name) in inside:
+        raise InputError(
+            f"{folder / 'pyproject.toml'}: [dependency-groups] {name}: "
+            + ("includes itself." if isinstance(listed, list) else "there is no such list.")
+        )
+    for each in listed:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, Mapping) and isinstance(each.get("include-group"), str):
+            yield from _group(groups, each["include-group"], folder, (*inside, _same_name(name)))
+
+
+def _of_poetry(name: str, wanted: object) -> str:
+    """A requirement as Poetry writes it, without its version where pip has no word for it."""
+    table: dict[str, Any] = {**wanted} if isinstance(wanted, Mapping) else {"version": wanted}
+    if "path" in table or "git" in table or "url" in table or name == "python":
+        return ""
+    extras = f"[{','.join(map(str, table['extras']))}]" if table.get("extras") else ""
+    version = str(table.get("version", "*"))
+    if version.startswith("^"):
+        return f"{name}{extras}>={version[1:]}"
+    if version.startswith("~") and not version.startswith("~="):
+        return f"{name}{extras}>={version[1:]}"
+    if version == "*":
+        return f"{name}{extras}"
+    return f"{name}{extras}{version}" if version[:1] in "<>=!~" else f"{name}{extras}=={version}"
+
+
+def _files(folder: Path) -> tuple[Path, ...]:
+    found = [path for name in _REQUIREMENTS if (path := folder / name).is_file()][:1]
+    general = folder / "requirements.txt"
+    return tuple([general] if general.is_file() else []) + tuple(found)
+
+
+# -- the licence -----------------------------------------------------------------------------------
+
+
+def _licence(
+    folder: Path,
+    project: Mapping[str, Any],
+    poetry: Mapping[str, Any],
+    cfg: Mapping[str, dict[str, str]],
+    information: Mapping[str, str],
+) -> Licence | None:
+    """What the project says of its licence; else what the text of its file is."""
+    stated = project.get("license") or poetry.get("license")
+    table = stated if isinstance(stated, Mapping) else {}
+    for text, where in (
+        (stated, "pyproject.toml"),
+        (table.get("text"), "pyproject.toml"),
+        (cfg.get("metadata", {}).get("license"), "setup.cfg"),
+        (information.get("License-Expression"), "PKG-INFO"),
+    ):
+        if (said := _said(text)) and "\n" not in said.strip() and len(said) < 100:
+            return Licence(name=said.strip(), where=where)
+    files = [folder / str(table["file"])] if "file" in table else []
+    for path in (*files, *_licence_files(folder)):
+        if name := _recognised(_text(path)):
+            return Licence(name=name, where=path.name)
+    listed = project.get("classifiers")
+    classifiers = [str(each) for each in listed] if isinstance(listed, list) else []
+    classifiers += (cfg.get("metadata", {}).get("classifiers") or "").split("\n")
+    for each in classifiers:
+        if each.strip().startswith("License ::"):
+            return Licence(name=each.rpartition("::")[2].strip(), where="its classifiers")
+    if (said := _said(information.get("License"))) and "\n" not in said and len(said) < 100:
+        return Licence(name=said, where="PKG-INFO")
+    return next((Licence(name=path.name, where=path.name) for path in _licence_files(folder)), None)
+
+
+def _licence_files(folder: Path) -> list[Path]:
+    names = sorted(path for path in folder.iterdir() if path.is_file())
+    return [
+        path for path in names if any(fnmatch.fnmatch(path.name.lower(), each) for each in _LICENCE_FILES)
+    ]
+
+
+def _recognised(text: str) -> str | None:
+    """The licence that a text is, as SPDX names it."""
+    plain = " ".join(text.lower().split())
+    return next((name for name, parts in _TEXTS if all(part in plain for part in parts)), None)
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_TEXT_CHARS)
+    except OSError:
+        return ""

@@ -1,0 +1,343 @@
+"""`deskcheck bench`: a small real project, from its folder to a benchmark with its page."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskcheck.ask.benchmark import missing_of
+from deskcheck.ask.questions.lines import lines_of, sample_in
+from deskcheck.files import FolderLock
+from deskcheck.recording.reader import Recordings
+from tests.command import PROCESS, deskcheck
+from tests.conftest import unmeasured
+
+LICENCE = """Copyright (c) 2026 Somebody
+
+Redistribution and use in source and binary forms, with or without modification, are permitted provided that the
+following conditions are met:
+
+Neither the name of the copyright holder nor the names of its contributors may be used to
+endorse or promote products derived from this software.
+"""
+CODE = """
+def price(count, each=3):
+    total = 0
+    for _ in range(count):
+        total += each
+    return total
+
+
+def grade(points):
+    if points > 89:
+        return "a"
+    if points > 49:
+        return "b"
+    return "c"
+
+
+def words(text):
+    found = []
+    for word in text.split():
+        if word not in found:
+            found.append(word)
+    return found
+
+
+def nobody_calls_this(x):
+    return x
+
+
+def each(n):
+    while n:
+        yield n
+        n -= 1
+
+
+def _own(x):
+    y = x + 1
+    return y
+
+
+class Basket:
+    def __init__(self):
+        self.items = []
+
+    def add(self, name, count=1):
+        for _ in range(count):
+            self.items.append(name)
+        return len(self.items)
+"""
+TESTS = """
+import pytest
+
+from shop.tools import Basket, _own, each, grade, price, words
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_price(count):
+    assert price(count) == 3 * count
+
+
+@pytest.mark.parametrize("points", [95, 60, 10])
+def test_grade(points):
+    assert grade(points) in "abc"
+
+
+def test_words():
+    assert words("to be or not to be") == ["to", "be", "or", "not"]
+
+
+def test_each():
+    assert list(each(2)) == [2, 1]
+
+
+def test_own():
+    assert _own(2) == 3
+
+
+def test_basket():
+    basket = Basket()
+    assert basket.add("pear", 2) == 2
+    assert basket.add("plum") == 3
+"""
+LACKING = """
+import socket
+
+
+def test_speed(benchmark):
+    assert benchmark(int)
+
+
+def test_other():
+    import there_is_no_such_module
+
+
+def test_far():
+    socket.create_connection(("no.such.host.invalid", 80), timeout=5)
+
+
+def test_wrong():
+    assert "<b>one</b>" == "two"
+"""
+
+
+def project(folder: Path, **tests: str) -> Path:
+    """A package in ``src``, with tests and a licence."""
+    package = folder / "src" / "shop"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "tools.py").write_text(CODE)
+    (folder / "tests").mkdir()
+    for name, text in (tests or {"test_tools": TESTS}).items():
+        (folder / "tests" / f"{name}.py").write_text(textwrap.dedent(text))
+    (folder / "LICENSE").write_text(LICENCE)
+    (folder / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1.2"\n')
+    return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nobody_is_watching() -> Iterator[None]:
+    """Tests that ask whether they are traced would find what measures us."""
+    with unmeasured():
+        yield
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of a benchmark, and what the command printed."""
+    folder = tmp_path_factory.mktemp("bench")
+    project(folder / "shop", test_tools=TESTS, test_lacking=LACKING)
+    ran = bench(folder)
+    assert ran.returncode == 0, ran.stderr
+    return folder / "bench-shop", ran.stdout
+
+
+def bench(folder: Path, *more: str, name: str = "shop") -> subprocess.CompletedProcess[str]:
+    return deskcheck("bench", name, "--python", sys.executable, "--workers", "1", *more, cwd=folder)
+
+
+def test_the_functions_are_asked_about_and_never_the_tests(made: tuple[Path, str]) -> None:
+    """Each public function that a test calls has questions; a generator, and what nobody calls, are named."""
+    place, printed = made
+    facts = json.loads((place / "bench.json").read_text())
+    asked = {each["name"]: sum(each["samples"].values()) for each in facts["functions"] if each["samples"]}
+    assert asked.keys() >= {"price", "grade", "words", "Basket.add", "_own"}
+    assert {each["module"] for each in facts["functions"]} == {"shop.tools"}
+    why_not = {each["name"]: each["why_not"] for each in facts["functions"] if each["why_not"]}
+    assert why_not == {"nobody_calls_this": "no test calls it", "each": "a generator or coroutine"}
+    assert facts["public_functions"] == {"asked_about": 4, "all": 6}
+    assert facts["clusters"] == len(asked)
+    assert "public functions asked about: 4 of 6 (67 %)" in printed
+
+
+def test_the_file_of_questions_is_the_benchmark(made: tuple[Path, str]) -> None:
+    """As many of each kind as the facts say, of these functions, and each with its licence in the recordings."""
+    place, _ = made
+    facts = json.loads((place / "bench.json").read_text())
+    samples = [sample_in(line.raw) for line in lines_of(place / "questions.jsonl")]
+    assert len(samples) == facts["samples"] > 20
+    for kind in facts["kinds"]:
+        of_kind = [sample for sample in samples if sample.question == kind["name"]]
+        assert len(of_kind) == kind["samples"]
+        assert len({sample.cluster for sample in of_kind}) == kind["functions"]
+        assert not of_kind or kind["scores"]["oracle"]["value"] == 1
+        assert not of_kind or kind["scores"]["guess"]["value"] < 1
+    recordings = Recordings(place / "recordings")
+    assert {recording.program.licence for recording in recordings} == {"BSD-3-Clause"}
+    assert not any("test_" in recording.program.entry for recording in recordings if recording.program.entry)
+    assert facts["licence"] == {"name": "BSD-3-Clause", "where": "LICENSE"}
+
+
+def test_what_tests_lack_is_named(made: tuple[Path, str]) -> None:
+    """A fixture with its package, a module, the network; a failing test with its reason."""
+    _, printed = made
+    assert (
+        "missing: fixture benchmark, for 1 test: add it by --replace --with-package pytest-benchmark"
+        in printed
+    )
+    assert "missing: module there_is_no_such_module, for 1 test" in printed
+    assert "not passed for want of a network: 1 test" in printed
+    assert "tests/test_lacking.py::test_wrong: AssertionError: assert '<b>one</b>' == 'two'" in printed
+
+
+def test_the_page_says_all_of_it(made: tuple[Path, str]) -> None:
+    """Figures, functions, reasons, licence; hostile text stays text, and nothing is loaded."""
+    place, _ = made
+    page = (place / "index.html").read_text()
+    facts = json.loads((place / "bench.json").read_text())
+    text = unescape(re.sub(r"<[^>]+>", " ", page))
+    for said in ("A benchmark of shop 1.2", f"{facts['samples']:,}", "BSD-3-Clause", "4 of 6", "Basket.add"):
+        assert said in text
+    for said in ("no test calls it", "a generator or coroutine", "pytest-benchmark", "1.000"):
+        assert said in text
+    assert "<b>one</b>" not in page
+    assert "&lt;b&gt;one&lt;/b&gt;" in page
+    assert "<script" not in page
+    assert not re.findall(r"(?:src|href)=", page)
+
+
+def test_the_same_command_again_records_nothing(made: tuple[Path, str]) -> None:
+    """It reads what is there; of a project that has changed it refuses, and --replace makes anew."""
+    place, printed = made
+    before = (place / "recorded.json").stat().st_mtime_ns
+    again = bench(place.parent)
+    assert (again.returncode, again.stdout) == (0, printed)
+    assert (place / "recorded.json").stat().st_mtime_ns == before
+    lock = FolderLock(place)
+    try:
+        assert "one writer at a time may" in bench(place.parent).stderr
+    finally:
+        lock.release()
+    tools = place.parent / "shop" / "src" / "shop" / "tools.py"
+    text = tools.read_text()
+    try:
+        tools.write_text(text + "\n\ndef more(x):\n    return x\n")
+        refused = bench(place.parent)
+        assert refused.returncode == 2
+        others = bench(place.parent, "--with-package", "six")
+        assert "was made before, with other options, or of another project" in others.stderr
+        assert "the project has changed since. Make it anew with --replace" in refused.stderr
+    finally:
+        tools.write_text(text)
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "no folder": (lambda at: None, "there is no such folder"),
+    "a file": (lambda at: at.write_text("x"), "is a file: name the folder that it lies in"),
+    "no project": (lambda at: at.mkdir(), "is no Python project: no Python file lies in it"),
+    "no tests": (
+        lambda at: (at.mkdir(), (at / "a.py").write_text("x = 1\n")),
+        "has no tests: no file in it is named",
+    ),
+    "unparsable settings": (
+        lambda at: (project(at), (at / "pyproject.toml").write_text("[project\n")),
+        "pyproject.toml: cannot be read:",
+    ),
+    "nothing runs": (
+        lambda at: project(at, test_x="import there_is_no_such_module\n"),
+        "no test ran to its end",
+    ),
+    "no call": (lambda at: project(at, test_x="def test_x():\n    pass\n"), "no call of a function in"),
+}
+
+
+@pytest.mark.parametrize(
+    "what",
+    [pytest.param(what, marks=[pytest.mark.slow] * (what in ("nothing runs", "no call"))) for what in BAD],
+)
+def test_what_cannot_be_used_is_refused_in_a_sentence(what: str, tmp_path: Path) -> None:
+    """With exit status 2, and no traceback."""
+    make, said = BAD[what]
+    make(tmp_path / "shop")
+    ran = bench(tmp_path)
+    assert ran.returncode == 2, ran.stdout
+    assert said in ran.stderr
+    assert (
+        "Traceback (most recent call last)" not in ran.stderr.replace("\n", " ").partition("pytest failed")[0]
+    )
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    project(tmp_path / "shop")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").write_text("mine")
+    ran = bench(tmp_path, "--out", "other", "--replace")
+    assert ran.returncode == 2
+    assert "holds something else than a benchmark" in ran.stderr
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["mine.txt"]
+    (tmp_path / "file").write_text("")
+    ran = bench(tmp_path, "--out", "file")
+    assert ran.returncode == 2
+    assert "file: cannot be made" in ran.stderr
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+    """The command says so, with status 130; the same command goes on and ends."""
+    slow = TESTS + "\n\ndef test_slow():\n    import time\n    time.sleep(4)\n"
+    project(tmp_path / "shop", test_tools=slow)
+    command = [*PROCESS, "bench", "shop", "--python", sys.executable]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    kept = tmp_path / "bench-shop" / "recordings" / ".suite"
+    end = time.monotonic() + 120
+    while not [*kept.rglob("unwatched")] and time.monotonic() < end:
+        time.sleep(0.05)
+    time.sleep(1.5)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "interrupted: what was finished is in bench-shop; the same command goes on from there" in said
+    again = bench(tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "public functions asked about: 4 of 6" in again.stdout
+
+
+def test_what_is_missing_is_read_from_reasons() -> None:
+    """Counted by what is missing, the most first."""
+    found = missing_of(
+        {
+            "a": "fixture 'mocker' not found\n available fixtures: x",
+            "b": "fixture 'mocker' not found",
+            "c": "ModuleNotFoundError: No module named 'freezegun'",
+            "d": "assert 1 == 2",
+            "e": "async def functions are not natively supported.",
+        }
+    )
+    assert [(each.what, each.package, each.tests) for each in found] == [
+        ("fixture mocker", "pytest-mock", 2),
+        ("module freezegun", None, 1),
+        ("a plugin that runs coroutines, or its mark", "pytest-asyncio", 1),
+    ]

@@ -1,0 +1,93 @@
+"""What a package index and an installation show of us; what `make wheels` makes is tried by `tools/wheels` itself."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from tests.command import PROCESS
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def test_links_on_the_page_of_an_index_are_whole() -> None:
+    """No link or picture of the long description leads to a file beside it; there are as many as in the README."""
+    text = metadata.metadata("deskcheck").json["description"]
+    assert isinstance(text, str)
+    links = re.compile(r"\]\(([^)\s]+)\)")
+    found = links.findall(text)
+    assert [link for link in found if not re.match(r"https?://|#", link)] == []
+    assert len(found) >= 10
+    source = PROJECT["urls"]["Source"]
+    for link in links.findall((ROOT / "README.md").read_text("utf-8")):
+        if not re.match(r"[a-z]+:|#", link):
+            path = link.partition("#")[0]
+            assert (ROOT / path).exists(), link
+    assert f"{source}/blob/main/" in text
+
+
+def test_addresses_are_there_and_licences_are_shipped() -> None:
+    about = metadata.metadata("deskcheck")
+    urls = dict(each.split(", ", 1) for each in about.get_all("Project-URL") or [])
+    assert urls == PROJECT["urls"]
+    assert about["License-Expression"] == "Apache-2.0"
+
+
+def test_the_source_distribution_has_what_its_tests_read() -> None:
+    """Every folder that is tracked is named in MANIFEST.in, or is packed by setuptools itself."""
+    named = set(
+        re.findall(r"^(?:graft|recursive-include) (\S+)", (ROOT / "MANIFEST.in").read_text(), re.MULTILINE)
+    )
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.rglob("*.py"))}
+    ours = {"tests", "docs", "examples", "benchmarks", "tools", "src"}
+    assert ours <= named
+    assert {name for name in folders if not re.match(r"\.|build|dist|runs|__pycache__", name)} - named <= {
+        "jupyter-config"
+    }
+
+
+@pytest.fixture(scope="module")
+def without_c(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package as it is where nothing could be compiled."""
+    folder = tmp_path_factory.mktemp("without_c")
+    left_out = shutil.ignore_patterns("*.so", "__pycache__", "nano")
+    shutil.copytree(ROOT / "src" / "deskcheck", folder / "deskcheck", ignore=left_out)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "--no-open", "a.py"],
+        pytest.param(["record", "a.py", "--sandbox", "trusted", "--out", "runs"], marks=pytest.mark.slow),
+        pytest.param(["record", "pytest:.", "--out", "runs"], marks=pytest.mark.slow),
+        pytest.param(["bench", ".", "--python", sys.executable, "--out", "bench"], marks=pytest.mark.slow),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_without_the_c_core_a_command_says_so_once(
+    command: list[str], without_c: Path, tmp_path: Path
+) -> None:
+    """And why, and what to do; it does its work all the same."""
+    (tmp_path / "a.py").write_text("def add(a, b):\n    c = a + b\n    return c\n")
+    (tmp_path / "test_a.py").write_text("from a import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    ran = subprocess.run(
+        [*PROCESS, *command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(without_c)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    said = " ".join(ran.stderr.split())
+    assert said.count("the tracer's C core is not built for this Python") == 1
+    assert "With a C compiler, installing deskcheck again builds it" in said

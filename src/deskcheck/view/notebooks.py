@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookReport, Report
+from deskcheck.notebook.kernel.refusals import RULES
 
 STYLES = {
     "same": "green",
@@ -15,6 +16,7 @@ STYLES = {
     "no_stored_output": "dim",
     "different": "yellow",
     "not_repeatable": "magenta",
+    "confined": "cyan",
     "failed": "red",
     "timed_out": "red",
     "not_run": "dim",
@@ -98,13 +100,20 @@ def reason(cell: CellReport) -> str:
     """Why a cell has its status, in a line."""
     if cell.status is CellStatus.NORMALISED:
         return ", ".join(cell.normalisers)
+    if cell.limit is not None:
+        follows = f" in cell {cell.follows}, which it needs" if cell.follows else ""
+        return f"{cell.limit}{follows}: {RULES[cell.limit]} ({cell.message})"
     if cell.category is not None:
         follows = f" (cell {cell.follows} defines it, and did not come to its end)" if cell.follows else ""
-        unstable = f" (two fresh runs differ: {cell.unstable})" if cell.unstable else ""
+        unstable = f" ({_unstable(cell.unstable)})" if cell.unstable else ""
         return f"{cell.category}: {cell.message}{follows}{unstable}"
     if cell.status is CellStatus.NOT_REPEATABLE:
-        return f"two fresh runs: {cell.unstable}"
+        return _unstable(cell.unstable or "")
     return cell.message or cell.difference or ""
+
+
+def _unstable(told: str) -> str:
+    return told if told.startswith("drew from") else f"two fresh runs: {told}"
 
 
 def _why(report: Report) -> Iterator[Text]:

@@ -15,8 +15,11 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from deskcheck.notebook.kernel.draws import Draws
 from deskcheck.notebook.kernel.late import Children
+from deskcheck.notebook.kernel.refusals import Refusals
 from deskcheck.sandbox.inside import server
+from deskcheck.sandbox.linux import root
 
 SOCKETS = ".kernel"
 """Folder of the sockets, in the program's folder."""
@@ -30,6 +33,7 @@ def main(settings: dict[str, Any]) -> None:
     from zmq.utils.garbage import gc as _garbage
 
     os.makedirs(SOCKETS, exist_ok=True)
+    os.makedirs(root.SHARED_MEMORY, exist_ok=True)
     # IPython would copy this file with its mode, which is denied where programs run as the user.
     readme = Path(".ipython", "profile_default", "startup", "README")
     readme.parent.mkdir(parents=True)
@@ -191,6 +195,8 @@ class _Door:
         self.pid = os.getpid()
         self.open = True
         self.children = Children()
+        self.refusals = Refusals(os.path.join(os.getcwd(), HOME), confined=self.confined)
+        self.draws = Draws()
         self.capture: Any = None
         if settings["state"] is not None:
             from deskcheck.notebook.state.capture import Capture, StateLimits
@@ -205,6 +211,8 @@ class _Door:
                 server.stop_listening()
             os.makedirs(self.folder, exist_ok=True)
             os.chdir(self.folder)
+        self.refusals.begin()
+        self.draws.begin(self.shell.user_ns)
         wall, cpu = time.perf_counter(), time.process_time()
         reply: dict[str, Any] = await self.run(code, silent, *args, **named)
         # An interrupt that comes when the cell has ended is late: here it would end the kernel. ipykernel
@@ -219,7 +227,23 @@ class _Door:
             "wall_s": time.perf_counter() - wall,
             "cpu_s": time.process_time() - cpu,
         }
+        facts |= self.refusals.of(self._error())
+        drew = self.draws.end(self.shell.user_ns, code)
+        if drew and not self._shows_an_estimator():
+            facts["drew"] = ", ".join(drew)
         self.children.wait()
         if self.capture is not None and not silent:
             facts["state"] = self.capture.after_cell(self.shell.user_ns, self.shell.user_ns_hidden, code)
         return {**reply, "deskcheck": facts}
+
+    def _error(self) -> BaseException | None:
+        """The exception that left the cell."""
+        result = getattr(self.shell, "last_execution_result", None)
+        error = getattr(result, "error_in_exec", None) or getattr(result, "error_before_exec", None)
+        return error if isinstance(error, BaseException) else None
+
+    def _shows_an_estimator(self) -> bool:
+        """Whether the cell's value is one of scikit-learn's estimators: whatever was drawn to fit it, it is
+        shown by its parameters."""
+        kind = type(getattr(getattr(self.shell, "last_execution_result", None), "result", None))
+        return all(callable(getattr(kind, name, None)) for name in ("fit", "get_params", "set_params"))

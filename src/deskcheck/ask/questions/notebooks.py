@@ -23,6 +23,7 @@ from typing import Any
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.questions.prompts import notebook_parts
 from deskcheck.ask.questions.sample import Sample
+from deskcheck.errors import DamagedRows
 from deskcheck.notebook.state.dependencies import names_bound, parse
 from deskcheck.notebook.state.state import State, states
 from deskcheck.notebook.state.views import VIEWS, estimate_tokens, used_names, view
@@ -141,7 +142,13 @@ def notebook_samples(
         for moment in _moments(trajectory, with_state=set(options.state) != {"none"}):
             for question in questions:
                 if moment.number in chosen[question]:
-                    for state, sample in _samples(question, moment, options, path, trajectory):
+                    try:
+                        made = list(_samples(question, moment, options, path, trajectory))
+                    except (DamagedRows, ValueError):
+                        for state in options.state:
+                            asked[question, state][1]["the state before it cannot be read"] += 1
+                        continue
+                    for state, sample in made:
                         if sample is None:
                             asked[question, state][1]["the state before it was not recorded"] += 1
                         else:

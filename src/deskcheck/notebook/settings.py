@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 from deskcheck.sandbox.confinement import Confinement
@@ -65,7 +66,9 @@ class ReplayLimits:
 class NotebookSettings:
     """What decides the recording of a notebook.
 
-    runs: in how many fresh kernels it runs, if `repeat` says so; the runs are compared. Else it is one.
+    root: what notebooks can read beside their folder is what lies below it; None: the top of the git
+    repository that the folder lies in, or the folder alone. runs: in how many fresh kernels it runs, if
+    `repeat` says so; the runs are compared. Else it is one.
 
     Raises ValueError where `runs` is less than two.
     """
@@ -75,6 +78,14 @@ class NotebookSettings:
     sandbox: Annotated[
         Confinement, Setting("How closely kernels are confined. 'trusted': not at all, for your own code.")
     ] = Confinement.STRICT
+    root: Annotated[
+        Path | None,
+        Setting(
+            "Folder around the notebooks that they can read. Default: the top of their git repository.",
+            metavar="FOLDER",
+            parse=Path,
+        ),
+    ] = None
     repeat: Annotated[bool, Setting("Run each in another kernel, too. Say where the runs differ.")] = True
     runs: Annotated[int, Setting("Runs of each that are compared.", min=2)] = 2
 
@@ -89,8 +100,8 @@ class NotebookSettings:
 class CheckSettings:
     """How a notebook is checked. One whose cells give something else than is stored is run up to `runs` times
     in all: a second time, and where something in it is random and two runs may agree by chance, a third.
-    normalisers: rules that forgive differences (`deskcheck.notebook.check.normalise`); None: all that there
-    are.
+    root: as of `NotebookSettings`. normalisers: rules that forgive differences
+    (`deskcheck.notebook.check.normalise`); None: all that there are.
 
     Raises ValueError for less than one run.
     """
@@ -104,6 +115,14 @@ class CheckSettings:
         int,
         Setting("Fresh runs, at most, of a notebook that gives something else than is stored.", min=1),
     ] = 3
+    root: Annotated[
+        Path | None,
+        Setting(
+            "Folder around the notebooks that they can read. Default: the top of their git repository.",
+            metavar="FOLDER",
+            parse=Path,
+        ),
+    ] = None
     normalisers: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:

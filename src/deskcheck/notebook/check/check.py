@@ -25,6 +25,7 @@ from deskcheck.errors import InputError, RecordingError
 from deskcheck.notebook.check.diff import DiffRow, diff
 from deskcheck.notebook.check.names import bound, loaded
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
+from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.record import notebook_files
 from deskcheck.notebook.kernel.repeats import Text, drawn, marked, shows, text_difference
 from deskcheck.notebook.kernel.replayer import replay
@@ -330,13 +331,15 @@ def check_one(
     except InputError as error:
         unreadable = NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
         return unreadable, None
-    compare = _Comparison(stored, normalisers_of(settings))
+    root = root_of(folder, settings.root)
+    compare = _Comparison(stored, normalisers_of(settings), root if root != folder.resolve() else None)
     fresh = replay(
         stored,
         kept / (_name(path) + SUFFIX),
         limits=settings.limits,
         confinement=settings.sandbox,
         folder=folder,
+        root=root,
         runs=settings.runs,
         again=compare.wants_another,
         forgives=compare.forgives,
@@ -394,8 +397,11 @@ _NAME = re.compile(r"name '([^']+)' is not defined")
 class _Comparison:
     """One notebook with its stored outputs, against fresh runs of it."""
 
-    def __init__(self, stored: Trajectory, normalisers: Sequence[Normaliser]) -> None:
+    def __init__(
+        self, stored: Trajectory, normalisers: Sequence[Normaliser], root: Path | None = None
+    ) -> None:
         self.stored = stored
+        self.root = root
         self.normalisers = normalisers
         self.executions = {step.cell: step for step in stored.executions}
         self.any_output = any(step.outputs for step in stored.executions)
@@ -432,7 +438,7 @@ class _Comparison:
             status=_status(fresh.ended, {cell.status for cell in cells}),
             detail=fresh.detail,
             cells=cells,
-            notes=self.stored.notes,
+            notes=self.stored.notes + (() if self.root is None else (f"could read what is in {self.root}",)),
             runs=fresh.limits.get("runs", 1),
             seconds=sum(step.wall_s or 0.0 for step in fresh.executions),
         )

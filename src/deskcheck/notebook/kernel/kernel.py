@@ -81,7 +81,8 @@ class Kernel:
     """A kernel's process and the connection to it. Use it as a context manager; `run` is for one thread.
 
     folder: what the cells find around them, copied (up to `copy_bytes`; larger files are linked to and can
-    only be read). disk_bytes: what they may write beside that, at `strict`. inside: path below the folder
+    only be read). disk_bytes: what they may write beside that, at `strict`. root: a folder above
+    it, of which they can read the rest, at the same paths. inside: path below the folder
     that is the current one. state: what is recorded of variables; None: nothing. A kernel that has died is
     replaced by `restart`.
 
@@ -96,6 +97,7 @@ class Kernel:
         confinement: Confinement = Confinement.STRICT,
         limits: Limits,
         folder: Path | None = None,
+        root: Path | None = None,
         inside: str = ".",
         copy_bytes: int = 64 << 20,
         disk_bytes: int = 256 << 20,
@@ -109,9 +111,13 @@ class Kernel:
             raise MissingExtra(name, "notebook", "running notebooks") from error
         self.confinement = confinement
         self.limits = limits
+        below = "." if folder is None or root is None else str(folder.resolve().relative_to(root.resolve()))
+        inside_root = os.path.normpath(os.path.join(below, inside))
+        readable = [] if folder is None else [str(folder.resolve()), str((root or folder).resolve())]
         self.settings = {
             "folder": None if folder is None else str(folder.resolve()),
-            "inside": inside,
+            "root": None if folder is None else str((root or folder).resolve()),
+            "inside": inside_root,
             "copy_bytes": copy_bytes,
             "confined": confinement is not Confinement.TRUSTED,
             "state": None if state is None else asdict(state),
@@ -120,7 +126,7 @@ class Kernel:
             level=confinement,
             hash_seed=hash_seed,
             readable=_READABLE,
-            folders=() if folder is None else (str(folder.resolve()),),
+            folders=tuple(dict.fromkeys(readable)),
             listening=True,
             scratch_bytes=disk_bytes + (0 if folder is None else copy_bytes),
         )
@@ -379,8 +385,8 @@ class Kernel:
         """Whether a file that a cell did not find is there, beside what the cells have a copy of."""
         if os.path.isabs(path):
             return self.confinement is not Confinement.TRUSTED and os.path.exists(path)
-        folder = self.settings["folder"]
-        return isinstance(folder, str) and os.path.exists(os.path.join(folder, path))
+        root = self.settings["root"]
+        return isinstance(root, str) and os.path.exists(os.path.join(root, path))
 
     def _wait(self, seconds: float) -> None:
         """Until a message of the kernel is there, at most so long."""

@@ -7,7 +7,6 @@ with the reply."""
 
 import json
 import os
-import shutil
 import signal
 import sys
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.notebook.kernel.draws import Draws
+from deskcheck.notebook.kernel.folders import copy_below_root, copy_folder
 from deskcheck.notebook.kernel.late import Children
 from deskcheck.notebook.kernel.refusals import Refusals
 from deskcheck.sandbox.inside import server
@@ -39,7 +39,11 @@ def main(settings: dict[str, Any]) -> None:
     readme.parent.mkdir(parents=True)
     readme.touch()
     here = os.getcwd()
-    copied = copy_folder(settings["folder"], HOME, settings["copy_bytes"])
+    folder, around = settings["folder"], settings["root"]
+    if folder is None or around == folder:
+        copy_folder(folder, HOME, settings["copy_bytes"])
+    else:
+        copy_below_root(folder, around, HOME, settings["copy_bytes"], linked=settings["confined"])
     connection = f"{here}/{SOCKETS}/connection.json"
     facts = {
         "transport": "ipc",
@@ -64,7 +68,7 @@ def main(settings: dict[str, Any]) -> None:
     _garbage.start()  # a thread of ZeroMQ that the first large message would start, when no more may be
     if settings["confined"]:
         app.shell.system = app.shell.system_raw  # the other way takes a terminal, and there is none
-    door = _Door(app, os.path.join(here, HOME, settings["inside"]), settings, copied)
+    door = _Door(app, os.path.join(here, HOME, settings["inside"]), settings)
     app.kernel.do_execute = door.do_execute
     os.register_at_fork(after_in_child=_forked)
     Path(SOCKETS, "ready").touch()
@@ -154,44 +158,14 @@ def _pieces(kind: str, content: Any) -> list[Any]:
     return [content]
 
 
-def copy_folder(folder: str | None, to: str, most_bytes: int) -> list[str]:
-    """Copy what lies in a folder, as far as it is small; the rest is linked to. Returns what is linked."""
-    os.makedirs(to, exist_ok=True)
-    if folder is None:
-        return []
-    linked: list[str] = []
-    left = most_bytes
-    for at, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _NOT_COPIED)
-        place = os.path.join(to, os.path.relpath(at, folder))
-        os.makedirs(place, exist_ok=True)
-        for name in sorted(files):
-            path = os.path.join(at, name)
-            try:
-                size = os.stat(path).st_size
-                if size <= left and os.path.isfile(path):
-                    shutil.copyfile(path, os.path.join(place, name))
-                    left -= size
-                    continue
-                os.symlink(path, os.path.join(place, name))
-            except OSError:  # not to be read from here: not to be read by a cell either
-                continue
-            linked.append(os.path.relpath(path, folder))
-    return linked
-
-
-_NOT_COPIED = {".git", "__pycache__", ".ipynb_checkpoints", ".venv", "node_modules"}
-
-
 class _Door:
     """Stands before ipykernel's `do_execute`."""
 
-    def __init__(self, app: Any, folder: str, settings: dict[str, Any], linked: list[str]) -> None:
+    def __init__(self, app: Any, folder: str, settings: dict[str, Any]) -> None:
         self.run = app.kernel.do_execute
         self.shell = app.shell
         self.folder = folder
         self.confined: bool = settings["confined"]
-        self.linked = linked
         self.pid = os.getpid()
         self.open = True
         self.children = Children()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError
+from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.replayer import replay
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.notebook.state.capture import StateLimits
@@ -78,6 +79,7 @@ def record_notebooks(
             confinement=settings.sandbox,
             state=state or StateLimits(),
             folder=job.folder,
+            root=None if job.folder is None else root_of(job.folder, settings.root),
             runs=settings.runs if settings.repeat else 1,
             interrupted=stopping.is_set,
         )

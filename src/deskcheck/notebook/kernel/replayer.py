@@ -35,6 +35,7 @@ def replay(
     confinement: Confinement = Confinement.STRICT,
     state: StateLimits | None = None,
     folder: str | os.PathLike[str] | None = None,
+    root: str | os.PathLike[str] | None = None,
     hash_seed: int = 0,
     runs: int = 1,
     again: Callable[[Sequence[Trajectory]], bool] = lambda made: True,
@@ -44,7 +45,8 @@ def replay(
     """Run every execution of a trajectory again and record it, with all other steps, in the file `path`.
 
     folder: what the notebook finds around it, of which it gets a copy to work in; where the notebook lies
-    below it, it runs in its own place there. state: None records no variables. runs: in fresh kernels, each
+    below it, it runs in its own place there. root: a folder above it, of which the rest can be read.
+    state: None records no variables. runs: in fresh kernels, each
     under the next hash seed and under all limits; the first is recorded, and with two or more each of its
     executions says whether it repeats (`repeats`). again: asked after each run, with all so far, whether
     another is to be made. forgives: as of `repeats.marked`. interrupted: asked while cells run; once it says
@@ -66,6 +68,7 @@ def replay(
             limits=limits or ReplayLimits(),
             confinement=confinement,
             folder=folder,
+            root=root,
             interrupted=interrupted,
         )
         if runs == 1:
@@ -99,6 +102,7 @@ def _replay(
     confinement: Confinement,
     state: StateLimits | None,
     folder: str | os.PathLike[str] | None,
+    root: str | os.PathLike[str] | None,
     hash_seed: int,
     interrupted: Callable[[], bool],
 ) -> Trajectory:
@@ -122,6 +126,7 @@ def _replay(
             limits=kernel_limits(limits, confinement),
             disk_bytes=disk_bytes(limits),
             folder=None if folder is None else Path(folder),
+            root=None if folder is None or root is None else Path(root),
             inside=inside_of(trajectory, folder),
             state=state,
             hash_seed=hash_seed,

@@ -32,6 +32,7 @@ from deskcheck.notebook.kernel.replayer import replay
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.file import SUFFIX, storable
 from deskcheck.notebook.trajectory.ipynb import read_notebook
+from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.trajectory import Cell, Ended, Execution, Output, Status, Trajectory
 from deskcheck.recording.program import Environment
 
@@ -448,6 +449,7 @@ class _Comparison:
             return
         again = {step.cell: step for step in fresh.executions}
         before = _Before()
+        ended: int | None = None
         for number, cell in enumerate(self.stored.cells, start=1):
             if cell.type != "code" or not cell.source.strip():
                 continue
@@ -457,8 +459,17 @@ class _Comparison:
                     f"{self.stored.path}: was run before with another source of cell {number}. "
                     "Delete that run, or choose another folder with --out."
                 )
-            found = self._cell(cell, number, self.executions.get(cell.id), ran, before)
+            stored = self.executions.get(cell.id)
+            if ended is not None and (stored is None or stored.count is None):
+                why = f"cell {ended} ended the notebook"
+                yield CellReport(
+                    id=cell.id, number=number, source=cell.source, status=CellStatus.NOT_RUN, message=why
+                )
+                continue
+            found = self._cell(cell, number, stored, ran, before)
             before.add(found)
+            if ended is None and ran is not None and _exits(Text.of(ran.shown())):
+                ended = number
             yield found
 
     def _cell(
@@ -485,8 +496,11 @@ class _Comparison:
             return _confined(died, ran.confined, None)
         seen, now = stored.shown(), ran.shown()
         one, other = Text.of(seen), Text.of(now)
+        marks = markers_of(cell)
         raised = other.error is not None and (one.error is None or one.error[0] != other.error[0])
-        if ran.status is not Status.OK and other.error is None:
+        if raised and (Marker.RAISES in marks or _exits(other)):
+            raised, one, other = False, one.without_error(), other.without_error()
+        elif ran.status is not Status.OK and other.error is None and Marker.RAISES not in marks:
             # A magic that does not exist: the kernel replies with an error and shows none.
             raised, other = True, Text(other.stdout, other.plain, ("UsageError", "the kernel tells no more"))
         if raised:
@@ -494,6 +508,8 @@ class _Comparison:
             failed = CellReport(status=CellStatus.FAILED, **facts, **_failure(other.error, before.unbound))
             limit = ran.confined if ran.confined != "output" else None  # of which no exception comes
             return _confined(failed, limit, before.confining(failed))
+        if Marker.IGNORE in marks:
+            return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
         if not seen and (one == other or stored.count is None or not self.any_output):
             return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
         images = _images(seen), _images(now)
@@ -509,6 +525,11 @@ class _Comparison:
             return CellReport(status=CellStatus.NORMALISED, normalisers=names, **facts)
         different = CellReport(status=CellStatus.DIFFERENT, **facts)
         return _confined(different, ran.confined, before.confining(different))
+
+
+def _exits(text: Text) -> bool:
+    """Whether a cell ended its notebook on purpose, as a program that ends well."""
+    return text.error is not None and text.error[0] == "SystemExit" and text.error[1] in ("", "0", "None")
 
 
 def _confined(found: CellReport, limit: str | None, follows: tuple[int, str] | None) -> CellReport:

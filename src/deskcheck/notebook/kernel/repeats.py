@@ -36,6 +36,10 @@ class Text:
             None if error is None else (error.name or "", error.value or ""),
         )
 
+    def without_error(self) -> "Text":
+        """The same without the exception."""
+        return replace(self, error=None)
+
 
 def difference(one: Execution, other: Execution) -> str | None:
     """Where two executions of a cell first differ, in words; None if they are the same."""

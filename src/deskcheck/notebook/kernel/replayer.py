@@ -19,6 +19,7 @@ from deskcheck.notebook.kernel.repeats import marked
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.file import Writer, read_trajectory
+from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Step, Trajectory
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
@@ -167,7 +168,8 @@ class _Replay:
         self.writer = writer
         self.kernel = kernel
         self.limits = limits
-        self.cell_limits = CellLimits(cell_s=limits.cell_s, output_chars=limits.output_chars)
+        wanted = trajectory.limits.get("cell_s", 0) if trajectory.source == "ipynb" else 0
+        self.cell_limits = CellLimits(cell_s=max(limits.cell_s, wanted), output_chars=limits.output_chars)
         self.asked = interrupted
         self.stopped = False
         self.until = time.monotonic() + limits.notebook_s
@@ -180,7 +182,7 @@ class _Replay:
     def run(self, hash_seed: int) -> Trajectory:
         environment = Environment.here(tracer="none", hash_seed=hash_seed, packages=packages())
         order = tuple(cell.id for cell in self.trajectory.cells)
-        skipped = {cell.id for cell in self.trajectory.cells if "skip-execution" in cell.tags}
+        skipped = {cell.id for cell in self.trajectory.cells if Marker.SKIP in markers_of(cell)}
         done = self._resume(order) if self.writer.resumed else 0
         for step in self.trajectory.steps:
             order = step.order

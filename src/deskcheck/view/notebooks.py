@@ -7,7 +7,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookReport, Report
+from deskcheck.notebook.check.check import (
+    REPRODUCES,
+    CellReport,
+    CellStatus,
+    NotebookReport,
+    NotebookStatus,
+    Report,
+)
 from deskcheck.notebook.kernel.refusals import RULES
 
 STYLES = {
@@ -129,4 +136,13 @@ def _why(report: Report) -> Iterator[Text]:
         for name, count in report.fired.most_common():
             yield Text(f"{count:5d}  {name}")
     by_status = ", ".join(f"{count} {word(status)}" for status, count in report.by_status.most_common())
-    yield Text(f"\n{len(report.notebooks)} notebooks: {by_status}", style="bold")
+    stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
+    nothing = f"; {stored} had nothing to compare" if stored else ""
+    yield Text(f"\n{verdict(report)} notebooks reproduce{nothing} ({by_status})", style="bold")
+
+
+def verdict(report: Report) -> str:
+    """How many notebooks give what is stored, of those that have something stored."""
+    stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
+    well = sum(report.by_status[status] for status in REPRODUCES) - stored
+    return f"{well} of {len(report.notebooks) - stored}"

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 from deskcheck import __version__
 from deskcheck.notebook.check.check import (
-    REPRODUCES,
     CellReport,
     CellStatus,
     NotebookReport,
@@ -19,7 +18,7 @@ from deskcheck.notebook.check.check import (
     Report,
 )
 from deskcheck.notebook.check.diff import DiffRow
-from deskcheck.view.notebooks import below, common_folder, reason, word
+from deskcheck.view.notebooks import below, common_folder, reason, verdict, word
 from deskcheck.view.page import digest, visible
 
 _COLOURS = {
@@ -122,10 +121,9 @@ details > summary.soft { cursor: pointer; }
 
 def notebooks_page(report: Report) -> str:
     """The report as HTML. Sources and outputs are shown as text: nothing of a notebook runs or is loaded."""
-    total, well = len(report.notebooks), sum(report.by_status[status] for status in REPRODUCES)
+    said = f"{verdict(report)} notebooks reproduce"
     stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
-    said = f"{well} of {total} notebooks reproduce"
-    nothing = f"{stored} of them have nothing stored that they could be compared with · " if stored else ""
+    nothing = f"{stored} had nothing stored that they could be compared with · " if stored else ""
     python = report.environment.python if report.environment else platform.python_version()
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {__version__} · Python {python}"
     runs = "one fresh run" if report.runs == 1 else f"up to {report.runs} fresh runs"

@@ -266,6 +266,18 @@ def _plain(output: Output) -> str | None:
     return None if text is None else str(text)
 
 
+_OWN = ("%deskcheck", "%load_ext deskcheck", "import deskcheck", "deskcheck.context(")
+
+
+def _is_our_own(source: str) -> bool:
+    """Whether a cell records, or asks for the state, and does nothing else: no part of the work."""
+    if source.lstrip().startswith("%%deskcheck"):
+        return True
+    lines = [line.strip() for line in source.splitlines()]
+    code = [line for line in lines if line and not line.startswith("#")]
+    return bool(code) and all(line.startswith(_OWN) for line in code)
+
+
 def _target(question: str, moment: _Moment) -> str:
     return shown_text(moment.execution)[0] if question == "cell_output" else moment.execution.source.strip()
 
@@ -276,6 +288,8 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
         return f"fewer than {options.actions} actions before it"
     target = _target(question, moment)
     execution = moment.execution
+    if _is_our_own(execution.source):
+        return "a command of deskcheck's own"
     if question == "cell_output":
         if execution.status not in (Status.OK, Status.ERROR):
             return f"ended otherwise: {execution.status}"

@@ -392,6 +392,11 @@ _IMAGE = re.compile(r"image/\w+")
 _KERNEL_ENDS = {Status.DIED: "kernel died", Status.OUT_OF_MEMORY: "out of memory"}
 _MODULE = re.compile(r"No module named '([^']+)'")
 _FILE = re.compile(r"No such file or directory: '([^']+)'")
+_PYTHON_2 = re.compile(
+    r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized"
+    r"|leading zeros in decimal integer literals|invalid decimal literal.*\bL\b"
+)
+"""What the compiler says of statements that Python 2 had."""
 _NAME = re.compile(r"name '([^']+)' is not defined")
 
 
@@ -499,7 +504,8 @@ class _Comparison:
         marks = markers_of(cell)
         raised = other.error is not None and (one.error is None or one.error[0] != other.error[0])
         if raised and (Marker.RAISES in marks or _exits(other)):
-            raised, one, other = False, one.without_error(), other.without_error()
+            raised = False
+            other = other if one.error is not None else other.without_error()
         elif ran.status is not Status.OK and other.error is None and Marker.RAISES not in marks:
             # A magic that does not exist: the kernel replies with an error and shows none.
             raised, other = True, Text(other.stdout, other.plain, ("UsageError", "the kernel tells no more"))
@@ -588,8 +594,9 @@ def _failure(error: tuple[str, str], unbound: dict[str, int]) -> dict[str, Any]:
     name, message = error
     missing = _MODULE.search(message) or _FILE.search(message)
     undefined = _NAME.search(message) if name == "NameError" else None
+    category = name.rpartition(".")[2]
     return {
-        "category": name.rpartition(".")[2],
+        "category": "Python 2" if category == "SyntaxError" and _PYTHON_2.match(message) else category,
         "message": message[:500],
         "missing": missing[1] if missing else None,
         "follows": unbound.get(undefined[1]) if undefined else None,

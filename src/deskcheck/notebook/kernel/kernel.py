@@ -285,7 +285,7 @@ class Kernel:
         allowed = limits.cell_s if within_s is None else min(limits.cell_s, within_s)
         shell, iopub = self._channels["shell"], self._channels["iopub"]
         oom_kills = _oom_kills()
-        before = _reset_peak(self._pid)
+        before = reset_peak(self._pid)
         started, clock = time.time(), time.monotonic()
         request = shell.request(
             "execute_request",
@@ -558,7 +558,7 @@ def _kernel_pid(server: int, confinement: Confinement) -> int | None:
     return pid
 
 
-def _reset_peak(pid: int | None) -> int | None:
+def reset_peak(pid: int | None) -> int | None:
     """Bytes resident now; the peak begins anew from here (proc(5), clear_refs). None where that cannot be."""
     if pid is None:
         return None

@@ -47,7 +47,7 @@ def parse_notebook(text: bytes, *, name: str, order: str = "top") -> Trajectory:
     wanted = _object(metadata.get("execution"))  # of nbmake and Jupyter Book
     cells, executions = _cells(raw, name, notes, may_raise=wanted.get("allow_errors") is True)
     timeout = wanted.get("timeout")
-    limits = {"cell_s": timeout} if type(timeout) in (int, float) and timeout > 0 else {}
+    limits = {"cell_s": timeout} if isinstance(timeout, int | float) and timeout > 0 else {}
     if order == "count":
         executions = [one for one in executions if one.count is not None]
         counts = [one.count for one in executions]

@@ -8,6 +8,7 @@ The command line makes an option of each such field, of fields that are such dat
 (`deskcheck.cli.common.options`). Fields without a `Setting` are for callers in Python alone.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -40,3 +41,12 @@ class Group:
     """Marks a field of settings that is a dataclass of settings itself. name: a heading for its options."""
 
     name: str
+
+
+def parse_size(text: str) -> int:
+    """Bytes of ``4G``, ``512M``, ``64K`` (of 1024 each) or a whole number. Raises ValueError."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    size = 0 if found is None else int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
+    if size < 1:
+        raise ValueError("is no size: write a number of bytes, or one with K, M, G or T, as in 12G")
+    return size

@@ -1,5 +1,6 @@
 """Do notebooks reproduce: every status of cells and notebooks, from real runs, and the report in its three forms."""
 
+import io
 import json
 import os
 from html.parser import HTMLParser
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 from typer.testing import CliRunner
 
 from deskcheck.cli import app
@@ -18,6 +20,7 @@ from deskcheck.notebook.check.check import CellStatus, NotebookReport, NotebookS
 from deskcheck.notebook.check.diff import diff
 from deskcheck.notebook.kernel.repeats import Text
 from deskcheck.notebook.settings import CheckSettings, ReplayLimits
+from deskcheck.view.notebooks import notebooks_table
 from deskcheck.view.notebooks_page import notebooks_page
 
 SHARED = Path(os.environ.get("DESKCHECK_SHARED", Path(__file__).parents[3] / "shared")) / "data" / "notebooks"
@@ -123,9 +126,26 @@ class TestRuns:
         assert "all.ipynb" in notebooks_page(report)
         json.dumps(report.to_dict())
 
+    def test_nothing_to_compare_is_no_success(self, tmp_path: Path) -> None:
+        """A notebook without stored outputs is counted apart from those that reproduce."""
+        save(tmp_path / "a.ipynb", cell("print(1)", printed("1\n")))
+        save(tmp_path / "b.ipynb", cell("print(1)", printed("2\n")))
+        save(tmp_path / "c.ipynb", cell("x = 1", count=None))
+        report = check_notebooks([tmp_path], CheckSettings(runs=1))
+        assert "1 of 2 notebooks reproduce" in notebooks_page(report)
+        console = Console(width=200, record=True, file=io.StringIO())
+        console.print(notebooks_table(report, details=False))
+        assert "1 of 2 notebooks reproduce; 1 had nothing to compare" in console.export_text()
+
+    def test_python_2_is_named(self, tmp_path: Path) -> None:
+        """Its statements are no mere SyntaxError."""
+        path = save(tmp_path / "a.ipynb", cell("print 'x'"), cell("exec 'x = 1'"), cell("x ="))
+        (notebook,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
+        assert [each.category for each in notebook.cells] == ["Python 2", "Python 2", "SyntaxError"]
+
     def test_one_run_says_nothing_of_repeating(self, tmp_path: Path) -> None:
         """What differs is different then; and where all is the same, one run is enough."""
-        path = save(tmp_path / "a.ipynb", cell("import random; random.random()", shown("0.5")))
+        path = save(tmp_path / "a.ipynb", cell("import uuid; uuid.uuid4().hex", shown("'5'")))
         (notebook,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
         assert [each.status for each in notebook.cells] == [CellStatus.DIFFERENT]
         path = save(tmp_path / "b.ipynb", cell("1", shown("1")))

@@ -270,3 +270,37 @@ def test_context(kernel: Kernel) -> None:
     ]
     assert '"name": "rate"' in said
     assert kernel.run("%deskcheck context --budget 0").said.get("stdout", "") == ""
+
+
+def test_notebooks_of_one_name_in_one_folder(kernel: Kernel, tmp_path: Path) -> None:
+    """A kernel that is not told its notebook's name goes by its own; one of the same name as an earlier one,
+    in another folder, has a file of its own; the same notebook again has the same."""
+    out = tmp_path / "rec"
+    written = []
+    for told in (None, "/home/one/x.ipynb", "/home/two/x.ipynb", "/home/one/x.ipynb"):
+        kernel.run(f"__session__ = {told!r}")
+        kernel.run(f"%deskcheck record {out}")
+        kernel.run(f"print({told!r})", "a")
+        kernel.run("%deskcheck stop")
+        written.append({path.name for path in out.iterdir()})
+    (first,) = written[0]
+    assert first.startswith("kernel-")
+    assert "x.trajectory.parquet" in written[1]
+    assert len(written[2]) == 3
+    assert written[3] == written[2]
+    said = [one.text().strip() for one in recorded(out / "x.trajectory.parquet").executions]
+    assert [text for text in said if text] == ["/home/one/x.ipynb"] * 2
+
+
+def test_the_peak_of_memory(kernel: Kernel, tmp_path: Path) -> None:
+    """A cell that fills memory and gives it back shows it, and the next one does not."""
+    path = tmp_path / "m.trajectory.parquet"
+    kernel.run(f"%deskcheck record {path}")
+    kernel.run("len(bytearray(b'x') * (80 << 20))", "a")
+    kernel.run("1", "b")
+    kernel.run("%deskcheck stop", "c")
+    first, second = list(recorded(path).executions)[:2]
+    if first.memory_peak is None or first.memory_after is None or second.memory_peak is None:
+        pytest.skip("would have proved that peaks are measured: this system does not reset them")
+    assert first.memory_peak > first.memory_after + (60 << 20)
+    assert second.memory_peak < first.memory_peak - (60 << 20)

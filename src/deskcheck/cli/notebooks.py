@@ -38,7 +38,7 @@ def check_notebooks(
             metavar="STATUS,...",
             help="Exit with 1 if a notebook or cell has one of these; 'none': never.",
         ),
-    ] = "different,not_repeatable,failed,timed_out,unreadable,no_kernel",
+    ] = "different,not_repeatable,confined,failed,timed_out,unreadable,no_kernel",
     without: Annotated[
         list[str] | None,
         typer.Option(metavar="NORMALISER", help="Leave this rule out; 'all': compare as it is."),

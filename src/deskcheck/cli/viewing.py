@@ -1,6 +1,7 @@
 """Commands that show a recording: `view`, `runs show`."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -162,6 +163,8 @@ def _view_notebook(
             console_out().print(trajectories_table(read))
         return
     if id_ not in notebooks:
+        id_ = _by_own_id(id_, notebooks) or id_
+    if id_ not in notebooks:
         found = [name for name in notebooks if id_ in name]
         if len(found) != 1:
             what = f"{len(found)} notebooks have {id_!r} in their name" if found else f"no notebook {id_!r}"
@@ -177,6 +180,17 @@ def _view_notebook(
         write_text(kept_page(), notebook_page(trajectory, stored), True)
     elif out is None:
         console_out().print(trajectory_table(trajectory, stored))
+
+
+def _by_own_id(id_: str, notebooks: Mapping[str, Path]) -> str | None:
+    """The name of the trajectory with this id, as `ask` reports it; also of a sample of it."""
+    from deskcheck.notebook.trajectory.file import read_trajectory
+
+    for name, path in notebooks.items():
+        own: str = read_trajectory(path).id
+        if id_ == own or id_.startswith(f"{own}:"):
+            return name
+    return None
 
 
 def _view_beside(

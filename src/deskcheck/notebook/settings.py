@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.settings import Setting
+from deskcheck.settings import Setting, parse_size
 
 PREFIXES = ("notebooks:", "june:", "history:")
 """Beginnings of sources, beside ``FILE.ipynb``: a folder or file, a JuNE log, a notebook under git."""
@@ -35,22 +36,45 @@ Order = Annotated[
 class ReplayLimits:
     """Bounds on a replay. What `notebook_s` cuts off is not in the trajectory, which says so.
 
-    cpu_s: CPU time of one kernel, between two restarts. memory_bytes: of the kernel and all its processes.
-    output_chars: kept of one cell's outputs.
+    cpu_s: CPU time of one kernel, between two restarts. memory_bytes: of the kernel and all its processes;
+    None: three quarters of what the machine has. disk_bytes: what a notebook may write, in all at `strict`,
+    where it is kept in memory, and in each file at `standard`; None: a quarter of the machine's memory, and
+    no bound at `trusted`. output_chars: kept of one cell's outputs.
     """
 
     cell_s: Annotated[float, Setting("Seconds that a cell may take.", min=0.1)] = 60.0
     notebook_s: Annotated[float, Setting("Seconds that all cells of a notebook may take.", min=0.1)] = 600.0
-    cpu_s: float = 1200.0
-    memory_bytes: int = 4 << 30
-    output_chars: int = 1 << 20
+    cpu_s: Annotated[float, Setting("CPU time that a kernel may use.", flag="--kernel-cpu-s", min=1)] = 1200.0
+    memory_bytes: Annotated[
+        int | None,
+        Setting(
+            "Memory that a kernel may fill, as 12G. Default: three quarters of the machine's.",
+            flag="--memory",
+            metavar="SIZE",
+            parse=parse_size,
+        ),
+    ] = None
+    disk_bytes: Annotated[
+        int | None,
+        Setting(
+            "What a notebook may write, as 2G. Default: a quarter of the machine's memory.",
+            flag="--disk",
+            metavar="SIZE",
+            parse=parse_size,
+        ),
+    ] = None
+    open_files: Annotated[int, Setting("Files that a kernel may have open at once.", min=64)] = 1024
+    processes: Annotated[int, Setting("Processes and threads that a kernel may have.", min=16)] = 1024
+    output_chars: Annotated[int, Setting("Characters of a cell's outputs that are kept.", min=1)] = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotebookSettings:
     """What decides the recording of a notebook.
 
-    runs: in how many fresh kernels it runs, if `repeat` says so; the runs are compared. Else it is one.
+    root: what notebooks can read beside their folder is what lies below it; None: the top of the git
+    repository that the folder lies in, or the folder alone. runs: in how many fresh kernels it runs, if
+    `repeat` says so; the runs are compared. Else it is one.
 
     Raises ValueError where `runs` is less than two.
     """
@@ -60,6 +84,14 @@ class NotebookSettings:
     sandbox: Annotated[
         Confinement, Setting("How closely kernels are confined. 'trusted': not at all, for your own code.")
     ] = Confinement.STRICT
+    root: Annotated[
+        Path | None,
+        Setting(
+            "Folder around the notebooks that they can read. Default: the top of their git repository.",
+            metavar="FOLDER",
+            parse=Path,
+        ),
+    ] = None
     repeat: Annotated[bool, Setting("Run each in another kernel, too. Say where the runs differ.")] = True
     runs: Annotated[int, Setting("Runs of each that are compared.", min=2)] = 2
 
@@ -73,8 +105,9 @@ class NotebookSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
     """How a notebook is checked. One whose cells give something else than is stored is run up to `runs` times
-    in all. normalisers: rules that forgive differences (`deskcheck.notebook.check.normalise`); None: all
-    that there are.
+    in all: a second time, and where something in it is random and two runs may agree by chance, a third.
+    root: as of `NotebookSettings`. normalisers: rules that forgive differences
+    (`deskcheck.notebook.check.normalise`); None: all that there are.
 
     Raises ValueError for less than one run.
     """
@@ -85,8 +118,17 @@ class CheckSettings:
         Confinement, Setting("How closely notebooks are confined. 'trusted': not at all, for your own code.")
     ] = Confinement.STRICT
     runs: Annotated[
-        int, Setting("Fresh runs of a notebook that gives something else than is stored.", min=1)
-    ] = 2
+        int,
+        Setting("Fresh runs, at most, of a notebook that gives something else than is stored.", min=1),
+    ] = 3
+    root: Annotated[
+        Path | None,
+        Setting(
+            "Folder around the notebooks that they can read. Default: the top of their git repository.",
+            metavar="FOLDER",
+            parse=Path,
+        ),
+    ] = None
     normalisers: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:

@@ -1,5 +1,6 @@
 """What a program may use before it is stopped."""
 
+import os
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -31,3 +32,25 @@ class Limits:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def machine_memory_bytes() -> int:
+    """Memory that the machine has, or that this process may use of it, where its control group says less."""
+    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    try:
+        with open("/proc/self/cgroup") as stream:
+            groups = [line.rstrip("\n").split(":", 2)[1:] for line in stream]
+    except OSError:
+        groups = []
+    for controllers, path in groups:
+        names = {"": ("", "memory.max"), "memory": ("/memory", "memory.limit_in_bytes")}
+        if controllers not in names:
+            continue
+        folder, name = names[controllers]
+        for place in (path, "/"):  # in a container its own group is the root of what is mounted
+            try:
+                with open(f"/sys/fs/cgroup{folder}{place}/{name}") as stream:
+                    found.append(int(stream.read()))
+            except (OSError, ValueError):  # it is not there, or "max"
+                continue
+    return min(found)

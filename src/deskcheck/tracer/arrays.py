@@ -24,6 +24,12 @@ _qualname = type.__dict__["__qualname__"].__get__
 _flags = type.__dict__["__flags__"].__get__
 _module = type.__dict__["__module__"].__get__
 
+
+def module_of(kind: type) -> Any:
+    """The module of a class, by its own word."""
+    return _module(kind)
+
+
 _HEAP = 1 << 9
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _TABLES = ("DataFrame", "Series", "Index")
@@ -103,7 +109,27 @@ def read_array(array: Any, limit: int) -> ArrayColumn:
     dtype = names["dtype"].__get__(plain)
     if dtype.kind in "mM":  # as text: Python has no nanoseconds
         head = names["astype"](head, "U")
-    return ArrayColumn(names["tolist"](head), size, _dtype_text(dtype), "long" if size > limit else None)
+    items = names["tolist"](head)
+    if dtype.names is not None:
+        items = [_record(item, dtype, names["tolist"]) for item in items]
+    return ArrayColumn(items, size, _dtype_text(dtype), "long" if size > limit else None)
+
+
+def _record(item: Any, dtype: Any, to_list: Any) -> Any:
+    """An item of a structured array, with tuples for the arrays in its fields: numpy gives views of the copy
+    that was made to look at it."""
+    if dtype.subdtype is not None:
+        return _nested(to_list(item), dtype.base, to_list)
+    if dtype.names is None:
+        return item
+    kinds = (dtype.fields[name][0] for name in dtype.names)
+    return tuple(_record(part, kind, to_list) for part, kind in zip(item, kinds, strict=True))
+
+
+def _nested(items: Any, dtype: Any, to_list: Any) -> Any:
+    if type(items) is list:
+        return tuple(_nested(item, dtype, to_list) for item in items)
+    return _record(items, dtype, to_list)
 
 
 def _dtype_text(dtype: Any) -> str:
@@ -237,6 +263,38 @@ def memory(obj: Any) -> list[Any]:
             parts = (_get(each, name) for name in ("_ndarray", "_data", "_mask"))
             todo += [part for part in parts if part is not None]
     return found
+
+
+def beside(obj: Any) -> list[Any]:
+    """What an array, Series, Index or DataFrame holds that neither its items nor its labels show: names of
+    its axes, `attrs`, the mask of a masked array; empty where there is nothing but the default."""
+    bases = _mro(type(obj))
+    found: list[Any] = []
+    if is_array(bases):
+        mask = _get(obj, "_mask")
+        return [mask] if is_array(_mro(type(mask))) and array_shape(mask) else []
+    name = pandas_name(bases)
+    if name is None:
+        return []
+    if name != "Index":
+        axes = _get(_get(obj, "_mgr"), "axes")
+        attrs = _get(obj, "_attrs")
+        found += list.__iter__(axes) if type(axes) is list else ()
+        if type(attrs) is dict and attrs:
+            return [attrs, *_names_of_axes(found)]
+        return _names_of_axes(found)
+    return _names_of_axes([obj])
+
+
+def _names_of_axes(axes: list[Any]) -> list[Any]:
+    names: list[Any] = []
+    for axis in axes:
+        several = _get(axis, "_names")  # of a hierarchical index
+        names.append([*several] if type(several) is list else _get(axis, "_name"))
+    plain = all(
+        name is None or (type(name) is list and not any(n is not None for n in name)) for name in names
+    )
+    return [] if plain else names
 
 
 def size_bytes(array: Any) -> int:

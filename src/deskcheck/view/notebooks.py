@@ -7,7 +7,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookReport, Report
+from deskcheck.notebook.check.check import (
+    REPRODUCES,
+    CellReport,
+    CellStatus,
+    NotebookReport,
+    NotebookStatus,
+    Report,
+)
+from deskcheck.notebook.kernel.refusals import RULES
 
 STYLES = {
     "same": "green",
@@ -15,6 +23,7 @@ STYLES = {
     "no_stored_output": "dim",
     "different": "yellow",
     "not_repeatable": "magenta",
+    "confined": "cyan",
     "failed": "red",
     "timed_out": "red",
     "not_run": "dim",
@@ -98,13 +107,20 @@ def reason(cell: CellReport) -> str:
     """Why a cell has its status, in a line."""
     if cell.status is CellStatus.NORMALISED:
         return ", ".join(cell.normalisers)
+    if cell.limit is not None:
+        follows = f" in cell {cell.follows}, which it needs" if cell.follows else ""
+        return f"{cell.limit}{follows}: {RULES[cell.limit]} ({cell.message})"
     if cell.category is not None:
         follows = f" (cell {cell.follows} defines it, and did not come to its end)" if cell.follows else ""
-        unstable = f" (two fresh runs differ: {cell.unstable})" if cell.unstable else ""
+        unstable = f" ({_unstable(cell.unstable)})" if cell.unstable else ""
         return f"{cell.category}: {cell.message}{follows}{unstable}"
     if cell.status is CellStatus.NOT_REPEATABLE:
-        return f"two fresh runs: {cell.unstable}"
+        return _unstable(cell.unstable or "")
     return cell.message or cell.difference or ""
+
+
+def _unstable(told: str) -> str:
+    return told if told.startswith("drew from") else f"two fresh runs: {told}"
 
 
 def _why(report: Report) -> Iterator[Text]:
@@ -120,4 +136,13 @@ def _why(report: Report) -> Iterator[Text]:
         for name, count in report.fired.most_common():
             yield Text(f"{count:5d}  {name}")
     by_status = ", ".join(f"{count} {word(status)}" for status, count in report.by_status.most_common())
-    yield Text(f"\n{len(report.notebooks)} notebooks: {by_status}", style="bold")
+    stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
+    nothing = f"; {stored} had nothing to compare" if stored else ""
+    yield Text(f"\n{verdict(report)} notebooks reproduce{nothing} ({by_status})", style="bold")
+
+
+def verdict(report: Report) -> str:
+    """How many notebooks give what is stored, of those that have something stored."""
+    stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
+    well = sum(report.by_status[status] for status in REPRODUCES) - stored
+    return f"{well} of {len(report.notebooks) - stored}"

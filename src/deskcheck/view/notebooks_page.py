@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 from deskcheck import __version__
 from deskcheck.notebook.check.check import (
-    REPRODUCES,
     CellReport,
     CellStatus,
     NotebookReport,
@@ -19,7 +18,7 @@ from deskcheck.notebook.check.check import (
     Report,
 )
 from deskcheck.notebook.check.diff import DiffRow
-from deskcheck.view.notebooks import below, common_folder, reason, word
+from deskcheck.view.notebooks import below, common_folder, reason, verdict, word
 from deskcheck.view.page import BASE_STYLE, digest, visible
 
 _COLOURS = {
@@ -28,6 +27,7 @@ _COLOURS = {
     "no_stored_output": "#66717d",
     "different": "#d98e04",
     "not_repeatable": "#8e5bd0",
+    "confined": "#1f7a8c",
     "failed": "#c8323c",
     "timed_out": "#8f4a1f",
     "not_run": "#9aa5b1",
@@ -48,7 +48,8 @@ _MEANING = {
     "normalised": "gives what is stored after the normalisers that are named",
     "no_stored_output": "ran; nothing is stored to compare it with",
     "different": "gives something else, in every fresh run",
-    "not_repeatable": "gives something else, and something else again in a second fresh run",
+    "not_repeatable": "fresh runs differ, or it draws from a random generator without a seed",
+    "confined": "a limit or rule of the sandbox stood in its way: nothing is said of the notebook",
     "failed": "an exception that is not stored, or the kernel died",
     "timed_out": "stopped at a limit",
     "not_run": "not come to, or its tag says so",
@@ -111,10 +112,9 @@ details > summary.soft { cursor: pointer; }
 
 def notebooks_page(report: Report) -> str:
     """The report as HTML. Sources and outputs are shown as text: nothing of a notebook runs or is loaded."""
-    total, well = len(report.notebooks), sum(report.by_status[status] for status in REPRODUCES)
+    said = f"{verdict(report)} notebooks reproduce"
     stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
-    said = f"{well} of {total} notebooks reproduce"
-    nothing = f"{stored} of them have nothing stored that they could be compared with · " if stored else ""
+    nothing = f"{stored} had nothing stored that they could be compared with · " if stored else ""
     python = report.environment.python if report.environment else platform.python_version()
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {__version__} · Python {python}"
     runs = "one fresh run" if report.runs == 1 else f"up to {report.runs} fresh runs"

@@ -25,6 +25,7 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.questions.prompts import notebook_parts
 from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.settings import NotebookOptions
+from deskcheck.errors import DamagedRows
 from deskcheck.notebook.state.dependencies import names_bound, parse
 from deskcheck.notebook.state.state import State, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
@@ -110,7 +111,13 @@ def notebook_samples(
         for moment in _moments(trajectory, with_state=set(options.state) != {"none"}):
             for question in questions:
                 if moment.number in chosen[question]:
-                    for state, sample in _samples(question, moment, options, path, trajectory):
+                    try:
+                        made = list(_samples(question, moment, options, path, trajectory))
+                    except (DamagedRows, ValueError):
+                        for state in options.state:
+                            asked[question, state][1]["the state before it cannot be read"] += 1
+                        continue
+                    for state, sample in made:
                         if sample is None:
                             asked[question, state][1]["the state before it was not recorded"] += 1
                         else:
@@ -228,6 +235,18 @@ def _plain(output: Output) -> str | None:
     return None if text is None else str(text)
 
 
+_OWN = ("%deskcheck", "%load_ext deskcheck", "import deskcheck", "deskcheck.context(")
+
+
+def _is_our_own(source: str) -> bool:
+    """Whether a cell records, or asks for the state, and does nothing else: no part of the work."""
+    if source.lstrip().startswith("%%deskcheck"):
+        return True
+    lines = [line.strip() for line in source.splitlines()]
+    code = [line for line in lines if line and not line.startswith("#")]
+    return bool(code) and all(line.startswith(_OWN) for line in code)
+
+
 def _target(question: str, moment: _Moment) -> str:
     return shown_text(moment.execution)[0] if question == "cell_output" else moment.execution.source.strip()
 
@@ -238,6 +257,8 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
         return f"fewer than {options.actions} actions before it"
     target = _target(question, moment)
     execution = moment.execution
+    if _is_our_own(execution.source):
+        return "a command of deskcheck's own"
     if question == "cell_output":
         if execution.status not in (Status.OK, Status.ERROR):
             return f"ended otherwise: {execution.status}"

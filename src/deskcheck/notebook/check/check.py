@@ -7,7 +7,6 @@ with that: a cell whose fresh runs differ between them cannot be expected to giv
 
 Not covered: other kernels than Python's, widgets, what needs a network (there is none)."""
 
-import ast
 import hashlib
 import json
 import os
@@ -17,20 +16,23 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.notebook.check.diff import DiffRow, diff
+from deskcheck.notebook.check.names import bound, loaded
 from deskcheck.notebook.check.normalise import NORMALISERS, Normaliser, same_after
+from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.record import notebook_files
-from deskcheck.notebook.kernel.repeats import Text, text_difference
+from deskcheck.notebook.kernel.repeats import Text, drawn, marked, shows, text_difference
 from deskcheck.notebook.kernel.replayer import replay
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.notebook.trajectory.file import SUFFIX, storable
 from deskcheck.notebook.trajectory.ipynb import read_notebook
+from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.trajectory import Cell, Ended, Execution, Output, Status, Trajectory
 from deskcheck.recording.program import Environment
 
@@ -45,7 +47,11 @@ class CellStatus(StrEnum):
     DIFFERENT = "different"
     """It gives something else, in every fresh run."""
     NOT_REPEATABLE = "not_repeatable"
-    """It gives something else, and something else again in a second fresh run."""
+    """Fresh runs of it differ, or it draws from a random generator for which no seed was set: what is stored
+    could not be expected, whether or not a run gave it."""
+    CONFINED = "confined"
+    """A limit or rule of the sandbox stood in its way, or in that of a cell that it needs: nothing is said
+    of the notebook. `CellReport.limit` names it."""
     FAILED = "failed"
     """An exception that is not stored leaves it, or the kernel died in it."""
     TIMED_OUT = "timed_out"
@@ -72,7 +78,9 @@ class NotebookStatus(StrEnum):
     DIFFERENT = "different"
     """All cells ran; one gives something else than is stored."""
     NOT_REPEATABLE = "not_repeatable"
-    """... what differs from what is stored differs between fresh runs too."""
+    """... what differs from what is stored differs between fresh runs too, or is random."""
+    CONFINED = "confined"
+    """... a limit or rule of the sandbox stood in the way of a cell, and all others give what is stored."""
     NORMALISED = "normalised"
     """All that is stored is given, by some cells after normalisers."""
     SAME = "same"
@@ -89,9 +97,11 @@ class CellReport:
     """number: of the cell in the notebook, from 1, all types counted. count: its stored execution count.
     normalisers: after which it is the same. category: of a failure the exception's class, as the study of
     biomedical notebooks counts them (Samuel & Mietchen 2024, doi:10.1093/gigascience/giad113), or how the
-    kernel died. missing: the module or file that was not found. follows: number of an earlier cell that did
-    not come to its end and defines the name that is missing here. difference: the first between
-    stored and fresh. unstable: the first between two fresh runs; None also where there was one run."""
+    kernel died. missing: the module or file that was not found. limit: what confined it, a name of
+    `kernel.refusals.RULES`. follows: number of an earlier cell that did not come to its end and gives what is
+    missing here. difference: the first between
+    stored and fresh. unstable: the first between two fresh runs, or the random generator; None also where
+    there was one run."""
 
     id: str
     number: int
@@ -102,6 +112,7 @@ class CellReport:
     category: str | None = None
     message: str | None = None
     missing: str | None = None
+    limit: str | None = None
     follows: int | None = None
     difference: str | None = None
     unstable: str | None = None
@@ -321,15 +332,18 @@ def check_one(
     except InputError as error:
         unreadable = NotebookReport(path=str(path), status=NotebookStatus.UNREADABLE, detail=str(error))
         return unreadable, None
-    compare = _Comparison(stored, normalisers_of(settings))
+    root = root_of(folder, settings.root)
+    compare = _Comparison(stored, normalisers_of(settings), root if root != folder.resolve() else None)
     fresh = replay(
         stored,
         kept / (_name(path) + SUFFIX),
         limits=settings.limits,
         confinement=settings.sandbox,
         folder=folder,
+        root=root,
         runs=settings.runs,
-        again=compare.differs,
+        again=compare.wants_another,
+        forgives=compare.forgives,
         interrupted=interrupted,
     )
     return compare.report(fresh), fresh.environment
@@ -378,22 +392,50 @@ _IMAGE = re.compile(r"image/\w+")
 _KERNEL_ENDS = {Status.DIED: "kernel died", Status.OUT_OF_MEMORY: "out of memory"}
 _MODULE = re.compile(r"No module named '([^']+)'")
 _FILE = re.compile(r"No such file or directory: '([^']+)'")
+_PYTHON_2 = re.compile(
+    r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized"
+    r"|leading zeros in decimal integer literals|invalid decimal literal.*\bL\b"
+)
+"""What the compiler says of statements that Python 2 had."""
 _NAME = re.compile(r"name '([^']+)' is not defined")
 
 
 class _Comparison:
     """One notebook with its stored outputs, against fresh runs of it."""
 
-    def __init__(self, stored: Trajectory, normalisers: Sequence[Normaliser]) -> None:
+    def __init__(
+        self, stored: Trajectory, normalisers: Sequence[Normaliser], root: Path | None = None
+    ) -> None:
         self.stored = stored
+        self.root = root
         self.normalisers = normalisers
         self.executions = {step.cell: step for step in stored.executions}
         self.any_output = any(step.outputs for step in stored.executions)
 
-    def differs(self, fresh: Trajectory) -> bool:
-        """Whether a further run would tell more."""
-        worth = (CellStatus.DIFFERENT, CellStatus.FAILED)
-        return any(cell.status in worth for cell in self._cells(fresh))
+    def wants_another(self, made: Sequence[Trajectory]) -> bool:
+        """Whether a further run would tell more: the second of a cell that differs from what is stored or is
+        random; the third of a cell that needs what a random one gave, as two runs may agree by chance."""
+        first = [*self._cells(made[0])]
+        if len(made) == 1:
+            worth = (CellStatus.DIFFERENT, CellStatus.FAILED, CellStatus.NOT_REPEATABLE)
+            return any(cell.status in worth for cell in first) or any(
+                step.drew for step in made[0].executions
+            )
+        chance: set[str] = set()
+        for step in marked(made[0].steps, [each.steps for each in made[1:]], self.forgives):
+            if not isinstance(step, Execution):
+                continue
+            depends = bool(chance & loaded(step.source))
+            if depends and step.repeats and step.shown():
+                return True
+            if depends or step.drew or step.repeats is False:
+                chance |= bound(step.source)
+        return False
+
+    def forgives(self, one: Execution, other: Execution) -> bool:
+        """Whether two runs of a cell give the same after normalisers."""
+        texts = Text.of(one.shown()), Text.of(other.shown())
+        return one.status == other.status and bool(same_after(*texts, self.normalisers))
 
     def report(self, fresh: Trajectory) -> NotebookReport:
         cells = tuple(self._cells(fresh))
@@ -402,7 +444,7 @@ class _Comparison:
             status=_status(fresh.ended, {cell.status for cell in cells}),
             detail=fresh.detail,
             cells=cells,
-            notes=self.stored.notes,
+            notes=self.stored.notes + (() if self.root is None else (f"could read what is in {self.root}",)),
             runs=fresh.limits.get("runs", 1),
             seconds=sum(step.wall_s or 0.0 for step in fresh.executions),
         )
@@ -411,7 +453,8 @@ class _Comparison:
         if fresh.ended is Ended.NO_KERNEL:
             return
         again = {step.cell: step for step in fresh.executions}
-        unbound: dict[str, int] = {}
+        before = _Before()
+        ended: int | None = None
         for number, cell in enumerate(self.stored.cells, start=1):
             if cell.type != "code" or not cell.source.strip():
                 continue
@@ -421,9 +464,17 @@ class _Comparison:
                     f"{self.stored.path}: was run before with another source of cell {number}. "
                     "Delete that run, or choose another folder with --out."
                 )
-            found = self._cell(cell, number, self.executions.get(cell.id), ran, unbound)
-            if found.status in (CellStatus.FAILED, CellStatus.TIMED_OUT):
-                unbound |= {name: number for name in _bound(cell.source) if name not in unbound}
+            stored = self.executions.get(cell.id)
+            if ended is not None and (stored is None or stored.count is None):
+                why = f"cell {ended} ended the notebook"
+                yield CellReport(
+                    id=cell.id, number=number, source=cell.source, status=CellStatus.NOT_RUN, message=why
+                )
+                continue
+            found = self._cell(cell, number, stored, ran, before)
+            before.add(found)
+            if ended is None and ran is not None and _exits(Text.of(ran.shown())):
+                ended = number
             yield found
 
     def _cell(
@@ -432,7 +483,7 @@ class _Comparison:
         number: int,
         stored: Execution | None,
         ran: Execution | None,
-        unbound: dict[str, int],
+        before: "_Before",
     ) -> CellReport:
         facts: dict[str, Any] = {"id": cell.id, "number": number, "source": cell.source}
         if stored is None or ran is None:
@@ -440,40 +491,112 @@ class _Comparison:
         facts |= {"count": stored.count, "wall_s": ran.wall_s}
         if ran.repeats is False:
             facts["unstable"] = ran.difference
+        elif ran.drew is not None and shows(ran):
+            facts["unstable"] = drawn(ran)
         if ran.status is Status.TIMED_OUT:
             return CellReport(status=CellStatus.TIMED_OUT, message=ran.detail, **facts)
         if ran.status in _KERNEL_ENDS:
             category = _KERNEL_ENDS[ran.status]
-            return CellReport(status=CellStatus.FAILED, category=category, message=ran.detail, **facts)
-        before, after = stored.shown(), ran.shown()
-        one, other = Text.of(before), Text.of(after)
+            died = CellReport(status=CellStatus.FAILED, category=category, message=ran.detail, **facts)
+            return _confined(died, ran.confined, None)
+        seen, now = stored.shown(), ran.shown()
+        one, other = Text.of(seen), Text.of(now)
+        marks = markers_of(cell)
         raised = other.error is not None and (one.error is None or one.error[0] != other.error[0])
-        if ran.status is not Status.OK and other.error is None:
+        if raised and (Marker.RAISES in marks or _exits(other)):
+            raised = False
+            other = other if one.error is not None else other.without_error()
+        elif ran.status is not Status.OK and other.error is None and Marker.RAISES not in marks:
             # A magic that does not exist: the kernel replies with an error and shows none.
             raised, other = True, Text(other.stdout, other.plain, ("UsageError", "the kernel tells no more"))
         if raised:
             assert other.error is not None
-            return CellReport(status=CellStatus.FAILED, **facts, **_failure(other.error, unbound))
-        if not before and (one == other or stored.count is None or not self.any_output):
+            failed = CellReport(status=CellStatus.FAILED, **facts, **_failure(other.error, before.unbound))
+            limit = ran.confined if ran.confined != "output" else None  # of which no exception comes
+            return _confined(failed, limit, before.confining(failed))
+        if Marker.IGNORE in marks:
             return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
-        images = _images(before), _images(after)
-        if one == other and images[0] == images[1]:
+        if not seen and (one == other or stored.count is None or not self.any_output):
+            return CellReport(status=CellStatus.NO_STORED_OUTPUT, **facts)
+        images = _images(seen), _images(now)
+        if one != other or images[0] != images[1]:
+            facts["difference"] = text_difference(one, other) or f"images: {images[0]} and {images[1]}"
+            facts["diff"] = tuple(diff(one, other, images))
+        if facts.get("unstable") is not None:
+            return CellReport(status=CellStatus.NOT_REPEATABLE, **facts)
+        if "difference" not in facts:
             return CellReport(status=CellStatus.SAME, **facts)
-        facts["difference"] = text_difference(one, other) or f"images: {images[0]} and {images[1]}"
-        facts["diff"] = tuple(diff(one, other, images))
         names = same_after(one, other, self.normalisers)
         if names and images[0] == images[1]:
             return CellReport(status=CellStatus.NORMALISED, normalisers=names, **facts)
-        unstable = ran.repeats is False
-        return CellReport(status=CellStatus.NOT_REPEATABLE if unstable else CellStatus.DIFFERENT, **facts)
+        different = CellReport(status=CellStatus.DIFFERENT, **facts)
+        return _confined(different, ran.confined, before.confining(different))
+
+
+def _exits(text: Text) -> bool:
+    """Whether a cell ended its notebook on purpose, as a program that ends well."""
+    return text.error is not None and text.error[0] == "SystemExit" and text.error[1] in ("", "0", "None")
+
+
+def _confined(found: CellReport, limit: str | None, follows: tuple[int, str] | None) -> CellReport:
+    """The report of a cell, which says nothing of it where a rule of ours stood in its way. follows: an
+    earlier cell that it needs, and the rule that stood in the way of that."""
+    if limit is None and follows is None:
+        return found
+    message = f"{found.category}: {found.message}" if found.category else found.difference
+    found = replace(found, status=CellStatus.CONFINED, message=message, category=None, missing=None, diff=())
+    if limit is not None:
+        return replace(found, limit=limit, follows=None)
+    assert follows is not None
+    return replace(found, limit=follows[1], follows=follows[0])
+
+
+class _Before:
+    """The cells before one, as far as they did not come to their end."""
+
+    def __init__(self) -> None:
+        self.unbound: dict[str, int] = {}
+        """Name -> number of the cell that would have given it something."""
+        self._confined: dict[int, CellReport] = {}
+
+    def add(self, cell: CellReport) -> None:
+        """The next of them."""
+        if cell.status in (CellStatus.FAILED, CellStatus.TIMED_OUT, CellStatus.CONFINED):
+            self.unbound |= {name: cell.number for name in bound(cell.source) if name not in self.unbound}
+            if cell.status is CellStatus.CONFINED:
+                self._confined[cell.number] = cell
+        elif self.unbound:
+            for name in bound(cell.source):
+                self.unbound.pop(name, None)
+
+    def confining(self, cell: CellReport) -> tuple[int, str] | None:
+        """A confined cell that this one needs, with the rule: for a name, or for a file or module that its
+        source names too, which it may have fetched."""
+        if not self._confined:
+            return None
+        numbers = [self.unbound[name] for name in loaded(cell.source) if name in self.unbound]
+        number = next((number for number in sorted(numbers) if number in self._confined), None)
+        if number is None and cell.missing is not None:
+            wanted = os.path.basename(cell.missing.rstrip("/")).partition(".")[0]
+            named = re.compile(rf"\b{re.escape(wanted)}\b") if wanted else None
+            number = next(
+                (n for n, each in self._confined.items() if named is not None and named.search(each.source)),
+                None,
+            )
+        if number is None:
+            return None
+        limit = self._confined[number].limit
+        assert limit is not None
+        return number, limit
 
 
 def _failure(error: tuple[str, str], unbound: dict[str, int]) -> dict[str, Any]:
     name, message = error
     missing = _MODULE.search(message) or _FILE.search(message)
     undefined = _NAME.search(message) if name == "NameError" else None
+    category = name.rpartition(".")[2]
     return {
-        "category": name.rpartition(".")[2],
+        "category": "Python 2" if category == "SyntaxError" and _PYTHON_2.match(message) else category,
         "message": message[:500],
         "missing": missing[1] if missing else None,
         "follows": unbound.get(undefined[1]) if undefined else None,
@@ -491,20 +614,3 @@ def _status(ended: Ended, cells: set[CellStatus]) -> NotebookStatus:
         return NotebookStatus.TIMED_OUT
     found = next((each for each in NotebookStatus if any(cell.value == each.value for cell in cells)), None)
     return found or NotebookStatus.NO_STORED_OUTPUT
-
-
-def _bound(source: str) -> set[str]:
-    """Names that a cell gives something to at its top level, as far as it is Python."""
-    try:
-        tree = ast.parse(re.sub(r"^(\s*)[%!].*$", r"\1pass", source, flags=re.MULTILINE))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    found = {
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.alias):
-            found.add((node.asname or node.name).partition(".")[0])
-    return found

@@ -122,6 +122,7 @@ def _told(settings: CheckSettings) -> dict[str, Any]:
         "sandbox": settings.sandbox.value,
         "order": settings.order,
         "runs": settings.runs,
+        "root": None if settings.root is None else str(settings.root.resolve()),
         "normalisers": [each.name for each in normalisers_of(settings)],
     }
 
@@ -132,6 +133,7 @@ def _settings(told: dict[str, Any]) -> CheckSettings:
         sandbox=Confinement(told["sandbox"]),
         order=CellOrder(told["order"]),
         runs=told["runs"],
+        root=None if told["root"] is None else Path(told["root"]),
         normalisers=tuple(_NAMED[name] for name in told["normalisers"]),
     )
 

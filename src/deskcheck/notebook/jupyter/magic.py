@@ -8,6 +8,7 @@ come for silent runs of front ends too, not for every cell that they end, and tw
 
 import argparse
 import atexit
+import hashlib
 import json
 import os
 import shlex
@@ -66,7 +67,12 @@ class Recorder:
         self._running: dict[str, Any] = {}
         """What the cells that run have shown so far, by the id of the message that asked for them."""
         head = Trajectory(
-            id=path.name.partition(".")[0], source="kernel", cells=(), steps=(), language="python"
+            id=path.name.partition(".")[0],
+            source="kernel",
+            cells=(),
+            steps=(),
+            language="python",
+            path=shell.user_ns.get("__session__") or os.environ.get("JPY_SESSION_NAME"),
         )
         self.live = Live(path, head, mask, fresh=fresh)
         self._run, self._send = kernel.do_execute, kernel.session.send
@@ -116,7 +122,7 @@ class Recorder:
             return await self._run(code, silent, *args, **named)
         message = kernel.get_parent("shell")["header"]["msg_id"]
         cell = self._undisturbed(self._begins, message, code, cell_id, named.get("cell_meta") or {})
-        memory = _memory()
+        memory, _ = _memory(reset=True)
         started, wall, cpu = time.time(), time.perf_counter(), time.process_time()
         reply: Any = None
         try:
@@ -129,7 +135,7 @@ class Recorder:
                     "wall_s": time.perf_counter() - wall,
                     "cpu_s": time.process_time() - cpu,
                     "memory_before": memory,
-                    "memory_after": _memory(),
+                    **dict(zip(("memory_after", "memory_peak"), _memory(), strict=True)),
                 }
                 self._undisturbed(self._ended, message, cell, code, reply, figures)
         return reply
@@ -260,11 +266,13 @@ def _deleted(meta: dict[str, Any]) -> list[str]:
     return [id_ for id_ in found if isinstance(id_, str)] if isinstance(found, list) else []
 
 
-def _memory() -> int | None:
-    """Bytes resident in this process."""
-    from deskcheck.notebook.kernel.kernel import memory_of
+def _memory(*, reset: bool = False) -> tuple[int | None, int | None]:
+    """Bytes resident in this process, now and at most since that was reset; None: not known."""
+    from deskcheck.notebook.kernel.kernel import memory_of, reset_peak
 
-    return memory_of(os.getpid())[0]
+    if reset:
+        return reset_peak(os.getpid()), None
+    return memory_of(os.getpid())
 
 
 class _Arguments(argparse.ArgumentParser):
@@ -384,8 +392,28 @@ def _file(path: Path, shell: Any) -> Path:
         return path
     if path.suffix:
         raise InputError(f"{path}: name a folder, or a file that ends in {SUFFIX}.")
-    told = shell.user_ns.get("__session__") or os.environ.get("JPY_SESSION_NAME") or "notebook"
-    return path / (Path(told).stem + SUFFIX)
+    told = shell.user_ns.get("__session__") or os.environ.get("JPY_SESSION_NAME")
+    if not told:  # by the kernel's own name, which it keeps when it is restarted
+        return path / (f"kernel-{_kernel_id()[:8]}" + SUFFIX)
+    named = path / (Path(told).stem + SUFFIX)
+    if _notebook_of(named) in (None, told):
+        return named
+    digest = hashlib.blake2b(os.fsencode(told), digest_size=4).hexdigest()
+    return path / (f"{Path(told).stem}-{digest}" + SUFFIX)
+
+
+def _notebook_of(path: Path) -> str | None:
+    """The notebook that was recorded into a file; None: there is no such file, or it does not say."""
+    from deskcheck.notebook.trajectory.file import begun, read_trajectory
+
+    earlier = begun(path) or (read_trajectory(path) if path.exists() else None)
+    return None if earlier is None else earlier.path
+
+
+def _kernel_id() -> str:
+    from ipykernel.connect import get_connection_file
+
+    return Path(get_connection_file()).stem.removeprefix("kernel-")
 
 
 _magics: "weakref.WeakKeyDictionary[Any, Magic]" = weakref.WeakKeyDictionary()

@@ -4,6 +4,7 @@ The kernel is ipykernel; we speak to it over UNIX sockets (`wire`). Its process 
 sandbox, with the sandbox's limits and layers: at `strict` in namespaces of its own, without a network. Only
 kernels for Python can be had."""
 
+import os
 import secrets
 import select
 import threading
@@ -15,6 +16,7 @@ from typing import Any
 
 from deskcheck.errors import MissingExtra, SandboxError
 from deskcheck.notebook.kernel import process
+from deskcheck.notebook.kernel.refusals import RULES
 from deskcheck.notebook.kernel.wire import Connection
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.trajectory import Output, Status
@@ -69,14 +71,20 @@ class Ran:
     memory_peak: int | None = None
     state: dict[str, Any] | None = None
     detail: str | None = None
+    confined: str | None = None
+    """The rule of `refusals.RULES` that stood in its way."""
+    drew: str | None = None
+    """The random generators without a seed that it drew from."""
 
 
 class Kernel:
     """A kernel's process and the connection to it. Use it as a context manager; `run` is for one thread.
 
     folder: what the cells find around them, copied (up to `copy_bytes`; larger files are linked to and can
-    only be read). inside: path below it that is the current folder. state: what is recorded of variables;
-    None: nothing. A kernel that has died is replaced by `restart`.
+    only be read). disk_bytes: what they may write beside that, at `strict`. root: a folder above
+    it, of which they can read the rest, at the same paths. inside: path below the folder
+    that is the current one. state: what is recorded of variables; None: nothing. A kernel that has died is
+    replaced by `restart`.
 
     Raises:
         MissingExtra: ipykernel is not installed.
@@ -89,8 +97,10 @@ class Kernel:
         confinement: Confinement = Confinement.STRICT,
         limits: Limits,
         folder: Path | None = None,
+        root: Path | None = None,
         inside: str = ".",
         copy_bytes: int = 64 << 20,
+        disk_bytes: int = 256 << 20,
         state: StateLimits | None = None,
         hash_seed: int = 0,
     ) -> None:
@@ -101,9 +111,13 @@ class Kernel:
             raise MissingExtra(name, "notebook", "running notebooks") from error
         self.confinement = confinement
         self.limits = limits
+        below = "." if folder is None or root is None else str(folder.resolve().relative_to(root.resolve()))
+        inside_root = os.path.normpath(os.path.join(below, inside))
+        readable = [] if folder is None else [str(folder.resolve()), str((root or folder).resolve())]
         self.settings = {
             "folder": None if folder is None else str(folder.resolve()),
-            "inside": inside,
+            "root": None if folder is None else str((root or folder).resolve()),
+            "inside": inside_root,
             "copy_bytes": copy_bytes,
             "confined": confinement is not Confinement.TRUSTED,
             "state": None if state is None else asdict(state),
@@ -112,8 +126,9 @@ class Kernel:
             level=confinement,
             hash_seed=hash_seed,
             readable=_READABLE,
-            folders=() if folder is None else (str(folder.resolve()),),
+            folders=tuple(dict.fromkeys(readable)),
             listening=True,
+            scratch_bytes=disk_bytes + (0 if folder is None else copy_bytes),
         )
         self.server: Server | None = None
         self.ending: Ending | None = None
@@ -270,7 +285,7 @@ class Kernel:
         allowed = limits.cell_s if within_s is None else min(limits.cell_s, within_s)
         shell, iopub = self._channels["shell"], self._channels["iopub"]
         oom_kills = _oom_kills()
-        before = _reset_peak(self._pid)
+        before = reset_peak(self._pid)
         started, clock = time.time(), time.monotonic()
         request = shell.request(
             "execute_request",
@@ -344,7 +359,34 @@ class Kernel:
             memory_after=memory[0],
             memory_peak=memory[1] if before is not None else None,
             state=facts.get("state"),
+            confined=self._confined(facts, status, detail, collected),
+            drew=facts.get("drew"),
         )
+
+    def _confined(
+        self, facts: dict[str, Any], status: Status, detail: str | None, collected: "Collected"
+    ) -> str | None:
+        """The rule of ours that stood in a cell's way."""
+        rule = facts.get("rule")
+        if rule is not None:
+            return rule if rule in RULES else None
+        if status is Status.OUT_OF_MEMORY and "operating system" not in (detail or ""):
+            return "memory"
+        if status is Status.DIED and "SIGSYS" in (detail or ""):
+            return "system calls"
+        if status is Status.DIED and "SIGXFSZ" in (detail or ""):
+            return "disk"
+        missing = facts.get("missing")
+        if missing is not None and self._is_outside(missing):
+            return "files outside"
+        return "output" if any(output.length is not None for output in collected.outputs) else None
+
+    def _is_outside(self, path: str) -> bool:
+        """Whether a file that a cell did not find is there, beside what the cells have a copy of."""
+        if os.path.isabs(path):
+            return self.confinement is not Confinement.TRUSTED and os.path.exists(path)
+        root = self.settings["root"]
+        return isinstance(root, str) and os.path.exists(os.path.join(root, path))
 
     def _wait(self, seconds: float) -> None:
         """Until a message of the kernel is there, at most so long."""
@@ -516,7 +558,7 @@ def _kernel_pid(server: int, confinement: Confinement) -> int | None:
     return pid
 
 
-def _reset_peak(pid: int | None) -> int | None:
+def reset_peak(pid: int | None) -> int | None:
     """Bytes resident now; the peak begins anew from here (proc(5), clear_refs). None where that cannot be."""
     if pid is None:
         return None

@@ -7,7 +7,6 @@ with the reply."""
 
 import json
 import os
-import shutil
 import signal
 import sys
 import time
@@ -15,8 +14,12 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from deskcheck.notebook.kernel.draws import Draws
+from deskcheck.notebook.kernel.folders import copy_below_root, copy_folder
 from deskcheck.notebook.kernel.late import Children
+from deskcheck.notebook.kernel.refusals import Refusals
 from deskcheck.sandbox.inside import server
+from deskcheck.sandbox.linux import root
 
 SOCKETS = ".kernel"
 """Folder of the sockets, in the program's folder."""
@@ -30,12 +33,17 @@ def main(settings: dict[str, Any]) -> None:
     from zmq.utils.garbage import gc as _garbage
 
     os.makedirs(SOCKETS, exist_ok=True)
+    os.makedirs(root.SHARED_MEMORY, exist_ok=True)
     # IPython would copy this file with its mode, which is denied where programs run as the user.
     readme = Path(".ipython", "profile_default", "startup", "README")
     readme.parent.mkdir(parents=True)
     readme.touch()
     here = os.getcwd()
-    copied = copy_folder(settings["folder"], HOME, settings["copy_bytes"])
+    folder, around = settings["folder"], settings["root"]
+    if folder is None or around == folder:
+        copy_folder(folder, HOME, settings["copy_bytes"])
+    else:
+        copy_below_root(folder, around, HOME, settings["copy_bytes"], linked=settings["confined"])
     connection = f"{here}/{SOCKETS}/connection.json"
     facts = {
         "transport": "ipc",
@@ -60,7 +68,7 @@ def main(settings: dict[str, Any]) -> None:
     _garbage.start()  # a thread of ZeroMQ that the first large message would start, when no more may be
     if settings["confined"]:
         app.shell.system = app.shell.system_raw  # the other way takes a terminal, and there is none
-    door = _Door(app, os.path.join(here, HOME, settings["inside"]), settings, copied)
+    door = _Door(app, os.path.join(here, HOME, settings["inside"]), settings)
     app.kernel.do_execute = door.do_execute
     os.register_at_fork(after_in_child=_forked)
     Path(SOCKETS, "ready").touch()
@@ -150,47 +158,19 @@ def _pieces(kind: str, content: Any) -> list[Any]:
     return [content]
 
 
-def copy_folder(folder: str | None, to: str, most_bytes: int) -> list[str]:
-    """Copy what lies in a folder, as far as it is small; the rest is linked to. Returns what is linked."""
-    os.makedirs(to, exist_ok=True)
-    if folder is None:
-        return []
-    linked: list[str] = []
-    left = most_bytes
-    for at, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _NOT_COPIED)
-        place = os.path.join(to, os.path.relpath(at, folder))
-        os.makedirs(place, exist_ok=True)
-        for name in sorted(files):
-            path = os.path.join(at, name)
-            try:
-                size = os.stat(path).st_size
-                if size <= left and os.path.isfile(path):
-                    shutil.copyfile(path, os.path.join(place, name))
-                    left -= size
-                    continue
-                os.symlink(path, os.path.join(place, name))
-            except OSError:  # not to be read from here: not to be read by a cell either
-                continue
-            linked.append(os.path.relpath(path, folder))
-    return linked
-
-
-_NOT_COPIED = {".git", "__pycache__", ".ipynb_checkpoints", ".venv", "node_modules"}
-
-
 class _Door:
     """Stands before ipykernel's `do_execute`."""
 
-    def __init__(self, app: Any, folder: str, settings: dict[str, Any], linked: list[str]) -> None:
+    def __init__(self, app: Any, folder: str, settings: dict[str, Any]) -> None:
         self.run = app.kernel.do_execute
         self.shell = app.shell
         self.folder = folder
         self.confined: bool = settings["confined"]
-        self.linked = linked
         self.pid = os.getpid()
         self.open = True
         self.children = Children()
+        self.refusals = Refusals(os.path.join(os.getcwd(), HOME), confined=self.confined)
+        self.draws = Draws()
         self.capture: Any = None
         if settings["state"] is not None:
             from deskcheck.notebook.state.capture import Capture, StateLimits
@@ -205,6 +185,8 @@ class _Door:
                 server.stop_listening()
             os.makedirs(self.folder, exist_ok=True)
             os.chdir(self.folder)
+        self.refusals.begin()
+        self.draws.begin(self.shell.user_ns)
         wall, cpu = time.perf_counter(), time.process_time()
         reply: dict[str, Any] = await self.run(code, silent, *args, **named)
         # An interrupt that comes when the cell has ended is late: here it would end the kernel. ipykernel
@@ -219,7 +201,23 @@ class _Door:
             "wall_s": time.perf_counter() - wall,
             "cpu_s": time.process_time() - cpu,
         }
+        facts |= self.refusals.of(self._error())
+        drew = self.draws.end(self.shell.user_ns, code)
+        if drew and not self._shows_an_estimator():
+            facts["drew"] = ", ".join(drew)
         self.children.wait()
         if self.capture is not None and not silent:
             facts["state"] = self.capture.after_cell(self.shell.user_ns, self.shell.user_ns_hidden, code)
         return {**reply, "deskcheck": facts}
+
+    def _error(self) -> BaseException | None:
+        """The exception that left the cell."""
+        result = getattr(self.shell, "last_execution_result", None)
+        error = getattr(result, "error_in_exec", None) or getattr(result, "error_before_exec", None)
+        return error if isinstance(error, BaseException) else None
+
+    def _shows_an_estimator(self) -> bool:
+        """Whether the cell's value is one of scikit-learn's estimators: whatever was drawn to fit it, it is
+        shown by its parameters."""
+        kind = type(getattr(getattr(self.shell, "last_execution_result", None), "result", None))
+        return all(callable(getattr(kind, name, None)) for name in ("fit", "get_params", "set_params"))

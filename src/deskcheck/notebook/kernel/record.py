@@ -1,15 +1,17 @@
 """Records notebooks: each is run in a fresh kernel, and its trajectory goes to a file."""
 
+import hashlib
 import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError
+from deskcheck.notebook.kernel.folders import root_of
 from deskcheck.notebook.kernel.replayer import replay
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.notebook.state.capture import StateLimits
@@ -78,13 +80,14 @@ def record_notebooks(
             confinement=settings.sandbox,
             state=state or StateLimits(),
             folder=job.folder,
+            root=None if job.folder is None else root_of(job.folder, settings.root),
             runs=settings.runs if settings.repeat else 1,
             interrupted=stopping.is_set,
         )
         summary.recorded += 1
         return found
 
-    jobs = [job for source in sources for job in _jobs(source)]
+    jobs = _with_names_of_their_own([job for source in sources for job in _jobs(source)])
     with ThreadPoolExecutor(workers) as pool:
         waiting = {pool.submit(one, job): job for job in jobs}
         try:
@@ -122,11 +125,31 @@ def _count(summary: Summary, name: str, found: Trajectory) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A notebook to be run. name: of its file below the folder for all. read: gives it."""
+    """A notebook to be run. name: of its file below the folder for all. read: gives it. origin: the file, and
+    what of it."""
 
     name: str
     read: Callable[[str], Trajectory]
     folder: Path | None
+    origin: tuple[str, str]
+
+
+def _with_names_of_their_own(jobs: Sequence[_Job]) -> list[_Job]:
+    """The jobs, each once. Those of other files with the same name have that of their folder before it."""
+    each = [*{job.origin: job for job in jobs}.values()]
+    counts = Counter(job.name for job in each)
+    return [
+        job
+        if counts[job.name] == 1
+        else replace(job, name=f"{Path(job.origin[0]).parent.name}-{_digest(job.origin)}/{job.name}")
+        for job in each
+    ]
+
+
+def _digest(origin: tuple[str, str]) -> str:
+    """Tells two folders of one name apart."""
+    folder = os.path.dirname(origin[0])
+    return hashlib.blake2b(os.fsencode("/".join((folder, origin[1]))), digest_size=3).hexdigest()
 
 
 def _jobs(source: str) -> Iterator[_Job]:
@@ -136,15 +159,19 @@ def _jobs(source: str) -> Iterator[_Job]:
         raise InputError(f"{source}: there is no {path}.")
     if prefix == "june:":
         for number, found in enumerate(read_june(path)):
-            yield _Job(f"{path.stem}-{number:03d}", lambda order, found=found: found, None)  # type: ignore[misc]
+            name, origin = f"{path.stem}-{number:03d}", (str(path.resolve()), f"{prefix}{number}")
+            yield _Job(name, lambda order, found=found: found, None, origin)  # type: ignore[misc]
     elif prefix == "history:":
-        yield _Job(path.stem, lambda order: read_history(path), path.parent)
+        origin = (str(path.resolve()), prefix)
+        yield _Job(path.stem, lambda order: read_history(path), path.parent, origin)
     elif prefix == "notebooks:" and path.is_dir():
         for each in notebook_files(path):
             name = str(each.relative_to(path).with_suffix(""))
-            yield _Job(name, lambda order, each=each: read_notebook(each, order=order), path)  # type: ignore[misc]
+            origin = (str(each.resolve()), "")
+            yield _Job(name, lambda order, each=each: read_notebook(each, order=order), path, origin)  # type: ignore[misc]
     else:
-        yield _Job(path.stem, lambda order: read_notebook(path, order=order), path.parent)
+        origin = (str(path.resolve()), "")
+        yield _Job(path.stem, lambda order: read_notebook(path, order=order), path.parent, origin)
 
 
 def notebook_files(folder: Path) -> list[Path]:

@@ -9,7 +9,7 @@ tracebacks, other MIME types, times, memory.
 Runs differ in their hash seed, as those of programs do. What makes them differ is not looked for: where a
 normaliser makes the two texts equal its name says what kind of difference it is (`normalise`)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Step
@@ -35,6 +35,10 @@ class Text:
             tuple(str(text) for text in plain if text is not None),
             None if error is None else (error.name or "", error.value or ""),
         )
+
+    def without_error(self) -> "Text":
+        """The same without the exception."""
+        return replace(self, error=None)
 
 
 def difference(one: Execution, other: Execution) -> str | None:
@@ -63,11 +67,17 @@ def text_difference(one: Text, other: Text) -> str | None:
     return None
 
 
-def marked(first: Iterable[Step], others: Sequence[Iterable[Step]]) -> Iterator[Step]:
+def marked(
+    first: Iterable[Step],
+    others: Sequence[Iterable[Step]],
+    forgives: Callable[[Execution, Execution], bool] = lambda one, other: False,
+) -> Iterator[Step]:
     """The steps of the first run, each execution with whether it repeats in the others.
 
     The n-th execution is compared with the n-th of every other run. One that another run did not come to, as
-    its time was up, is not checked.
+    its time was up, is not checked. One that drew from a random generator without a seed and shows something
+    does not repeat, also where all runs show the same: that is chance. forgives: asked of two that differ
+    whether that is to count.
     """
     runs = [_executions(steps) for steps in others]
     for step in first:
@@ -75,9 +85,25 @@ def marked(first: Iterable[Step], others: Sequence[Iterable[Step]]) -> Iterator[
             yield step
             continue
         again = [next(run, None) for run in runs]
-        found = next((d for other in again if other is not None and (d := difference(step, other))), None)
+        there = [other for other in again if other is not None]
+        found = next(
+            (d for other in there if (d := difference(step, other)) and not forgives(step, other)), None
+        )
+        if found is None and there and step.drew is not None and shows(step):
+            found = drawn(step)
         unknown = found is None and None in again
         yield replace(step, repeats=None if unknown else found is None, difference=found)
+
+
+def shows(execution: Execution) -> bool:
+    """Whether a cell shows a text that could be another."""
+    text = Text.of(execution.shown())
+    return bool(text.stdout or text.error or any(not plain.startswith("<") for plain in text.plain))
+
+
+def drawn(execution: Execution) -> str:
+    """In words, why a cell that drew is not expected to repeat."""
+    return f"drew from {execution.drew}, for which no seed was set"
 
 
 def _executions(steps: Iterable[Step]) -> Iterator[Execution]:

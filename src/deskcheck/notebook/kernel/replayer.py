@@ -9,7 +9,7 @@ import os
 import site
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from importlib import metadata
 from pathlib import Path
@@ -19,10 +19,13 @@ from deskcheck.notebook.kernel.repeats import marked
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.file import Writer, read_trajectory
-from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Trajectory
+from deskcheck.notebook.trajectory.markers import Marker, markers_of
+from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Step, Trajectory
 from deskcheck.recording.program import Environment
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.limits import Limits, machine_memory_bytes
+
+_NO_BOUND = 1 << 62
 
 
 def replay(
@@ -33,20 +36,23 @@ def replay(
     confinement: Confinement = Confinement.STRICT,
     state: StateLimits | None = None,
     folder: str | os.PathLike[str] | None = None,
+    root: str | os.PathLike[str] | None = None,
     hash_seed: int = 0,
     runs: int = 1,
-    again: Callable[[Trajectory], bool] = lambda first: True,
+    again: Callable[[Sequence[Trajectory]], bool] = lambda made: True,
+    forgives: Callable[[Execution, Execution], bool] = lambda one, other: False,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Trajectory:
     """Run every execution of a trajectory again and record it, with all other steps, in the file `path`.
 
     folder: what the notebook finds around it, of which it gets a copy to work in; where the notebook lies
-    below it, it runs in its own place there. state: None records no variables. runs: in fresh kernels,
-    each under the next hash seed and under all limits; the first is recorded, and with two or more each of
-    its executions says whether it repeats (`repeats`). again: asked after the first run whether the others
-    are to be made. interrupted: asked while cells run; once it says so the replay stops, and the same call
-    goes on from there: the executions since the last restart are run again first, unrecorded, for their
-    variables. A trajectory that is there already is read and given back.
+    below it, it runs in its own place there. root: a folder above it, of which the rest can be read.
+    state: None records no variables. runs: in fresh kernels, each
+    under the next hash seed and under all limits; the first is recorded, and with two or more each of its
+    executions says whether it repeats (`repeats`). again: asked after each run, with all so far, whether
+    another is to be made. forgives: as of `repeats.marked`. interrupted: asked while cells run; once it says
+    so the replay stops, and the same call goes on from there: the executions since the last restart are run
+    again first, unrecorded, for their variables. A trajectory that is there already is read and given back.
 
     Raises:
         ValueError: less than one run.
@@ -63,19 +69,22 @@ def replay(
             limits=limits or ReplayLimits(),
             confinement=confinement,
             folder=folder,
+            root=root,
             interrupted=interrupted,
         )
         if runs == 1:
             return once(path, state=state, hash_seed=hash_seed)
-        first = once(parts[0], state=state, hash_seed=hash_seed)
-        others = []
-        if first.ended is not Ended.NO_KERNEL and again(first):
-            others = [
-                once(part, state=None, hash_seed=hash_seed + number)
-                for number, part in enumerate(parts[1:], start=1)
-            ]
-        head = replace(first, steps=(), limits=first.limits | {"runs": 1 + len(others)})
-        steps = marked(first.steps, [other.steps for other in others]) if others else first.steps
+        made = [once(parts[0], state=state, hash_seed=hash_seed)]
+        first = made[0]
+        if first.ended is not Ended.NO_KERNEL:
+            for number, part in enumerate(parts[1:], start=1):
+                if not again(made):
+                    break
+                made.append(once(part, state=None, hash_seed=hash_seed + number))
+        head = replace(first, steps=(), limits=first.limits | {"runs": len(made)})
+        steps: Iterable[Step] = first.steps
+        if len(made) > 1:
+            steps = marked(first.steps, [other.steps for other in made[1:]], forgives)
         with Writer(path, head) as writer:
             for number, step in enumerate(steps):
                 if number >= writer.resumed:
@@ -94,6 +103,7 @@ def _replay(
     confinement: Confinement,
     state: StateLimits | None,
     folder: str | os.PathLike[str] | None,
+    root: str | os.PathLike[str] | None,
     hash_seed: int,
     interrupted: Callable[[], bool],
 ) -> Trajectory:
@@ -114,18 +124,35 @@ def _replay(
             return writer.finish(Ended.NO_KERNEL, refusal)
         with Kernel(
             confinement=confinement,
-            limits=Limits(
-                cpu_s=limits.cpu_s,
-                wall_s=2 * limits.notebook_s + 600,
-                memory_bytes=limits.memory_bytes,
-                output_bytes=8 << 20,
-            ),
+            limits=kernel_limits(limits, confinement),
+            disk_bytes=disk_bytes(limits),
             folder=None if folder is None else Path(folder),
+            root=None if folder is None or root is None else Path(root),
             inside=inside_of(trajectory, folder),
             state=state,
             hash_seed=hash_seed,
         ) as kernel:
             return _Replay(trajectory, writer, kernel, limits, interrupted).run(hash_seed)
+
+
+def kernel_limits(limits: ReplayLimits, confinement: Confinement) -> Limits:
+    """Bounds on a kernel's process. At `strict` its file system is bounded, and no file needs to be; at
+    `trusted` none is unless the caller says so."""
+    bounded = confinement is Confinement.STANDARD or limits.disk_bytes is not None
+    return Limits(
+        cpu_s=limits.cpu_s,
+        wall_s=2 * limits.notebook_s + 600,
+        memory_bytes=limits.memory_bytes or 3 * machine_memory_bytes() // 4,
+        output_bytes=8 << 20,
+        file_bytes=disk_bytes(limits) if bounded else _NO_BOUND,
+        open_files=limits.open_files,
+        processes=limits.processes,
+    )
+
+
+def disk_bytes(limits: ReplayLimits) -> int:
+    """What a notebook may write."""
+    return limits.disk_bytes or machine_memory_bytes() // 4
 
 
 class _Replay:
@@ -141,7 +168,8 @@ class _Replay:
         self.writer = writer
         self.kernel = kernel
         self.limits = limits
-        self.cell_limits = CellLimits(cell_s=limits.cell_s, output_chars=limits.output_chars)
+        wanted = trajectory.limits.get("cell_s", 0) if trajectory.source == "ipynb" else 0
+        self.cell_limits = CellLimits(cell_s=max(limits.cell_s, wanted), output_chars=limits.output_chars)
         self.asked = interrupted
         self.stopped = False
         self.until = time.monotonic() + limits.notebook_s
@@ -154,7 +182,7 @@ class _Replay:
     def run(self, hash_seed: int) -> Trajectory:
         environment = Environment.here(tracer="none", hash_seed=hash_seed, packages=packages())
         order = tuple(cell.id for cell in self.trajectory.cells)
-        skipped = {cell.id for cell in self.trajectory.cells if "skip-execution" in cell.tags}
+        skipped = {cell.id for cell in self.trajectory.cells if Marker.SKIP in markers_of(cell)}
         done = self._resume(order) if self.writer.resumed else 0
         for step in self.trajectory.steps:
             order = step.order
@@ -233,6 +261,8 @@ def _execution(step: Execution, ran: Ran) -> Execution:
         outputs=ran.outputs,
         detail=ran.detail,
         state=ran.state,
+        confined=ran.confined,
+        drew=ran.drew,
     )
 
 

@@ -1,10 +1,12 @@
 """What objects of library classes hold, as a digest: an estimator's settings and what it has learnt.
 
-The state of a trajectory tells such objects by their type alone. Here, where two cells are compared that ran
-in forks of one state, their public attributes count too, as far as these are data."""
+The state of a trajectory shows such objects by their type alone. Whether they have changed, and where two
+cells are compared that ran in forks of one state, their public attributes decide, as far as these are
+data."""
 
 import hashlib
 import re
+import sys
 import types
 from _random import Random
 from typing import Any
@@ -56,7 +58,9 @@ def _public(obj: Any) -> list[tuple[str, Any]] | None:
         return None
     if type(found) is not dict:
         return None
-    return [(name, value) for name, value in found.items() if type(name) is str and name[:1] != "_"]
+    traits = found.get("_trait_values")  # of traitlets: what a widget shows
+    held = {**found, **traits} if type(traits) is dict else found
+    return [(name, value) for name, value in held.items() if type(name) is str and name[:1] != "_"]
 
 
 def _position(obj: Any) -> Any:
@@ -69,6 +73,19 @@ def _position(obj: Any) -> Any:
     if kind.__module__ == "numpy.random._generator" and kind.__name__ == "Generator":
         bits = obj.bit_generator
         return bits.state if type(bits).__module__.startswith("numpy.random.") else None
+    return None
+
+
+def kept_for_all(module: types.ModuleType) -> Any:
+    """Where the generator stands that a module keeps for all: `random`, `numpy` and `numpy.random`. None for
+    other modules."""
+    if module is sys.modules.get("random"):
+        found = vars(module).get("_inst")
+        return _position(found) if found is not None else None
+    if module is sys.modules.get("numpy") or module is sys.modules.get("numpy.random"):
+        mtrand = sys.modules.get("numpy.random.mtrand")
+        found = None if mtrand is None else vars(mtrand).get("_rand")
+        return _position(found) if found is not None else None
     return None
 
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deskcheck.notebook.state.attributes import attributes, kept_for_all, summary
 from deskcheck.tracer import arrays as _arrays
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.snapshot import Snapshotter, bases_of, know_enum, names_of
@@ -146,6 +147,8 @@ class Capture:
         snap.finish()
         objects = self._objects(refs)
         group = refs[0] if refs and _REF.fullmatch(text) else None
+        if type(obj) is _MODULE:  # it has no number, and what it keeps can change
+            group = -id(obj)
         type_name = snap.type_name(type(obj))
         digest, whole = self._digest(obj, f"{type_name}:{text}", objects)
         before = self._known.get(name)
@@ -205,6 +208,12 @@ class Capture:
             whole = whole and '"cut":' not in content and '"kind":"opaque"' not in content
         if not whole:
             whole = self._add_more(digest, obj)
+        beside = _arrays.beside(obj)
+        if beside:
+            digest.update(summary(beside).encode())
+        held = attributes_of(obj)
+        if held is not None:
+            digest.update(held.encode())
         return digest.hexdigest(), whole
 
     def _add_more(self, digest: Any, obj: Any) -> bool:
@@ -305,6 +314,23 @@ def _mentioned(source: str) -> list[str]:
     return list(found)[:1000]
 
 
+def attributes_of(obj: Any) -> str | None:
+    """A digest of what an object of a library's class holds, or of where the generator stands that a module
+    keeps for all. None for others, and where code of the user's might run for it."""
+    kind = type(obj)
+    meta = type(kind)
+    if kind is _MODULE:
+        position = kept_for_all(obj)
+        return None if position is None else summary(position)
+    if _arrays.module_of(meta) == "__main__" or _arrays.module_of(kind) in ("__main__", "builtins"):
+        return None
+    try:
+        return attributes(obj)
+    except (AttributeError, TypeError, ValueError):  # a class that passes for another
+        return None
+
+
+_MODULE = type(ast)
 _ATOMS = frozenset(map(id, (int, float, str, bool, bytes, type(None), complex)))
 
 

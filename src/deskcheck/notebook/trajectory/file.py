@@ -55,6 +55,8 @@ _SCHEMA = pa.schema(
         ("state", pa.string()),
         ("repeats", pa.bool_()),
         ("difference", pa.string()),
+        ("confined", pa.string()),
+        ("drew", pa.string()),
         ("position", pa.int64()),
         ("type", pa.string()),
         ("inferred", pa.bool_()),

@@ -44,7 +44,10 @@ def parse_notebook(text: bytes, *, name: str, order: str = "top") -> Trajectory:
     language = spec.get("language") or _object(metadata.get("language_info")).get("name")
     if not spec:
         notes.append("no kernelspec: taken for Python")
-    cells, executions = _cells(raw, name, notes)
+    wanted = _object(metadata.get("execution"))  # of nbmake and Jupyter Book
+    cells, executions = _cells(raw, name, notes, may_raise=wanted.get("allow_errors") is True)
+    timeout = wanted.get("timeout")
+    limits = {"cell_s": timeout} if isinstance(timeout, int | float) and timeout > 0 else {}
     if order == "count":
         executions = [one for one in executions if one.count is not None]
         counts = [one.count for one in executions]
@@ -61,6 +64,7 @@ def parse_notebook(text: bytes, *, name: str, order: str = "top") -> Trajectory:
         steps=tuple(executions),
         kernel=spec.get("name"),
         language=language,
+        limits=limits,
         notes=tuple(notes),
     )
 
@@ -109,7 +113,9 @@ def joined(text: Any) -> str:
     return text if isinstance(text, str) else "".join(text)
 
 
-def _cells(raw: Iterable[Any], name: str, notes: list[str]) -> tuple[tuple[Cell, ...], list[Execution]]:
+def _cells(
+    raw: Iterable[Any], name: str, notes: list[str], *, may_raise: bool
+) -> tuple[tuple[Cell, ...], list[Execution]]:
     cells: list[Cell] = []
     ran: list[tuple[Cell, Status, int | None, tuple[Output, ...]]] = []
     taken = {cell["id"] for cell in raw if isinstance(cell, dict) and isinstance(cell.get("id"), str)}
@@ -125,6 +131,7 @@ def _cells(raw: Iterable[Any], name: str, notes: list[str]) -> tuple[tuple[Cell,
             used.add(id_)
             outputs = tuple(map(_output, cell.get("outputs", ()))) if kind == "code" else ()
             tags = tuple(map(str, _object(cell.get("metadata")).get("tags") or ()))
+            tags += ("raises-exception",) if may_raise and kind == "code" else ()
         except (KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{name}: cell {number} is none of nbformat 4: {error!r}.") from error
         if kind not in ("code", "markdown", "raw"):

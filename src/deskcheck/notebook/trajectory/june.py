@@ -1,26 +1,30 @@
 """Logs of the JuNE recorder (Titov et al. 2025, arXiv:2507.15831) as trajectories.
 
-A CSV file with one row for each event of a classic Jupyter Notebook. It has the text of cells and no
-outputs but errors; moves are not in it, and the place of a cell (`cell_num`) is that of the *selected*
-cell, which need not be the event's: cells are told apart by `cell_index` and places are taken as they are
-given where they can be."""
+The recorder is an extension of the classic Notebook: konstantgr/jupyter-logs-mining-extension. Its
+``main.js`` defines what an event holds, and docs/trajectory.md says how each is read. A log has the text of
+cells and, of outputs, sizes and exceptions alone. Moves are not in it. The place of a cell (``cell_num``) is
+that of the *selected* cell, which need not be the event's."""
 
 import csv
 import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError
+from deskcheck.notebook.trajectory.changes import changes, matched
 from deskcheck.notebook.trajectory.trajectory import (
     Cell,
     Deletion,
     Edit,
     Execution,
     Insertion,
+    Move,
     Output,
     Restart,
     Status,
@@ -34,58 +38,142 @@ _NEEDED = ("time", "kernel_id", "event", "cell_index", "cell_num", "cell_source"
 _KNOWN = {"execute", "finished_execute", "error", "create", "delete", "rendered", "save_notebook"}
 _KNOWN |= {"kernel_restarting", "kernel_interrupting", "notebook_renamed"}
 _KNOWN |= {"to_code", "to_markdown", "to_other"}
+_CHECKS_LOG = re.compile(
+    r"^[ \t]*(?:from\s+mining_extension\s+import\b|check_logging\s*\().*\n?", re.MULTILINE
+)
+"""What the recorder's users had to run to see whether they are recorded."""
 
 
 def read_june(path: str | Path) -> Iterator[Trajectory]:
     """The trajectories of a log, one for each user and notebook (where these are not given, kernel), in the
     order of their first event.
 
+    path: a CSV file, as the public data set, or the events as the recorder sends them, a JSON object a line.
+
     Raises InputError: not such a file, a column is missing, or a row cannot be read; names it.
     """
-    sessions: dict[tuple[str, ...], _Session] = {}
-    csv.field_size_limit(min(sys.maxsize, 1 << 30))
+    sessions: list[_Session] = []
+    by_key: dict[tuple[str, ...], _Session] = {}
     try:
         with open(path, newline="", encoding="utf-8") as stream:
-            rows = csv.DictReader(stream, strict=True)
-            names = rows.fieldnames or []
-            missing = [name for name in _NEEDED if name not in names]
-            if missing:
-                raise InputError(
-                    f"{path}: lacks the columns {', '.join(missing)}. A JuNE log has "
-                    "action_id, session_id, notebook_name, cell_type, cell_output, user_id, expert and "
-                    f"{', '.join(_NEEDED)}."
-                )
-            for row in rows:
-                place = f"{path}: line {rows.line_num}"
-                if None in row.values() or None in row:
-                    raise InputError(f"{place}: has not the {len(names)} columns of the first: cut off?")
-                whose = (row["user_id"], row.get("notebook_name", "")) if row.get("user_id") else None
-                key = whose or (row["kernel_id"],)
-                session = sessions.setdefault(key, _Session(str(path), key))
-                session.take(row, place)
+            for place, row in _rows(stream, str(path)):
+                key = _key(row)
+                session = by_key.get(key)
+                if session is None and row["event"].partition(".")[0] == "notebook_renamed":
+                    session = _of_kernel(sessions, row, key)
+                if session is None:
+                    session = _Session(str(path), key)
+                    sessions.append(session)
+                by_key[key] = session
+                session.rows.append((place, row))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"{path}: is no CSV file in UTF-8: {error}.") from error
-    for session in sessions.values():
+    for session in sessions:
         yield session.trajectory()
+
+
+def _rows(stream: Iterable[str], path: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows of a log with where they stand; what is not given is an empty text."""
+    lines = iter(stream)
+    first = next(lines, "")
+    if first.startswith("{"):
+        yield from _posted(first, lines, path)
+        return
+    csv.field_size_limit(min(sys.maxsize, 1 << 30))
+    rows = csv.DictReader(_again(first, lines), strict=True)
+    names = rows.fieldnames or []
+    missing = [name for name in _NEEDED if name not in names]
+    if missing:
+        raise InputError(
+            f"{path}: lacks the columns {', '.join(missing)}. A JuNE log has "
+            "action_id, session_id, notebook_name, cell_type, cell_output, user_id, expert and "
+            f"{', '.join(_NEEDED)}."
+        )
+    for row in rows:
+        place = f"{path}: line {rows.line_num}"
+        if None in row.values() or None in row:
+            raise InputError(f"{place}: has not the {len(names)} columns of the first: cut off?")
+        yield place, row
+
+
+def _again(first: str, lines: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from lines
+
+
+def _posted(first: str, lines: Iterator[str], path: str) -> Iterator[tuple[str, dict[str, str]]]:
+    for number, line in enumerate(_again(first, lines), 1):
+        place = f"{path}: line {number}"
+        try:
+            found = json.loads(line)
+            row = {name: "" if value is None else str(value) for name, value in found.items()}
+        except (ValueError, AttributeError) as error:
+            raise InputError(f"{place}: is no JSON object: {error}.") from error
+        missing = [name for name in ("time", "kernel_id", "event") if name not in row]
+        if missing:
+            raise InputError(f"{place}: lacks {', '.join(missing)}, which every event of a JuNE log has.")
+        yield place, dict.fromkeys(_NEEDED, "") | row
+
+
+def _key(row: Mapping[str, str]) -> tuple[str, ...]:
+    if row.get("user_id"):
+        return row["user_id"], row.get("notebook_name", "")
+    return (row["kernel_id"],)
+
+
+def _of_kernel(sessions: "list[_Session]", row: Mapping[str, str], key: tuple[str, ...]) -> "_Session | None":
+    """The session that a notebook had under another name."""
+    for session in reversed(sessions):
+        if session.key[0] == key[0] and session.rows[-1][1]["kernel_id"] == row["kernel_id"]:
+            return session
+    return None
 
 
 class _Session:
     def __init__(self, path: str, key: tuple[str, ...]) -> None:
         self.path = path
         self.key = key
+        self.rows: list[tuple[str, dict[str, str]]] = []
         self.cells: dict[str, Cell] = {}
         self.first: tuple[Cell, ...] = ()
         self.order: tuple[str, ...] = ()
-        self.steps: list[Step] = []
+        self.steps: list[Step | None] = []
+        """None: an execution of which it turned out that the kernel left it out."""
         self.notes: list[str] = []
         self.running: dict[str, int] = {}
         """By cell: place of its execution in `steps`, until it is finished."""
+        self.ended: dict[str, int] = {}
+        """By cell: place of its last execution that is finished."""
+        self.queued: set[int] = set()
+        """Executions that waited when one before them raised."""
+        self.unrecorded: set[str] = set()
+        """Cells that asked whether the log is on, and nothing else, when they ran last."""
+        self.aliases: dict[str, str] = {}
+        """By id in the log: that of the cell when it was first seen. Ids are new when a page is opened."""
+        self.created: dict[str, int] = {}
+        """By cell: the place that was selected when it was created, until an event shows where it is."""
         self.kernel: str | None = None
 
-    def take(self, row: dict[str, Any], place: str) -> None:
-        event = row["event"].partition(".")[0]
+    def trajectory(self) -> Trajectory:
+        bursts = _bursts(row for _, row in self.rows)
+        for number, (place, row) in enumerate(self.rows):
+            self._take(row, place, trusted=number not in bursts)
+        return Trajectory(
+            id="/".join(self.key),
+            source="june",
+            path=self.path,
+            cells=self.first,
+            steps=tuple(step for step in self.steps if step is not None),
+            kernel="python3",
+            language="python",
+            notes=tuple(self.notes),
+        )
+
+    def _take(self, row: Mapping[str, str], place: str, *, trusted: bool) -> None:
+        """One event. trusted: its place is that of its cell."""
+        event = _event(row)
         if event not in _KNOWN:
             raise InputError(f"{place}: the event {row['event']!r} is none of {', '.join(sorted(_KNOWN))}.")
         at = _time(row["time"], place)
@@ -101,116 +189,228 @@ class _Session:
             if running is not None:
                 self._set(running, status=Status.INTERRUPTED)
         elif event != "notebook_renamed":
-            self._cell_event(event, row, place, at)
+            self._cell_event(event, row, place, at, trusted=trusted)
 
-    def _cell_event(self, event: str, row: dict[str, Any], place: str, at: float) -> None:
+    def _cell_event(
+        self, event: str, row: Mapping[str, str], place: str, at: float, *, trusted: bool
+    ) -> None:
         id_ = row["cell_index"]
         if not id_:
             raise InputError(f"{place}: {event} without a cell_index.")
+        id_ = self.aliases.get(id_, id_)
         if event == "delete":
             if id_ not in self.cells:
                 self.notes.append(f"{place}: deletes the cell {id_!r}, which is not there: left out")
                 return
             self._add(Deletion(cell=id_, order=(), at=at))
-            return
-        if event in ("finished_execute", "error"):
-            number = self.running.get(id_)
-            if number is None:
-                self.notes.append(f"{place}: {event} of the cell {id_!r}, which does not run: left out")
-                return
-            if event == "error":
-                outputs = _error(row.get("cell_output", ""))
-                stopped = any(output.name == "KeyboardInterrupt" for output in outputs)
-                self._set(number, status=Status.INTERRUPTED if stopped else Status.ERROR, outputs=outputs)
-            else:
-                self._finished(number, at)
-                del self.running[id_]
-            return
+        elif event == "finished_execute":
+            self._finished(id_, row.get("cell_output", ""), place, at)
+        elif event == "error":
+            self._raised(id_, row["cell_source"], place)
+        else:
+            self._seen(event, id_, row, place, at, trusted=trusted)
+
+    # -- cells: their text, kind and place ---------------------------------------------------------
+
+    def _seen(
+        self, event: str, id_: str, row: Mapping[str, str], place: str, at: float, *, trusted: bool
+    ) -> None:
+        """An event that shows a cell's text."""
         known = self.cells.get(id_)
-        source = row["cell_source"]
+        source = _CHECKS_LOG.sub("", row["cell_source"])
         kind = {"rendered": "markdown", "to_markdown": "markdown", "to_other": "raw"}.get(event, "code")
         if event == "create" and row.get("cell_type") in ("markdown", "raw"):
             kind = row["cell_type"]
+        selected = _selected(row["cell_num"], place)
         if known is None:
-            inferred = event != "create"
-            position = self._position(row["cell_num"], place)
-            if inferred:
-                self.notes.append(f"{place}: {event} of the cell {id_!r}, whose creation is not in the log")
-            self._add(
-                Insertion(
-                    cell=id_, source=source, type=kind, position=position, order=(), at=at, inferred=inferred
-                )
-            )
+            self._insert(event, id_, source, kind, selected, place, at)
         elif event == "create":
             self.notes.append(f"{place}: creates the cell {id_!r} again: taken for an edit")
             self._edit(known, source, known.type, at)
         else:
+            self._place(id_, selected if trusted else None, at)
             self._edit(known, source, kind, at)
-        if event == "execute":
-            self.running.pop(id_, None)  # one before it, unfinished, keeps the status unknown
-            self.running[id_] = len(self.steps)
-            self._add(Execution(cell=id_, source=source, status=Status.UNKNOWN, order=(), at=at))
+        if event != "execute":
+            return
+        self.running.pop(id_, None)  # one before it, unfinished, keeps the status unknown
+        self.ended.pop(id_, None)
+        self.unrecorded.discard(id_)
+        if source != row["cell_source"] and not _has_code(source):
+            self.unrecorded.add(id_)
+            return
+        self.running[id_] = len(self.steps)
+        self._add(Execution(cell=id_, source=source, status=Status.UNKNOWN, order=(), at=at))
+
+    def _insert(
+        self, event: str, id_: str, source: str, kind: str, selected: int | None, place: str, at: float
+    ) -> None:
+        many = len(self.order)
+        inferred = event != "create"
+        position = many if selected is None else selected + (not inferred)  # created below what is selected
+        if inferred:
+            self.notes.append(f"{place}: {event} of the cell {id_!r}, whose creation is not in the log")
+        if position > many:
+            if position > many + (not inferred):  # created in an empty notebook, a cell is the selected one
+                self.notes.append(f"{place}: place {position} in a notebook of {many} cells: put at the end")
+            position = many
+        if not inferred and selected is not None:
+            self.created[id_] = selected
+        self._add(
+            Insertion(
+                cell=id_, source=source, type=kind, position=position, order=(), at=at, inferred=inferred
+            )
+        )
+
+    def _place(self, id_: str, selected: int | None, at: float) -> None:
+        """A cell is seen at a place: where it is another than it should have, something was not logged."""
+        if selected is None:
+            return
+        position = self.order.index(id_)
+        created = self.created.pop(id_, None)
+        if selected == position or selected >= len(self.order):
+            return
+        if created == selected == position - 1:
+            # It was made of the cell above it, by a change of that one's type.
+            self._add(Deletion(cell=self.order[selected], order=(), at=at, inferred=True))
+            return
+        self._add(Move(cell=id_, position=selected, order=(), at=at, inferred=True))
 
     def _edit(self, known: Cell, source: str, kind: str, at: float) -> None:
         if (known.source, known.type) != (source, kind):
             self._add(Edit(cell=known.id, source=source, type=kind, order=(), at=at, inferred=True))
 
-    def _position(self, text: str, place: str) -> int:
-        try:
-            number = int(float(text)) if text else len(self.order)
-        except ValueError as error:
-            raise InputError(f"{place}: cell_num {text!r} is no number.") from error
-        if not 0 <= number <= len(self.order):
-            many = len(self.order)
-            self.notes.append(f"{place}: place {number} in a notebook of {many} cells: put at the end")
-            return len(self.order)
-        return number
-
     def _saved(self, text: str, place: str, at: float) -> None:
-        """All cells, as they were when the kernel was ready. They have no cell_index there."""
+        """All cells, as they were when the kernel of a page was ready."""
         try:
-            cells = json.loads(text)
-            found = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+            found = [
+                Cell(
+                    id=str(cell["id"]),
+                    source=_CHECKS_LOG.sub("", "".join(cell["source"])),
+                    type=cell["cell_type"],
+                )
+                for cell in json.loads(text)
+            ]
         except (ValueError, TypeError, KeyError) as error:
             raise InputError(f"{place}: save_notebook holds no list of cells: {error!r}.") from error
-        if self.steps or self.cells:
-            return  # a later look at what the log has followed
-        made = [Cell(id=f"saved-{n}", source=source, type=kind) for n, (kind, source) in enumerate(found)]
-        self.first = tuple(made)
-        self.cells = {cell.id: cell for cell in made}
-        self.order = tuple(self.cells)
+        if len({cell.id for cell in found}) < len(found):
+            raise InputError(f"{place}: save_notebook has two cells with one id.")
+        if not self.steps and not self.cells:
+            self.first = tuple(found)
+            self.cells = {cell.id: cell for cell in found}
+            self.order = tuple(self.cells)
+            return
+        here = [self.cells[id_] for id_ in self.order]
+        for step in changes(here, self._renamed(here, found), at):
+            self._add(step)
+        self.created.clear()
+
+    def _renamed(self, here: list[Cell], found: list[Cell]) -> list[Cell]:
+        """The cells of a page with the ids that they had on the page before it."""
+        said = [replace(cell, id=self.aliases.get(cell.id, cell.id)) for cell in found]
+        if any(cell.id in self.cells for cell in said):
+            return said
+        taken = {cell.id for cell in here}
+        names = (name for number in count() if (name := f"new-{number}") not in taken)
+        again = [
+            replace(cell, id=cell.id if cell.id in taken else own.id)
+            for cell, own in zip(matched(here, found, names), found, strict=True)
+        ]
+        self.aliases |= {own.id: cell.id for own, cell in zip(found, again, strict=True)}
+        return again
+
+    # -- executions --------------------------------------------------------------------------------
+
+    def _finished(self, id_: str, output: str, place: str, at: float) -> None:
+        number = self.running.pop(id_, None)
+        if number is None:
+            if id_ not in self.unrecorded:
+                self.notes.append(
+                    f"{place}: finished_execute of the cell {id_!r}, which does not run: left out"
+                )
+            return
+        kinds = _output_kinds(output, place)
+        if number in self.queued and not kinds:
+            self.steps[number] = None
+            self.notes.append(
+                f"{place}: the cell {id_!r} waited behind one that raised: the kernel left it out"
+            )
+            return
+        step = self.steps[number]
+        assert isinstance(step, Execution)
+        status = step.status
+        if status is Status.UNKNOWN:
+            status = Status.ERROR if "error" in kinds else Status.OK
+        self._set(number, status=status, end=at, wall_s=None if step.at is None else at - step.at)
+        self.ended[id_] = number
+        if "error" in kinds:
+            self.queued |= {*self.running.values()}
+
+    def _raised(self, id_: str, text: str, place: str) -> None:
+        """What a cell raised: sent after its end, and by a request of its own, so perhaps before it."""
+        number = self.ended.get(id_, self.running.get(id_))
+        if number is None:
+            if id_ not in self.unrecorded:
+                self.notes.append(f"{place}: error of the cell {id_!r}, which does not run: left out")
+            return
+        try:
+            found = json.loads(text)
+            output = Output(type="error", name=str(found["ename"]), value=str(found["evalue"]), text="")
+        except (ValueError, TypeError, KeyError) as error:
+            raise InputError(f"{place}: error holds no exception: {error!r}.") from error
+        stopped = output.name == "KeyboardInterrupt"
+        self._set(number, status=Status.INTERRUPTED if stopped else Status.ERROR, outputs=(output,))
 
     def _restart(self, at: float) -> None:
         self.running.clear()
-        if self.steps and not isinstance(self.steps[-1], Restart):
+        self.ended.clear()
+        last = next((step for step in reversed(self.steps) if step is not None), None)
+        if last is not None and not isinstance(last, Restart):
             self._add(Restart(order=(), at=at))
 
-    def _finished(self, number: int, at: float) -> None:
-        step = self.steps[number]
-        assert isinstance(step, Execution)
-        status = Status.OK if step.status is Status.UNKNOWN else step.status
-        wall_s = at - step.at if step.at is not None else None
-        self._set(number, status=status, end=at, wall_s=wall_s)
-
     def _set(self, number: int, **fields: Any) -> None:
-        self.steps[number] = replace(self.steps[number], **fields)
+        step = self.steps[number]
+        assert step is not None
+        self.steps[number] = replace(step, **fields)
 
     def _add(self, step: Step) -> None:
         advance(self.cells, step)
         self.order = moved(self.order, step)
         self.steps.append(replace(step, order=self.order))
 
-    def trajectory(self) -> Trajectory:
-        return Trajectory(
-            id="/".join(self.key),
-            source="june",
-            path=self.path,
-            cells=self.first,
-            steps=tuple(self.steps),
-            kernel="python3",
-            language="python",
-            notes=tuple(self.notes),
-        )
+
+def _event(row: Mapping[str, str]) -> str:
+    return row["event"].partition(".")[0]
+
+
+def _bursts(rows: Iterable[Mapping[str, str]]) -> set[int]:
+    """Rows whose place is not that of their cell: several cells ran or were rendered at one place, as "Run
+    All" does, which selects none of them."""
+    found: set[int] = set()
+    last: tuple[int, str, str] | None = None
+    for number, row in enumerate(rows):
+        event = _event(row)
+        if event in ("create", "delete", "save_notebook"):
+            last = None
+        elif event in ("execute", "rendered"):
+            if last is not None and last[2] == row["cell_num"] and last[1] != row["cell_index"]:
+                found |= {last[0], number}
+            last = (number, row["cell_index"], row["cell_num"])
+    return found
+
+
+def _selected(text: str, place: str) -> int | None:
+    """The place of the selected cell; None: there is none."""
+    try:
+        number = int(float(text)) if text else None
+    except ValueError as error:
+        raise InputError(f"{place}: cell_num {text!r} is no number.") from error
+    if number is not None and number < 0:
+        raise InputError(f"{place}: cell_num {text!r} is less than zero.")
+    return number
+
+
+def _has_code(source: str) -> bool:
+    return any(line.strip() and not line.lstrip().startswith("#") for line in source.splitlines())
 
 
 def _time(text: str, place: str) -> float:
@@ -221,14 +421,9 @@ def _time(text: str, place: str) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _error(text: str) -> tuple[Output, ...]:
-    """The exception in `cell_output`, whose traceback the recorder deletes."""
+def _output_kinds(text: str, place: str) -> list[str]:
+    """Kinds of the outputs of a cell that has ended; the log has their sizes, not their content."""
     try:
-        found = json.loads(text) if text else []
-    except ValueError:
-        found = []
-    return tuple(
-        Output(type="error", name=str(output.get("ename")), value=str(output.get("evalue")), text="")
-        for output in (found if isinstance(found, list) else [found])
-        if isinstance(output, dict) and "ename" in output
-    )
+        return [str(output["output_type"]) for output in (json.loads(text) if text else [])]
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{place}: cell_output holds no list of outputs: {error!r}.") from error

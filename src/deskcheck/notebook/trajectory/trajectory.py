@@ -86,7 +86,8 @@ class Execution(Step):
     variables differ from those after the execution before (`state.State`), in the form of
     docs/reference/trajectory.md. detail: what `status` leaves open. repeats: whether every run of the
     trajectory in a fresh kernel gave the same text (`repeats`), and difference: where not; None if there was
-    one run alone. A figure that was not taken is None."""
+    one run alone. confined: the rule of the sandbox that stood in its way (`kernel.refusals.RULES`). drew:
+    the random generators that it drew from and nobody had seeded. A figure that was not taken is None."""
 
     kind = "execution"
     cell: str
@@ -104,6 +105,8 @@ class Execution(Step):
     state: dict[str, Any] | None = None
     repeats: bool | None = None
     difference: str | None = None
+    confined: str | None = None
+    drew: str | None = None
 
     @property
     def error(self) -> Output | None:

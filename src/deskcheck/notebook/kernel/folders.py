@@ -1,0 +1,83 @@
+"""What the cells of a notebook find around them: a copy of its folder, and links to what lies around that.
+
+The folder is copied as far as it is small; of larger files, and of what lies between the folder and its root,
+there are links, which the sandbox lets be read alone. Where nothing confines a kernel, that is copied too, as
+far as it is small: a link could be written through. Runs in the kernel's process."""
+
+import os
+import shutil
+from pathlib import Path
+
+from deskcheck.errors import InputError
+
+_NOT_COPIED = {".git", "__pycache__", ".ipynb_checkpoints", ".venv", "node_modules"}
+
+
+def copy_folder(folder: str | None, to: str, most_bytes: int) -> int:
+    """Copy what lies in a folder, as far as it is small; the rest is linked to. Returns how many of the bytes
+    are left."""
+    os.makedirs(to, exist_ok=True)
+    if folder is None:
+        return most_bytes
+    left = most_bytes
+    for at, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _NOT_COPIED)
+        place = os.path.join(to, os.path.relpath(at, folder))
+        os.makedirs(place, exist_ok=True)
+        for name in sorted(files):
+            left = _copy(os.path.join(at, name), os.path.join(place, name), left)
+    return left
+
+
+def _copy(path: str, place: str, left: int) -> int:
+    try:
+        size = os.stat(path).st_size
+        if size <= left and os.path.isfile(path):
+            shutil.copyfile(path, place)
+            return left - size
+        os.symlink(path, place)
+    except OSError:  # not to be read from here: not to be read by a cell either
+        pass
+    return left
+
+
+def copy_below_root(folder: str, root: str, to: str, most_bytes: int, *, linked: bool) -> None:
+    """Make `to` stand for the root: with a copy of the folder at its place, and around it links to what lies
+    there, or copies (not `linked`)."""
+    place, at = to, root
+    way = [part for part in os.path.relpath(folder, root).split(os.sep) if part != os.curdir]
+    left = copy_folder(folder, os.path.join(to, *way), most_bytes)
+    for part in way:
+        for name in sorted(os.listdir(at)):
+            if name == part or name in _NOT_COPIED:
+                continue
+            path, here = os.path.join(at, name), os.path.join(place, name)
+            if linked:
+                os.symlink(path, here)
+            elif os.path.isdir(path):
+                left = copy_folder(path, here, left)
+            else:
+                left = _copy(path, here, left)
+        at, place = os.path.join(at, part), os.path.join(place, part)
+
+
+def root_of(folder: Path, given: Path | None = None) -> Path:
+    """The root that was given for a folder; without one, the top of the git repository that a folder lies in;
+    the folder itself where there is none, or where that is the user's home or holds it.
+
+    Raises InputError: the folder does not lie below the one that was given.
+    """
+    folder = folder.resolve()
+    if given is not None:
+        if not given.is_dir():
+            raise InputError(f"--root {given}: there is no such folder.")
+        if not folder.is_relative_to(given.resolve()):
+            raise InputError(f"--root {given}: {folder} does not lie in it. Name a folder above it.")
+        return given.resolve()
+    home = Path.home().resolve()
+    for each in (folder, *folder.parents):
+        if each == home or each in home.parents:
+            break
+        if (each / ".git").exists():
+            return each
+    return folder

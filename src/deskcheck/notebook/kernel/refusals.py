@@ -1,0 +1,159 @@
+"""What of our rules stood in a cell's way: told by the exception that left it, and by what it tried.
+
+In the kernel's process. A limit on memory or on the size of files is met at every level; what else the
+sandbox refuses, at `strict` and `standard` alone. The answer is a word of `RULES`. Not seen: what a process
+that the cell started was refused, unless its command or what it prints tells."""
+
+import errno
+import ipaddress
+import os
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+RULES: dict[str, str] = {
+    "memory": "a kernel may fill so much memory and no more; --memory SIZE gives it more",
+    "disk": "a notebook may write so much and no more; --disk SIZE gives it more",
+    "open files": "a kernel may have so many files open and no more; --open-files N gives it more",
+    "processes": "so many processes and threads may run and no more; --processes N allows more",
+    "output": "no more of a cell's output is kept; --output-chars N keeps more",
+    "network": "there is no network in the sandbox; --sandbox trusted has the machine's",
+    "sockets": "no socket can be made in the sandbox, not on this machine either; "
+    "--sandbox trusted allows it",
+    "shared memory": "there is none in the sandbox at 'standard'; --sandbox strict and trusted have it",
+    "files outside": "of the files around a notebook there are only those below its root; "
+    "--root FOLDER, --sandbox trusted",
+    "system calls": "the sandbox does not allow this call to the system; --sandbox trusted does",
+}
+"""Each with what it means and what to do."""
+
+_BY_NUMBER = {
+    errno.EFBIG: "disk",
+    errno.ENOSPC: "disk",
+    errno.ENOMEM: "memory",
+    errno.EMFILE: "open files",
+    errno.EAGAIN: "processes",
+}
+_OF_NETWORK = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL)
+_LOOKS_UP = ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyname_ex")
+_FETCHES = re.compile(rb"\b(wget|curl|gdown|git\s+clone|kaggle\s+datasets)\b")
+_CHAIN = 20
+"""Exceptions of one that are looked at: the one that left the cell, those that it came of, and so on."""
+
+
+class Refusals:
+    """What stood in the way of each cell. confined: at a level that confines. home: the folder that is a copy
+    of the notebooks'; what lies beside it is ours."""
+
+    def __init__(self, home: str, *, confined: bool) -> None:
+        self.home = home
+        self.confined = confined
+        self._tried: str | None = None
+        if confined:
+            sys.addaudithook(self._hook)
+
+    def begin(self) -> None:
+        """A cell begins."""
+        self._tried = None
+
+    def of(self, error: BaseException | None) -> dict[str, str]:
+        """Of the cell that has ended, and the exception that left it: ``rule``, and where that is not known
+        here ``missing``, the path of a file that was not found, from `home` where it lies there or around."""
+        seen = [*_chain(error)]
+        rule = next((found for each in seen if (found := self._rule(each)) is not None), self._tried)
+        if rule is not None:
+            return {"rule": rule}
+        for each in seen:
+            if isinstance(each, FileNotFoundError) and isinstance(each.filename, str):
+                return {"missing": self._from_home(os.path.abspath(each.filename))}
+        return {}
+
+    def _rule(self, error: BaseException) -> str | None:
+        if isinstance(error, MemoryError):
+            return "memory"
+        if isinstance(error, RuntimeError) and "start new thread" in str(error):
+            return "processes"
+        if isinstance(error, EOFError) and self.confined and _left_in(error, "managers.py"):
+            return "sockets"  # of a process that serves others' objects
+        if not isinstance(error, OSError):
+            return None
+        number = error.errno
+        if number in _BY_NUMBER:
+            if number == errno.EAGAIN and not _left_in(error, "fork"):
+                return None
+            return _BY_NUMBER[number]
+        if not self.confined:
+            return None
+        if type(error).__name__ == "gaierror" or number in _OF_NETWORK:
+            return "network"
+        if number in (errno.EPERM, errno.EACCES) and _left_in(error, "synchronize.py", "shared_memory.py"):
+            return "shared memory"
+        if number == errno.EPERM:
+            if self._tried is not None:
+                return self._tried
+            return "sockets" if _left_in(error, "socket.py", "/asyncio/") else "system calls"
+        if number in (errno.EACCES, errno.EROFS):
+            return "files outside"
+        return None
+
+    def _from_home(self, path: str) -> str:
+        ours = os.path.dirname(self.home)
+        return os.path.relpath(path, self.home) if f"{path}/".startswith(f"{ours}/") else path
+
+    def _hook(self, event: str, given: tuple[Any, ...]) -> None:
+        if event in _LOOKS_UP:
+            if not _is_own(given[0]):
+                self._tried = "network"
+        elif event == "socket.__new__":
+            if self._tried is None and len(given) > 1 and given[1] in (2, 10) and given[0].fileno() < 0:
+                self._tried = "sockets"
+        elif event == "socket.connect":
+            address = given[1]
+            if isinstance(address, tuple) and address and not _is_own(address[0]):
+                self._tried = "network"
+        elif event in ("subprocess.Popen", "os.system") and _FETCHES.search(_command(given)):
+            self._tried = "network"
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception, and those that it came of, nearest first."""
+    waiting = [error]
+    seen: list[BaseException] = []
+    while waiting and len(seen) < _CHAIN:
+        each = waiting.pop(0)
+        if not isinstance(each, BaseException) or any(each is other for other in seen):
+            continue
+        seen.append(each)
+        yield each
+        given = each.args[0] if each.args else None  # urllib's URLError, what requests raises
+        waiting += [each.__cause__, each.__context__, given]
+
+
+def _left_in(error: BaseException, *names: str) -> bool:
+    """Whether the exception came out of a file, or a function, of one of these names."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if any(name in code.co_filename or name in code.co_name for name in names):
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _is_own(host: Any) -> bool:
+    """Whether a name or number of a machine is that of this one."""
+    text = host.decode("ascii", "replace") if isinstance(host, bytes) else str(host or "localhost")
+    try:
+        return ipaddress.ip_address(text).is_loopback
+    except ValueError:
+        return text in ("localhost", "sandbox")
+
+
+def _command(given: tuple[Any, ...]) -> bytes:
+    """What a process is started with, as an audit event has it."""
+    parts: list[Any] = []
+    for each in given[:2]:
+        parts += each if isinstance(each, list | tuple) else [each]
+    texts = [part.encode("utf-8", "replace") if isinstance(part, str) else part for part in parts]
+    return b" ".join(text for text in texts if isinstance(text, bytes))

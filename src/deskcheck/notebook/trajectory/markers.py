@@ -1,0 +1,39 @@
+"""What authors say of a cell for the tools that run it: tags, and comments on lines of their own.
+
+The words are those of nbclient, nbmake and Jupyter Book (tags) and of nbval (tags and comments:
+``# NBVAL_SKIP`` and the tag ``nbval-skip`` are the same)."""
+
+from enum import StrEnum
+
+from deskcheck.notebook.trajectory.trajectory import Cell
+
+
+class Marker(StrEnum):
+    """What a cell is marked for."""
+
+    SKIP = "skip"
+    """It is not to be run."""
+    RAISES = "raises"
+    """An exception may leave it."""
+    IGNORE = "ignore"
+    """What it gives is not to be compared."""
+
+
+_WORDS = {
+    "SKIP_EXECUTION": Marker.SKIP,
+    "NBVAL_SKIP": Marker.SKIP,
+    "RAISES_EXCEPTION": Marker.RAISES,
+    "NBVAL_RAISES_EXCEPTION": Marker.RAISES,
+    "NBVAL_IGNORE_OUTPUT": Marker.IGNORE,
+    "PYTEST_VALIDATE_IGNORE_OUTPUT": Marker.IGNORE,
+}
+_COMMENTS = frozenset(word for word in _WORDS if word.startswith(("NBVAL", "PYTEST")))
+
+
+def markers_of(cell: Cell) -> frozenset[Marker]:
+    """All that a cell's tags and comments say."""
+    words = {tag.upper().replace("-", "_") for tag in cell.tags}
+    if "NBVAL" in cell.source or "PYTEST_VALIDATE" in cell.source:
+        lines = (line.strip() for line in cell.source.splitlines())
+        words |= {line.lstrip("#").strip() for line in lines if line.startswith("#")} & _COMMENTS
+    return frozenset(_WORDS[word] for word in words if word in _WORDS)

@@ -1,0 +1,111 @@
+"""Random cells are told from others by what they draw from, not by what they happen to give."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskcheck.notebook.check.check import CellStatus, NotebookStatus, check_notebooks
+from deskcheck.notebook.kernel.draws import Draws
+from deskcheck.notebook.kernel.record import record_notebooks
+from deskcheck.notebook.settings import CheckSettings
+from deskcheck.notebook.trajectory.file import read_trajectory
+from tests.notebook.test_check import cell, printed, save, shown
+
+numpy = pytest.importorskip("numpy", reason="would have proved that numpy's generators are seen")
+
+
+@pytest.fixture
+def states() -> Any:
+    """The generators of all as they were."""
+    kept = random.getstate(), numpy.random.get_state()
+    yield
+    random.setstate(kept[0])
+    numpy.random.set_state(kept[1])
+
+
+CELLS: list[tuple[str, tuple[str, ...]]] = [
+    ("x = 1", ()),
+    ("random.choice('ab')", ("random",)),
+    ("[random.random() for _ in range(5000)]", ("random",)),
+    ("np.random.rand()", ("numpy.random",)),
+    ("np.random.shuffle(list(range(10**5)))", ("numpy.random",)),
+    ("random.shuffle([1, 2, 3]); np.random.normal(size=3)", ("random", "numpy.random")),
+    ("rng = np.random.default_rng()", ()),
+    ("rng.integers(2)", ("rng",)),
+    ("other = np.random.default_rng(); other.random()", ("other",)),
+    ("seeded = np.random.default_rng(3); seeded.random()", ()),
+    ("long = np.random.default_rng(122807528840384100672342137672332424406); long.random()", ()),
+    ("long.random()", ()),
+    ("own = random.Random(2); own.random(); np.random.RandomState(3).rand()", ()),
+    ("np.random.seed(3); np.random.rand()", ()),
+    ("np.random.rand()", ()),
+    ("random.random()", ("random",)),
+    ("random.seed(1)", ()),
+    ("random.random()", ()),
+]
+
+
+@pytest.mark.usefixtures("states")
+def test_draws_are_seen() -> None:
+    """Of each cell, the generators without a seed that it drew from. To look draws nothing."""
+    numpy.random.set_state(numpy.random.RandomState().get_state())
+    random.setstate(random.Random(5).getstate())
+    namespace: dict[str, Any] = {"random": random, "np": numpy}
+    draws = Draws()
+    for source, expected in CELLS:
+        draws.begin(namespace)
+        exec(source, namespace)  # cells of our own
+        assert draws.end(namespace, source) == expected, source
+    states = random.getstate(), repr(numpy.random.get_state())
+    draws.begin(namespace)
+    draws.end(namespace, "")
+    assert (random.getstate(), repr(numpy.random.get_state())) == states
+
+
+class TestRuns:
+    @pytest.fixture(autouse=True)
+    def kernels(self) -> None:
+        pytest.importorskip("ipykernel", reason="would have proved that random cells of notebooks are told")
+
+    def test_luck_gives_no_verdict(self, tmp_path: Path) -> None:
+        """Six cells of two outcomes: none is the same or different; cells beside them are, whose generators
+        were seeded. The notebook is not different for a random cell."""
+        coin = cell("random.choice('ab')", shown("'a'"))
+        cells = (
+            cell("import random, numpy as np", count=None),
+            *[coin] * 6,
+            cell("print(1)", printed("1\n")),
+            cell("np.random.seed(0); np.random.rand() < 1", shown("True")),
+            cell("random.seed(2); random.choice('ab')", shown("'a'")),
+        )
+        path = save(tmp_path / "a.ipynb", *cells)
+        (notebook,) = check_notebooks([path]).notebooks
+        statuses = [each.status for each in notebook.cells]
+        assert statuses[1:7] == [CellStatus.NOT_REPEATABLE] * 6
+        assert statuses[7:] == [CellStatus.SAME] * 3
+        assert notebook.status is NotebookStatus.NOT_REPEATABLE
+        assert all(each.unstable for each in notebook.cells[1:7])
+        (once,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
+        assert [each.status for each in once.cells] == statuses
+
+    def test_what_two_runs_forgive_is_no_luck(self, tmp_path: Path) -> None:
+        """Runs that differ in an address alone are the same: a cell that gives another class is different."""
+        cells = (
+            cell("object()", shown("<list at 0x7f00000001>")),
+            cell("object()", shown("<object at 0x7f00000001>")),
+        )
+        path = save(tmp_path / "a.ipynb", *cells)
+        (notebook,) = check_notebooks([path]).notebooks
+        assert [each.status.value for each in notebook.cells] == ["different", "normalised"]
+
+    def test_recordings_do_not_take_luck_for_repetition(self, tmp_path: Path) -> None:
+        """An execution that drew without a seed does not repeat, whatever two runs gave; the file says what
+        it drew from. One that shows nothing repeats."""
+        draw = "import random; random.random() < 2"
+        save(tmp_path / "a.ipynb", cell(draw), cell("y = random.random()"), cell("1"))
+        record_notebooks([str(tmp_path / "a.ipynb")], tmp_path / "out")
+        found = [*read_trajectory(tmp_path / "out" / "a.trajectory.parquet").executions]
+        assert [each.repeats for each in found] == [False, True, True]
+        assert [each.drew for each in found] == ["random", "random", None]

@@ -1,0 +1,79 @@
+"""What authors say to nbval, nbmake, nbclient and Jupyter Book counts here too."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskcheck.notebook.check.check import NotebookReport, check_notebooks
+from deskcheck.notebook.settings import CheckSettings, ReplayLimits
+from deskcheck.notebook.trajectory.markers import Marker, markers_of
+from deskcheck.notebook.trajectory.trajectory import Cell
+from tests.notebook.test_check import cell, printed, raised, save
+
+MARKED: list[tuple[str, tuple[str, ...], set[Marker]]] = [
+    ("x", (), set()),
+    ("# NBVAL_SKIP\nx", (), {Marker.SKIP}),
+    ("x\n  #NBVAL_IGNORE_OUTPUT", (), {Marker.IGNORE}),
+    ("x  # NBVAL_SKIP", (), set()),
+    ("# about NBVAL_SKIP\nx", (), set()),
+    ("# raises-exception", (), set()),
+    ("x", ("skip-execution",), {Marker.SKIP}),
+    ("x", ("nbval-skip", "hide-input", "parameters"), {Marker.SKIP}),
+    ("x", ("raises-exception", "nbval-ignore-output"), {Marker.RAISES, Marker.IGNORE}),
+    ("# NBVAL_RAISES_EXCEPTION", (), {Marker.RAISES}),
+]
+
+
+@pytest.mark.parametrize(("source", "tags", "expected"), MARKED)
+def test_markers_are_read(source: str, tags: tuple[str, ...], expected: set[Marker]) -> None:
+    """A comment counts on a line of its own, a tag in any of its spellings; other words are nothing."""
+    assert markers_of(Cell(id="a", source=source, tags=tags)) == expected
+
+
+class TestRuns:
+    @pytest.fixture(autouse=True)
+    def kernels(self) -> None:
+        pytest.importorskip("ipykernel", reason="would have proved that marked cells are run as they ask")
+
+    def checked(self, path: Path, **limits: Any) -> NotebookReport:
+        settings = CheckSettings(runs=1, limits=ReplayLimits(**limits))
+        (notebook,) = check_notebooks([path], settings).notebooks
+        return notebook
+
+    def test_each_marker(self, tmp_path: Path) -> None:
+        """What is to be skipped does not run; what may raise has not failed; what is not to be compared is
+        not; and the same without a mark has its usual status."""
+        cells = [
+            (cell("1 / 0", tags=("nbval-skip",)), "not_run"),
+            (cell("# NBVAL_SKIP\n1 / 0"), "not_run"),
+            (cell("1 / 0", tags=("raises-exception",)), "no_stored_output"),
+            (cell("# NBVAL_RAISES_EXCEPTION\n1 / 0"), "no_stored_output"),
+            (cell("# NBVAL_RAISES_EXCEPTION\n1 / 0", raised("ValueError", "x")), "different"),
+            (cell("print(1); 1 / 0", printed("1\n"), tags=("raises-exception",)), "same"),
+            (cell("print(1); 1 / 0", printed("2\n"), tags=("raises-exception",)), "different"),
+            (cell("# NBVAL_IGNORE_OUTPUT\nprint(1)", printed("2\n")), "no_stored_output"),
+            (cell("# NBVAL_IGNORE_OUTPUT\n1 / 0", printed("2\n")), "failed"),
+            (cell("1 / 0", printed("2\n")), "failed"),
+        ]
+        path = save(tmp_path / "a.ipynb", *(each for each, _ in cells))
+        assert [each.status.value for each in self.checked(path).cells] == [status for _, status in cells]
+
+    def test_what_the_notebook_asks_for_all(self, tmp_path: Path) -> None:
+        """`allow_errors` and `timeout` of a notebook's own metadata, as nbmake and Jupyter Book read them."""
+        slow = cell("import time; time.sleep(2); 1 / 0")
+        path = save(tmp_path / "a.ipynb", slow, execution={"allow_errors": True, "timeout": 30})
+        assert [each.status.value for each in self.checked(path, cell_s=1).cells] == ["no_stored_output"]
+        book = json.loads(path.read_text())
+        book["metadata"] = {}
+        path.write_text(json.dumps(book))
+        assert [each.status.value for each in self.checked(path, cell_s=1).cells] == ["timed_out"]
+
+    def test_a_notebook_may_end_itself(self, tmp_path: Path) -> None:
+        """`sys.exit(0)` is no failure, and what never ran after it is not run; another status is one."""
+        end = cell("import sys; print(1); sys.exit(0)", printed("1\n"))
+        path = save(tmp_path / "a.ipynb", end, cell("gone", count=None), cell("print(2)", printed("2\n")))
+        assert [each.status.value for each in self.checked(path).cells] == ["same", "not_run", "same"]
+        path = save(tmp_path / "b.ipynb", cell("import sys; sys.exit(3)"))
+        assert [each.status.value for each in self.checked(path).cells] == ["failed"]

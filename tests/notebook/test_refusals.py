@@ -1,0 +1,113 @@
+"""What is ours is not said of a notebook: limits and rules of the sandbox that stand in a cell's way."""
+
+from pathlib import Path
+
+import pytest
+
+from deskcheck.notebook.check.check import CellReport, CellStatus, NotebookStatus, check_notebooks
+from deskcheck.notebook.kernel.refusals import RULES
+from deskcheck.notebook.settings import CheckSettings, ReplayLimits
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.limits import machine_memory_bytes
+from tests.notebook.test_check import cell, printed, save
+
+pytest.importorskip("ipykernel", reason="would have proved that our limits are not the notebook's failures")
+
+MET = {
+    "disk": "open('big', 'wb').write(bytes(200 << 20))",
+    "memory": "big = bytearray(3 << 30)",
+    "open files": "kept = [open('/dev/null') for _ in range(3000)]",
+    "sockets": "import socket; socket.create_server(('127.0.0.1', 0))",
+    "network": "import urllib.request; urllib.request.urlopen('http://example.invalid/data.csv')",
+    "system calls": "import os; os.chroot('.')",
+    "files outside": "open('../outside.txt').read()",
+    "output": "print('x' * 3000)",
+}
+FOLLOW = {
+    "memory": "big[0]",
+    "network": "print(open('data.csv').read())",
+}
+QUIET = """\
+try:
+    urllib.request.urlopen('http://example.invalid/')
+except OSError:
+    print('offline')
+"""
+
+
+def checked(path: Path, level: Confinement = Confinement.STRICT, **limits: int) -> list[CellReport]:
+    settings = CheckSettings(sandbox=level, runs=1, limits=ReplayLimits(**limits))
+    (notebook,) = check_notebooks([path], settings).notebooks
+    return [*notebook.cells]
+
+
+def test_each_rule_is_named(tmp_path: Path) -> None:
+    """A cell that meets a limit or rule is `confined`, with its name; so is one that needs what that cell
+    would have given. A cell that catches the refusal and shows something else is, too."""
+    (tmp_path / "books").mkdir()
+    (tmp_path / "outside.txt").write_text("there")
+    (tmp_path / "books" / "here").write_text("")
+    sources = [*MET.values(), *FOLLOW.values(), QUIET, "print('own')", "1 / 0", "open('nowhere')"]
+    path = save(tmp_path / "books" / "a.ipynb", *(cell(source, printed("stored\n")) for source in sources))
+    found = checked(path, memory_bytes=2 << 30, disk_bytes=100 << 20, output_chars=2000)
+    expected = [*MET, *FOLLOW, "network"]
+    assert [each.limit for each in found] == [*expected, None, None, None]
+    assert [each.status.value for each in found] == ["confined"] * len(expected) + [
+        "different",
+        "failed",
+        "failed",
+    ]
+    assert [each.follows for each in found if each.follows] == [3, 6]
+    assert {each.limit for each in found if each.limit} <= {*RULES}
+    assert "MemoryError" in str(found[1].message)
+
+
+@pytest.mark.parametrize(
+    "level", [Confinement.STRICT, pytest.param(Confinement.TRUSTED, marks=pytest.mark.slow)]
+)
+def test_limits_can_be_raised(tmp_path: Path, level: Confinement) -> None:
+    """Memory and disk are what the machine has, as far as nobody says less; a limit that is raised is not
+    met."""
+    sources = (MET["disk"], "import mmap; room = mmap.mmap(-1, 5 << 30)", MET["open files"])
+    path = save(tmp_path / "a.ipynb", *(cell(source, count=None) for source in sources))
+    wanted = CellStatus.NO_STORED_OUTPUT
+    if machine_memory_bytes() < 8 << 30:
+        pytest.skip("would have proved that a kernel may fill more than 4 GiB: needs a machine with 8 GiB")
+    assert [each.status for each in checked(path, level, open_files=4096)] == [wanted] * 3
+
+
+def test_processes_work_together(tmp_path: Path) -> None:
+    """Pools, queues and shared memory, at `strict`; what is left of them counts as the notebook's files."""
+    source = """\
+import multiprocessing
+from multiprocessing import shared_memory
+with multiprocessing.Pool(2) as pool:
+    print(pool.map(abs, [-1, -2]))
+block = shared_memory.SharedMemory(create=True, size=1000)
+block.buf[0] = 7
+print(block.buf[0])
+block.close()
+block.unlink()
+"""
+    path = save(tmp_path / "a.ipynb", cell(source, printed("[1, 2]\n7\n")))
+    assert [each.status for each in checked(path)] == [CellStatus.SAME]
+
+
+def test_shared_memory_is_of_one_kernel(tmp_path: Path) -> None:
+    """What one kernel leaves in /dev/shm the next does not find, nor does the machine; it is bounded."""
+    leave = "open('/dev/shm/deskcheck-left', 'w').write('x'); import os; print(os.listdir('/dev/shm'))"
+    fill = "open('/dev/shm/full', 'wb').write(bytes(300 << 20))"
+    path = save(tmp_path / "a.ipynb", cell(leave, printed("['deskcheck-left']\n")), cell(fill))
+    look = cell("import os; print(os.listdir('/dev/shm'))", printed("[]\n"))
+    other = save(tmp_path / "b.ipynb", look)
+    found = [each for book in (path, other) for each in checked(book, disk_bytes=100 << 20)]
+    assert [each.status.value for each in found] == ["same", "confined", "same"]
+    assert found[1].limit == "disk"
+    assert not Path("/dev/shm/deskcheck-left").exists()
+
+
+def test_a_notebook_without_other_faults_is_confined(tmp_path: Path) -> None:
+    """The notebook has that status, below every fault of its own."""
+    path = save(tmp_path / "a.ipynb", cell(MET["network"]), cell("print(1)", printed("1\n")))
+    (notebook,) = check_notebooks([path], CheckSettings(runs=1)).notebooks
+    assert notebook.status is NotebookStatus.CONFINED

@@ -66,5 +66,5 @@ setup(
             extra_compile_args=["-O2", "-std=c11"],
             optional=True,
         ),
-    ]
+    ],
 )

@@ -44,7 +44,9 @@ def place(tmp_path: Path) -> Path:
     )
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "own.py").write_text("def twice(n):\n    m = n + n\n    return m\n")
-    (tmp_path / "project" / "test_own.py").write_text("from own import twice\n\ndef test_twice():\n    assert twice(4) == 8\n")
+    (tmp_path / "project" / "test_own.py").write_text(
+        "from own import twice\n\ndef test_twice():\n    assert twice(4) == 8\n"
+    )
     (tmp_path / "cruxeval.jsonl").write_text(
         '{"id": "sample_0", "code": "def f(n):\\n    return n + 1", "input": "4", "output": "5"}\n'
     )
@@ -57,7 +59,12 @@ def run(script: str, place: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     settings = {"PATH": path, "COLUMNS": "160", "TMPDIR": str(place)}
     return subprocess.run(
-        ["bash", "-e", "-c", script], cwd=place, env=bare | settings, capture_output=True, text=True, check=False
+        ["bash", "-e", "-c", script],
+        cwd=place,
+        env=bare | settings,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

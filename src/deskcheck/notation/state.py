@@ -30,7 +30,7 @@ _FRAME = "(frame)"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame on the call stack. Values are encoded (docs/reference/format.md); `Moment.objects` has what they refer
+    """A frame on the call stack. Values are encoded (format.md); `Moment.objects` has what they refer
     to.
 
     line: that it is at, in `file`; None for the file of the program. at: of the call that it comes from,

@@ -1,4 +1,4 @@
-"""The notations by name, each with how it is written and read. docs/reference/notation.md shows one program in all of
+"""The notations by name, each with how it is written and read. notation.md shows one program in all of
 them."""
 
 from collections.abc import Callable, Iterable

@@ -84,7 +84,7 @@ class Execution(Step):
     source: as it was then. count: the execution count. cpu_s: of the kernel's process. memory_*: bytes
     resident in the kernel's process, before and after the cell, and the most in between. state: how the
     variables differ from those after the execution before (`state.State`), in the form of
-    docs/reference/trajectory.md. detail: what `status` leaves open. repeats: whether every run of the trajectory in a
+    trajectory.md. detail: what `status` leaves open. repeats: whether every run of the trajectory in a
     fresh kernel gave the same text (`repeats`), and difference: where not; None if there was one run alone.
     A figure that was not taken is None."""
 

@@ -1,6 +1,6 @@
 """Whether two cells did the same, run in forks of one state: by what they showed and what they left behind.
 
-The rule stands in docs/explanation/cells.md. Not compared: times, execution counts, display ids that were drawn,
+The rule stands in cells.md. Not compared: times, execution counts, display ids that were drawn,
 tracebacks (an exception's class and message are), metadata, and the order between streams and displays."""
 
 import base64
@@ -22,7 +22,7 @@ class Trial:
     """What a cell did in a fork.
 
     outputs: as of an `Execution`; what child processes wrote to the descriptors comes last. variables: those
-    that it changed, by name, each a row as docs/reference/trajectory.md describes under state; removed: names of
+    that it changed, by name, each a row as trajectory.md describes under state; removed: names of
     before. unseen: variables that were not looked at for lack of time. inside: of changed variables that have
     such, a digest of what their functions and classes do, and one of the attributes of an object of a
     library's class. aliases: groups of names of one object after it. settings: of libraries, those that it

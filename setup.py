@@ -90,5 +90,5 @@ setup(
             extra_compile_args=["-O2", "-std=c11"],
             optional=True,
         ),
-    ]
+    ],
 )

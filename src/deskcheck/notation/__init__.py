@@ -1,5 +1,4 @@
-"""A trace as text, and back. `NOTATIONS` names the ways; docs/reference/notation.md shows one program in
-each.
+"""A trace as text, and back. `NOTATIONS` names the ways; notation.md shows one program in each.
 
 Imports `recording` alone. Rendering reads a recording; parsing reads whatever a model wrote: it never raises,
 and says what it could not read and where.

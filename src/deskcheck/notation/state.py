@@ -30,8 +30,8 @@ _FRAME = "(frame)"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame on the call stack. Values are encoded (docs/reference/format.md); `Moment.objects` has what
-    they refer to.
+    """A frame on the call stack. Values are encoded (format.md); `Moment.objects` has what they refer
+    to.
 
     line: that it is at, in `file`; None for the file of the program. at: of the call that it comes from,
     in the frame before it: line, column, end line, end column. via: the C or library function that made the

@@ -1,5 +1,4 @@
-"""Kernels, cells, trajectories: how notebooks came about, recorded and replayed
-(docs/reference/trajectory.md).
+"""Kernels, cells, trajectories: how notebooks came about, recorded and replayed (trajectory.md).
 
 Reading needs nothing but what deskcheck needs; running takes the extra ``[notebook]``.
 """

@@ -3,8 +3,8 @@ somebody else.
 
 A program shares its process with what records it, so its rows are what a hostile peer says, and so are
 those of a file that somebody sends. What is checked: each column has its type; each JSON column is whole,
-is no deeper than a reader can follow, and has the form of docs/reference/format.md; what refers to an object
-refers to one that the trace has told of; indices go up by one.
+is no deeper than a reader can follow, and has the form of format.md; what refers to an object refers
+to one that the trace has told of; indices go up by one.
 
 Not: whether the rows are true, and what an object that is no more was needed for by others.
 

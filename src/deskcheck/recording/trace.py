@@ -34,8 +34,7 @@ class Kind(StrEnum):
 
 
 class Row(NamedTuple):
-    """One event as it is stored: docs/reference/format.md, table ``events``. JSON columns are text or
-    None."""
+    """One event as it is stored: format.md, table ``events``. JSON columns are text or None."""
 
     thread: int
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of an event

@@ -6,8 +6,7 @@ from enum import StrEnum
 class Confinement(StrEnum):
     """What a program is kept from. A layer that a level needs and the kernel does not give is an error.
 
-    What each layer does stands in `layers`; what a level stops and what it does not, in
-    docs/explanation/sandbox.md.
+    What each layer does stands in `layers`; what a level stops and what it does not, in sandbox.md.
     """
 
     STRICT = "strict"

@@ -20,9 +20,9 @@ class TraceLimits:
     objects: that one event can reach. events: of one thread; after that the program runs on
     unrecorded and the trace says that it is cut.
 
-    These leave events out where there are more, and the next event says how many (docs/reference/format.md,
-    *Gaps*): call_depth: recorded frames that run inside one another, at least one. repetitions: how often one
-    line of a frame is recorded (at instruction level one instruction too), at least once.
+    These leave events out where there are more, and the next event says how many (format.md, *Gaps*):
+    call_depth: recorded frames that run inside one another, at least one. repetitions: how often one line
+    of a frame is recorded (at instruction level one instruction too), at least once.
 
     only: names of the code that is recorded, of all that could be; without any, all. A module,
     ``pkg.module``; a file, ``module.py``; a function or class with all that is inside it, ``function``,

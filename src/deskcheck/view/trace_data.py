@@ -6,9 +6,8 @@ function of which file): enough to draw the timeline and to find where a step ov
 exception leads. A *block* holds some hundreds of events whole, and before them the state that they start
 from, as `State` has it.
 
-JSON of the page differs from that of the file (docs/reference/format.md) in one thing: whatever a JavaScript
-number would not keep, floats and ints beyond 2**53, is written as ``{"float": "1.0"}`` and ``{"int":
-"..."}``.
+JSON of the page differs from that of the file (format.md) in one thing: whatever a JavaScript number
+would not keep, floats and ints beyond 2**53, is written as ``{"float": "1.0"}`` and ``{"int": "..."}``.
 
 Does not cover what the page does with it: that is `web/src`.
 """

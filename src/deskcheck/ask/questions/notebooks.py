@@ -1,11 +1,10 @@
 """Questions about notebooks: what does this cell show, and which cell is executed next?
 
-Samples come from trajectories (docs/reference/trajectory.md), each in several views of the kernel's state
-before the target: the same sample id, the same history, another part ``state``, so that what runtime
-information does is a paired difference. After Themisto (Grotov and Titov 2025, arXiv:2504.12365), with its
-filters: at least 5 actions before the target, nothing empty, nothing longer than the 0.99 quantile of the set
-that is asked; and further: no output that did not repeat in a fresh kernel. What is left out is counted with
-its reason.
+Samples come from trajectories (trajectory.md), each in several views of the kernel's state before the
+target: the same sample id, the same history, another part ``state``, so that what runtime information does is
+a paired difference. After Themisto (Grotov and Titov 2025, arXiv:2504.12365), with its filters: at least 5
+actions before the target, nothing empty, nothing longer than the 0.99 quantile of the set that is asked; and
+further: no output that did not repeat in a fresh kernel. What is left out is counted with its reason.
 
 Markdown cells are not shown. Not covered: pictures and other MIME types than text.
 """

@@ -1,5 +1,5 @@
-"""The notations by name, each with how it is written and read. docs/reference/notation.md shows one program
-in all of them."""
+"""The notations by name, each with how it is written and read. notation.md shows one program in all of
+them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

@@ -1,9 +1,9 @@
 """Logs of the JuNE recorder (Titov et al. 2025, arXiv:2507.15831) as trajectories.
 
 The recorder is an extension of the classic Notebook: konstantgr/jupyter-logs-mining-extension. Its
-``main.js`` defines what an event holds, and docs/reference/trajectory.md says how each is read. A log has the text of
-cells and, of outputs, sizes and exceptions alone. Moves are not in it. The place of a cell (``cell_num``) is
-that of the *selected* cell, which need not be the event's."""
+``main.js`` defines what an event holds, and docs/reference/trajectory.md says how each is read. A log has the
+text of cells and, of outputs, sizes and exceptions alone. Moves are not in it. The place of a cell
+(``cell_num``) is that of the *selected* cell, which need not be the event's."""
 
 import csv
 import json

@@ -119,7 +119,7 @@ class Mask:
             }
         return value
 
-    # -- states, as docs/reference/trajectory.md and docs/reference/format.md describe them ----------------
+    # -- states, as trajectory.md and docs/reference/format.md describe them ----------------------------
 
     def _learn(self, state: dict[str, Any]) -> None:
         for name, row in state["variables"].items():

@@ -1,8 +1,7 @@
 """Whether two cells did the same, run in forks of one state: by what they showed and what they left behind.
 
-The rule stands in docs/explanation/cells.md. Not compared: times, execution counts, display ids that were
-drawn, tracebacks (an exception's class and message are), metadata, and the order between streams and
-displays."""
+The rule stands in cells.md. Not compared: times, execution counts, display ids that were drawn,
+tracebacks (an exception's class and message are), metadata, and the order between streams and displays."""
 
 import base64
 import re
@@ -23,9 +22,9 @@ class Trial:
     """What a cell did in a fork.
 
     outputs: as of an `Execution`; what child processes wrote to the descriptors comes last. variables: those
-    that it changed, by name, each a row as docs/reference/trajectory.md describes under state; removed: names
-    of before. unseen: variables that were not looked at for lack of time. inside: of changed variables that
-    have such, a digest of what their functions and classes do, and one of the attributes of an object of a
+    that it changed, by name, each a row as trajectory.md describes under state; removed: names of
+    before. unseen: variables that were not looked at for lack of time. inside: of changed variables that have
+    such, a digest of what their functions and classes do, and one of the attributes of an object of a
     library's class. aliases: groups of names of one object after it. settings: of libraries, those that it
     changed (`settings.read_settings`). files: below the notebook's folder what
     it wrote, with a digest of the content (None: too large), and what it removed, as ``removed``.

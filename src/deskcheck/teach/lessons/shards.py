@@ -1,6 +1,6 @@
-"""Lessons on disk: ``train-00000.parquet``, ``validation-00000.parquet``, ...; docs/reference/lessons.md
-describes the columns. A shard's files get their names when they are whole, all before ``lessons.json`` speaks
-of them: what it does not speak of, a killed builder left.
+"""Lessons on disk: ``train-00000.parquet``, ``validation-00000.parquet``, ...; lessons.md describes the
+columns. A shard's files get their names when they are whole, all before ``lessons.json`` speaks of them: what
+it does not speak of, a killed builder left.
 """
 
 import json

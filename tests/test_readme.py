@@ -23,6 +23,7 @@ SMALLER = {
     "generated:1000": "generated:5",
     "--steps 2000": "--steps 6",
     "--steps 300": "--steps 6",
+    "-m taught/small": "--max-steps 20 -m taught/small",
 }
 """Training as it is shown takes minutes."""
 
@@ -79,7 +80,8 @@ def commands_do_what_the_page_says(page: Path, place: Path, compared: bool = Tru
         for shown, small in SMALLER.items():
             shortened = shortened.replace(shown, small)
         done = run(shortened, place)
-        assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
+        wanted = 1 if "notebooks check" in script else 0  # a check that found something
+        assert done.returncode == wanted, f"{script}\n{done.stdout}{done.stderr}"
         trained = "taught/" in script and "taught/nano" not in script  # by less than what the page shows
         if compared and shortened == script and not trained:
             printed = rows(done.stdout + done.stderr)

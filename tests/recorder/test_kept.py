@@ -12,7 +12,7 @@ from deskcheck.recorder.kept import SETTINGS, Kept
 from deskcheck.recording import Ending, Environment, Outcome, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
-from deskcheck.sandbox.suite import TestSuite
+from deskcheck.sandbox.suite import ObservedTests
 
 ENVIRONMENT = Environment.here(tracer="none", hash_seed=None, packages={})
 
@@ -25,7 +25,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def kept(root: Path, **settings: object) -> Kept:
-    return Kept(root.parent / "runs", TestSuite(arguments=(str(root),), root=root), settings)
+    return Kept(root.parent / "runs", ObservedTests(arguments=(str(root),), root=root), settings)
 
 
 def write(writer: Writer, ids: Iterable[str]) -> None:
@@ -71,7 +71,7 @@ def test_another_command_of_the_project_begins_anew(root: Path, tmp_path: Path) 
     """What was not checked is deleted then, too, and nothing is left of what tests told; what
     another project has left stays."""
     told = interrupted(root, calls=1)
-    other = Kept(told.recordings, TestSuite(arguments=("b",), root=tmp_path / "b"), {})
+    other = Kept(told.recordings, ObservedTests(arguments=("b",), root=tmp_path / "b"), {})
     with Writer(told.recordings, prepare=other.begin) as writer:
         assert "a" in writer.done
     again = kept(root, calls=2)
@@ -91,7 +91,7 @@ def test_what_was_not_checked_when_the_command_was_killed_is_deleted(root: Path)
         told.unchecked(["a", "b"])
         write(writer, ["a"])
         killed = shutil.copytree(told.recordings, root.parent / "killed" / "runs")
-    again = Kept(killed, TestSuite(arguments=("",), root=root), {})
+    again = Kept(killed, ObservedTests(arguments=("",), root=root), {})
     with Writer(killed, prepare=again.begin) as writer:
         assert writer.done == {"checked"}
     assert found(killed) == ["checked"]

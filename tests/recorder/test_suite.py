@@ -22,7 +22,7 @@ from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite import SuiteSummary, _Recorder, find_suite, record_suite
 from deskcheck.recording import InputError, Kind, Outcome, Recording, RecordingError, SandboxError, render
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox.suite import TestSuite, observe
+from deskcheck.sandbox.suite import ObservedTests, observe
 from deskcheck.tracer.limits import TraceLimits
 from tests.command import PROCESS, deskcheck
 from tests.conftest import unmeasured
@@ -691,7 +691,7 @@ def test_a_second_interrupt_leaves_nothing_unchecked_for_ever(
 
 def test_an_interpreter_that_cannot_be_started_is_our_error(tmp_path: Path) -> None:
     """Here: as its folder is gone."""
-    suite = TestSuite(arguments=("tests",), root=tmp_path / "gone")
+    suite = ObservedTests(arguments=("tests",), root=tmp_path / "gone")
     look = observe(
         suite, most=1, budget=1, trace_limits=TraceLimits(), wall_s=600, hash_seed=0, kept=tmp_path / "run"
     )

@@ -43,7 +43,7 @@ from deskcheck.recorder.project import ProjectFiles, read_project
 from deskcheck.recorder.settings import BenchSettings, SuiteSettings
 from deskcheck.recorder.suite import Account, record_suite
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.suite import TestSuite
+from deskcheck.sandbox.suite import ObservedTests
 from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
@@ -311,7 +311,7 @@ def _recorded(
             raise _made_before(folder, f"with another interpreter, {known['asked']['python']}")
         return known
     root = files.folder
-    suite = TestSuite(
+    suite = ObservedTests(
         arguments=tuple(map(str, files.test_paths)),
         root=root,
         path=tuple(each for each in (root / "src",) if each.is_dir()),

@@ -18,7 +18,7 @@ from typing import Any
 from deskcheck import __version__
 from deskcheck.files import disk_errors
 from deskcheck.recording.writer import delete
-from deskcheck.sandbox.suite import TestSuite
+from deskcheck.sandbox.suite import ObservedTests
 
 NAME = ".suite"
 SETTINGS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini")
@@ -30,7 +30,7 @@ class Kept:
     """What an earlier call of the same command has left in a folder, if it did not come to its
     end."""
 
-    def __init__(self, folder: Path, suite: TestSuite, settings: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, suite: ObservedTests, settings: dict[str, Any]) -> None:
         command = json.dumps([__version__, asdict(suite), settings], sort_keys=True, default=str)
         self.recordings = folder
         self.root = suite.root

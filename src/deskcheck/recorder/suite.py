@@ -47,7 +47,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import versions
 from deskcheck.sandbox.sandbox import Sandbox
-from deskcheck.sandbox.suite import Call, Observed, Pace, TestSuite, observe
+from deskcheck.sandbox.suite import Call, Observed, Pace, ObservedTests, observe
 from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
@@ -67,7 +67,7 @@ _POOL = 2
 paths."""
 
 
-def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None = None) -> TestSuite:
+def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None = None) -> ObservedTests:
     """The tests that ``pytest:PATH`` means: a project's folder, a folder or file of tests, or one
     test.
 
@@ -90,7 +90,7 @@ def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None 
         found = shutil.which(python) or ""
         if not found:
             raise InputError(f"--python {python}: is no program that can be started.")
-    return TestSuite(
+    return ObservedTests(
         arguments=(f"{path}{colons}{test}",),
         root=root,
         packages=tuple(packages),
@@ -246,7 +246,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def record_suite(
-    suite: TestSuite,
+    suite: ObservedTests,
     folder: str | Path,
     settings: SuiteSettings | None = None,
     *,
@@ -368,7 +368,7 @@ def _summary(observed: Observed, chosen: list[Call], otherwise: dict[str, str]) 
     )
 
 
-def _nothing(suite: TestSuite, observed: Observed) -> str:
+def _nothing(suite: ObservedTests, observed: Observed) -> str:
     """Why there is no recording, and what to do."""
     asked = f"{TESTS}{suite.arguments[0]}"
     tail = observed.output.read_text("utf-8", "replace").strip()[-1500:]
@@ -400,7 +400,7 @@ class _Checked:
 
 @dataclass(kw_only=True)
 class _Recorder:
-    suite: TestSuite
+    suite: ObservedTests
     limits: Limits
     trace_limits: TraceLimits
     workers: int

@@ -53,7 +53,7 @@ _Place = tuple[str, str, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestSuite:
+class ObservedTests:
     """Tests to be run, and whose functions are observed.
 
     arguments: what pytest is to run. root: the folder that it runs in, whose code is the project's
@@ -139,7 +139,7 @@ class Observed:
 
 @contextmanager
 def observe(
-    suite: TestSuite,
+    suite: ObservedTests,
     *,
     most: int,
     budget: int,
@@ -202,7 +202,7 @@ class _Run:
 
     def __init__(
         self,
-        suite: TestSuite,
+        suite: ObservedTests,
         observed: Observed,
         mask: EnvironmentMask | None,
         progress: Callable[[int, int, int], None],

@@ -298,7 +298,7 @@ def test_a_reader_that_has_gone_does_not_move_the_status(folder: Path) -> None:
     for prints in ("print('found')", "console_out().print('found')"):
         code = (
             "import typer, deskcheck.corpus.check as check\n"
-            "from deskcheck.cli.common.output import console_out\n"
+            "from deskcheck.terminal import console_out\n"
             f"def found(*_):\n    {prints}\n    raise typer.Exit(1)\n"
             "check.check = found\n"
             "from deskcheck.cli import main\n"
@@ -792,7 +792,7 @@ WITHOUT_JSON = {
 
 
 def test_the_commands_that_print_a_result_take_json() -> None:
-    """All but these, of which the README says so."""
+    """All but these, of which the page of the commands says so."""
     from typer.main import get_command
 
     from deskcheck.cli import app
@@ -809,7 +809,7 @@ def test_the_commands_that_print_a_result_take_json() -> None:
         for name, found in commands(get_command(app))
     }
     assert {name for name, found in flags.items() if not found} == set(WITHOUT_JSON)
-    said = " ".join(Path(__file__).parents[1].joinpath("README.md").read_text().split())
+    said = " ".join(Path(__file__).parents[1].joinpath("docs/reference/commands.md").read_text().split())
     assert "Every command that prints a result takes `--json`" in said
     assert all(f"`{name}`" in said for name in WITHOUT_JSON)
 

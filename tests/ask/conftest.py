@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 
+from deskcheck.ask import QUESTIONS
 from deskcheck.recording import Ending, Environment, Mode, Outcome, Program, Recording, Row, Trace, render
 from deskcheck.tracer import Granularity, ReferenceTracer
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], Ending]
+OF_RETURNS = [kind for kind in QUESTIONS if kind != "exception"]
+"""Kinds that are asked about runs that returned."""
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from deskcheck.ask import QUESTIONS, AskSettings, NotebookOptions, Sample, ask, mark
+from deskcheck.ask import AskSettings, NotebookOptions, Sample, ask, mark
 from deskcheck.ask import job as marking
 from deskcheck.ask.job import MEASURED, AnswerStatus, Marks, mark_in_shards
 from deskcheck.ask.questions.lines import LINE_BYTES, Questions, sample_in, write_questions
@@ -30,6 +30,7 @@ from deskcheck.scale import JobSummary, LocalPool
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import read_plan
 from deskcheck.scale.status import status
+from tests.ask.conftest import OF_RETURNS
 from tests.ask.test_notebooks import ANALYSIS, run
 from tests.conftest import skip_without_ray
 from tests.scale.jobs import KILL_THE_WORKER
@@ -49,7 +50,7 @@ def recordings(record: Record) -> list[Recording]:
 @pytest.fixture(scope="module")
 def questions(recordings: list[Recording], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("asked") / "questions.jsonl"
-    write_questions(path, recordings, list(QUESTIONS))
+    write_questions(path, recordings, OF_RETURNS)
     return path
 
 
@@ -115,7 +116,7 @@ def test_marks_are_those_of_ask(recordings: list[Recording], questions: Path, tm
     pytest.importorskip("inspect_ai", reason="would have proved that `mark` and `ask` mark alike")
     models = [f"deskcheck/{name}" for name in ("oracle", "guess", "erring")]
     settings = AskSettings(model_args={"rate": 0.5})
-    results = ask(recordings, list(QUESTIONS), models, out=tmp_path / "run", settings=settings)
+    results = ask(recordings, OF_RETURNS, models, out=tmp_path / "run", settings=settings)
     asked = [row for result in results for row in result.samples]
     given = [{"id": row.id, "completion": row.completion, "model": row.model} for row in reversed(asked)]
     for model in models:

@@ -13,7 +13,7 @@ from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
 from deskcheck.ask.scoring import sandbox
 from deskcheck.ask.scoring.marking import Reading
 from deskcheck.recording import Ending, Outcome, Program, Recording
-from tests.ask.conftest import soon
+from tests.ask.conftest import OF_RETURNS, soon
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], Ending]
@@ -50,7 +50,7 @@ def _always(ending: Ending, program: Program) -> Ending:
 @pytest.fixture(scope="module")
 def samples(record: Record) -> dict[str, Sample]:
     recording = record(CODE, "f", "(['red', 'of'], 2)")
-    return {kind: next(iter(ask(recording))) for kind, ask in QUESTIONS.items()}
+    return {kind: next(iter(QUESTIONS[kind](recording))) for kind in OF_RETURNS}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from deskcheck.ask import QUESTIONS, Sample, mark
 from deskcheck.ask.baselines import guess, oracle
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.recording import Ending, Program, Recording
-from tests.ask.conftest import soon
+from tests.ask.conftest import OF_RETURNS, soon
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], Ending]
@@ -26,7 +26,7 @@ def all_samples(recordings: list[Recording], kind: str) -> list[Sample]:
     return [sample for recording in recordings for sample in QUESTIONS[kind](recording)]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in QUESTIONS if kind != "input"])
+@pytest.mark.parametrize("kind", [kind for kind in OF_RETURNS if kind != "input"])
 def test_the_oracle_is_always_right(cruxeval_all: list[Recording], kind: str) -> None:
     """All of CRUXEval: the truth is marked right. Anything less would be a fault of ours."""
     samples = all_samples(cruxeval_all, kind)
@@ -102,7 +102,7 @@ def test_the_guess_at_outputs(record: Record, code: str, guessed: str) -> None:
 
 def test_the_guess_needs_nothing_but_the_prompt(cruxeval: list[Recording]) -> None:
     """It answers every question about published code, readably, without having been told anything."""
-    for kind in QUESTIONS:
+    for kind in OF_RETURNS:
         samples = all_samples(cruxeval, kind)
         oracle.forget(samples)
         scores = []

@@ -12,6 +12,8 @@ from deskcheck.ask.questions.source import statements, without_answer
 from deskcheck.recording import Mode, Outcome, Program, Recording
 from deskcheck.tracer import Granularity
 
+from tests.ask.conftest import OF_RETURNS
+
 Record = Callable[..., Recording]
 
 SUMS = """\
@@ -50,7 +52,7 @@ def test_questions_are_those_of_the_lines(record: Record) -> None:
     fine = record(SUMS, "f", "([31, 2, 57, 4, 6],)", granularity=Granularity.INSTRUCTION)
     coarse = record(SUMS, "f", "([31, 2, 57, 4, 6],)")
     assert len(fine.trace) > 3 * len(coarse.trace)
-    for kind in QUESTIONS:
+    for kind in OF_RETURNS:
         asked = [(s.prompt, s.answer, s.data.get("line"), s.data.get("k")) for s in ask(kind, fine)]
         assert asked == [(s.prompt, s.answer, s.data.get("line"), s.data.get("k")) for s in ask(kind, coarse)]
         assert asked
@@ -75,7 +77,7 @@ def test_output_of_a_module_with_an_assert(record: Record) -> None:
     (sample,) = ask("output", recording)
     assert sample.answer == "[81, 64]"
     assert sample.parts["question"] == "Call: f([3, 4])"
-    for kind in QUESTIONS:
+    for kind in OF_RETURNS:
         for other in ask(kind, recording):
             assert "[64, 81]" not in other.prompt
 
@@ -136,7 +138,7 @@ def test_doctests_are_not_shown(record: Record) -> None:
     """A docstring with doctests tells what calls return: it is left out, line numbers stay."""
     code = 'def f(x):\n    """Seven times.\n\n    >>> f(3)\n    21\n    """\n    y = x * 7\n    return y\n'
     recording = record(code, "f", "(3,)")
-    for kind in QUESTIONS:
+    for kind in OF_RETURNS:
         (sample, *_) = ask(kind, recording)
         assert "21" not in sample.parts["program"]
     (sample, *_) = ask("state", recording)
@@ -320,18 +322,21 @@ def test_the_library_is_shown_as_far_as_it_ran(record: Record) -> None:
     assert "unused" not in sample.prompt
 
 
-@pytest.mark.parametrize("kind", QUESTIONS)
+@pytest.mark.parametrize("kind", OF_RETURNS)
 def test_unfit_recordings_are_counted(record: Record, kind: str) -> None:
-    """A run that raised, is cut or not repeatable is not asked about, and the reason is kept."""
+    """A run that a limit stopped, is cut or not repeatable is not asked about, and the reason is kept."""
     fit = record(SUMS, "f", "([1],)")
     assert reasons(kind, replace(fit, repeatable=False)) == ["not repeatable"]
     assert reasons(kind, replace(fit, ending=replace(fit.ending, cut="events"))) == ["the recording is cut"]
-    raised = replace(fit.ending, outcome=Outcome.RAISED)
-    assert reasons(kind, replace(fit, ending=raised)) == ["ended otherwise: raised"]
+    ended = replace(fit.ending, outcome=Outcome.TIMED_OUT)
+    assert reasons(kind, replace(fit, ending=ended)) == ["ended otherwise: timed_out"]
+    if kind in ("output", "input"):
+        raised = replace(fit.ending, outcome=Outcome.RAISED)
+        assert reasons(kind, replace(fit, ending=raised)) == ["ended otherwise: raised"]
     assert ask(kind, replace(fit, repeatable=True)), "repeatable is asked about"
 
 
-@pytest.mark.parametrize("kind", QUESTIONS)
+@pytest.mark.parametrize("kind", OF_RETURNS)
 def test_samples_depend_on_seed_recording_and_kind_only(record: Record, kind: str) -> None:
     """Asking twice gives the same samples with distinct ids; per_recording bounds them."""
     recording = record(SUMS, "f", "([1, 2, 3],)")
@@ -392,7 +397,7 @@ def f(a,
 
 def test_every_sample_of_cruxeval_is_whole(cruxeval: list[Recording]) -> None:
     """On published code every kind yields samples, with ids of their own and answers in the prompt's form."""
-    for kind in QUESTIONS:
+    for kind in OF_RETURNS:
         samples = [sample for recording in cruxeval for sample in ask(kind, recording)]
         assert len(samples) >= 0.8 * len(cruxeval)
         assert len({sample.id for sample in samples}) == len(samples)

@@ -70,7 +70,7 @@ from deskcheck.sandbox.linux import kernel as _kernel, steps as _steps
 
 _kernel.prctl(_kernel.PR_SET_NO_NEW_PRIVS, 1)
 out, err, channel = os.dup(1), os.dup(2), os.open("/dev/null", os.O_RDONLY)
-steps = _steps.Steps()
+steps = _steps.SetupSteps()
 steps.call("setsid")
 steps.be_killed_first()
 steps.call("chdir", b"/usr")

@@ -155,8 +155,10 @@ def test_the_command(runs: Mapping[str, Path], tmp_path: Path) -> None:
     assert "Content-Security-Policy" in (tmp_path / "page.html").read_text()
     for wrong, message in (
         (["--table", "word"], "markdown, latex and csv"),
-        (["--price", "mine=1"], "MODEL=IN,OUT"),
         (["--out", str(tmp_path / "no" / "page.html")], "cannot be written"),
     ):
         with pytest.raises(DeskcheckError, match=message):
             CliRunner().invoke(app, ["report", str(runs["both"]), *wrong], catch_exceptions=False)
+    wrong_price = CliRunner().invoke(app, ["report", str(runs["both"]), "--price", "mine=1"])
+    assert wrong_price.exit_code == 2
+    assert "MODEL=IN,OUT" in wrong_price.output

@@ -47,7 +47,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import versions
 from deskcheck.sandbox.sandbox import Sandbox
-from deskcheck.sandbox.suite import Call, Observed, Pace, ObservedTests, observe
+from deskcheck.sandbox.suite import Call, Observed, ObservedTests, Pace, observe
 from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 

@@ -254,8 +254,9 @@ def steady(true: Trial, again: Trial) -> Trial:
 
 
 def _content(trial: Trial, name: str) -> tuple[Any, ...]:
+    """What a variable holds. Of a module not where its generator of random numbers stands: settings say that."""
     row = trial.variables[name]
-    return row["type"], row["hash"], trial.inside.get(name, ())
+    return row["type"], None if row["type"] == "module" else row["hash"], trial.inside.get(name, ())
 
 
 def _otherwise(true: Trial, candidate: Trial, name: str) -> str:

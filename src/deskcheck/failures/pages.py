@@ -187,7 +187,7 @@ def _sources(call: Call, traces: tuple[Trace, ...]) -> dict[str, str]:
 def _how_it_ended(
     trace: Trace, call: Call, error: BaseException | None
 ) -> tuple[Outcome, str, str | None, bool]:
-    """Outcome, detail, result and whether that is a builtin's, from the trace, or where it was cut from what
+    """Outcome, detail, result and whether that is a builtin's: from the trace, or where it was cut from what
     the test failed with."""
     last = trace[-1] if len(trace) else None
     if last is not None and last.frame == 0 and last.kind is Kind.RETURN and last.value is not None:

@@ -16,6 +16,7 @@ from typing import Any
 from deskcheck.sandbox.inside.calls import Project
 from deskcheck.tracer import TraceLimits, tracer_class
 from deskcheck.tracer.begun import frame_hook
+from deskcheck.tracer.stdout import StdoutTold
 
 _OPTIMIZED = 0x1
 """CO_OPTIMIZED: the code of a function, not that of a module or of a class's body."""
@@ -146,15 +147,15 @@ class Call:
         )
         self._instructions = self.code.co_code if self.code.co_flags & _GENERATES else b""
         self._raised_at = -1
-        self._stdout: Any = None
+        self._stdout = StdoutTold(self.tracer, self.written.append)
 
     def start(self, frame: FrameType) -> None:
-        self._watch_stdout()
+        self._stdout.on()
         self.tracer.start(frame, self._told)
 
     def end(self) -> None:
         self.tracer.stop()  # which hands over the last events
-        self._leave_stdout()
+        self._stdout.off()
         self.watch.ended(self)
 
     def _told(self, event: str, arg: Any) -> None:
@@ -175,30 +176,6 @@ class Call:
         while frame is not None and id(frame) != self.frame:
             frame = frame.f_back
         return -1 if frame is None else frame.f_lasti
-
-    def _watch_stdout(self) -> None:
-        """Have what stands for standard output tell what is written; it stays the same object."""
-        stdout: Any = sys.stdout
-        names = getattr(stdout, "__dict__", None)
-        if type(names) is not dict or "write" in names:
-            return
-        write, told, tracer = stdout.write, self.written.append, self.tracer
-
-        def writes(text: str, /) -> Any:
-            count = write(text)
-            told(text)
-            tracer.wrote(text)
-            return count
-
-        names["write"] = writes
-        self._stdout = names, writes
-
-    def _leave_stdout(self) -> None:
-        if self._stdout is not None:
-            names, writes = self._stdout
-            self._stdout = None
-            if names.get("write") is writes:
-                del names["write"]
 
 
 def _asked_by_pytest(frame: FrameType, root: str) -> bool:

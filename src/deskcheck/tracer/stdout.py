@@ -2,6 +2,7 @@
 
 import io
 import sys
+from collections.abc import Callable
 from typing import Any
 
 
@@ -32,3 +33,38 @@ def watch_stdout(tracer: Any) -> None:
     watched.mode = "w"  # type: ignore[misc]
     sys.stdout = watched
     sys.__stdout__ = watched  # type: ignore[misc]
+
+
+class StdoutTold:
+    """Between `on` and `off` the tracer is told of what is written to what stands for standard output.
+
+    That stays the same object, whatever it is: a notebook's, or one that captures. Where its `write` has been
+    replaced already, or cannot be, nothing is told. told: gets the texts, too.
+    """
+
+    def __init__(self, tracer: Any, told: Callable[[str], None]) -> None:
+        self._tracer = tracer
+        self._told = told
+        self._names: dict[str, Any] = {}
+        self._ours: Any = None
+
+    def on(self) -> None:
+        stdout: Any = sys.stdout
+        names = getattr(stdout, "__dict__", None)
+        if type(names) is not dict or "write" in names:
+            return
+        plain, told, tracer = stdout.write, self._told, self._tracer
+
+        def write(text: str, /) -> Any:
+            count = plain(text)
+            told(text)
+            tracer.wrote(text)
+            return count
+
+        names["write"] = self._ours = write
+        self._names = names
+
+    def off(self) -> None:
+        names, self._names = self._names, {}
+        if names and names.get("write") is self._ours:
+            del names["write"]

@@ -10,6 +10,7 @@ import argparse
 import atexit
 import hashlib
 import json
+import keyword
 import os
 import shlex
 import signal
@@ -32,7 +33,10 @@ _USAGE = """\
 %deskcheck status
 %deskcheck stop
 %deskcheck context [NAME ...] [--budget TOKENS] [--json] [--no-mask] [--time-s SECONDS]
-%%deskcheck context ...    what the code in this cell depends on; the code is not run"""
+%%deskcheck context ...    what the code in this cell depends on; the code is not run
+%%deskcheck trace [NAME] [--granularity line|instruction] [--max-events N] [--max-repetitions N]
+                         [--call-depth N] [--only FUNCTION ...]
+                           runs this cell as it would run, and shows each line; NAME: keeps the recording"""
 
 
 class Recorder:
@@ -299,16 +303,50 @@ def _parser() -> argparse.ArgumentParser:
     context.add_argument("--json", action="store_true")
     context.add_argument("--no-mask", action="store_true")
     context.add_argument("--time-s", type=float, default=0.05)
+    trace = commands.add_parser("trace", add_help=False)
+    trace.add_argument("name", nargs="?", type=_name)
+    trace.add_argument("--granularity", choices=["line", "instruction"], default="line")
+    trace.add_argument("--max-events", type=_positive, default=100_000)
+    trace.add_argument("--max-repetitions", type=_positive)
+    trace.add_argument("--call-depth", type=_positive)
+    trace.add_argument("--only", action="append", default=[])
     commands.add_parser("status", add_help=False)
     commands.add_parser("stop", add_help=False)
     return parser
+
+
+def _name(text: str) -> str:
+    if not text.isidentifier() or keyword.iskeyword(text):
+        raise ValueError
+    return text
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _trace_asked(words: str) -> argparse.Namespace | None:
+    """What ``%%deskcheck trace`` is asked for; None for other words, and for those that the magic refuses."""
+    if words.split(maxsplit=1)[:1] != ["trace"]:
+        return None
+    try:
+        return _parser().parse_args(shlex.split(words))
+    except (InputError, ValueError):
+        return None
 
 
 class Magic:
     """`%deskcheck`, of one shell."""
 
     def __init__(self, shell: Any) -> None:
+        # Not at the top: the process that finishes a recording has no use for the tracer.
+        from deskcheck.notebook.jupyter.traced import TracedCells
+
         self.shell = shell
+        self.traced = TracedCells(shell, _trace_asked)
         self.recorder: Recorder | None = None
         self._captures: dict[Path, Capture | None] = {}
         """What was recorded from this kernel before, with what is known of the variables then."""
@@ -317,7 +355,8 @@ class Magic:
         try:
             asked = _parser().parse_args(shlex.split(line))
             asked.code = cell
-            if cell is not None and asked.command != "context":
+            asked.line = line
+            if cell is not None and asked.command not in ("context", "trace"):
                 raise InputError(f"%%deskcheck {asked.command}: has no use for a cell: %deskcheck.")
             getattr(self, f"_{asked.command}")(asked)
         except DeskcheckError as error:
@@ -359,6 +398,17 @@ class Magic:
             mask=not asked.no_mask,
         )
         print(text, end="")
+
+    def _trace(self, asked: argparse.Namespace) -> None:
+        """A trace that is asked for in a way in which the line cannot be taken away (`traced`)."""
+        if asked.code is None:
+            raise InputError("%deskcheck trace: traces a cell: write %%deskcheck trace above its code.")
+        if asked.code.lstrip().startswith("%%"):
+            raise InputError(
+                "%%deskcheck trace: the code below belongs to another cell magic, which runs it in its own "
+                "way. Take one of the two away; nothing was run."
+            )
+        self.shell.run_cell(f"%%deskcheck {asked.line}\n{asked.code}", store_history=False)
 
     def _status(self, asked: argparse.Namespace) -> None:
         recorder = self.recorder
@@ -431,5 +481,7 @@ def unload(shell: Any) -> None:
     magic = _magics.pop(shell, None)
     if magic is not None and magic.recorder is not None:
         magic.recorder.stop()
+    if magic is not None:
+        magic.traced.unload()
     for kind in ("line", "cell"):
         shell.magics_manager.magics[kind].pop("deskcheck", None)

@@ -254,7 +254,8 @@ def steady(true: Trial, again: Trial) -> Trial:
 
 
 def _content(trial: Trial, name: str) -> tuple[Any, ...]:
-    """What a variable holds. Of a module not where its generator of random numbers stands: settings say that."""
+    """What a variable holds. Of a module not where its generator of random numbers stands: settings say
+    that."""
     row = trial.variables[name]
     return row["type"], None if row["type"] == "module" else row["hash"], trial.inside.get(name, ())
 

@@ -1,8 +1,8 @@
 """What is written in C. Where it cannot be compiled the package works without, with the reference tracer.
 
 Also: the pages of docs/ become deskcheck/pages in what is installed, for `deskcheck help`; an editable
-installation reads them in the checkout. And the text for the page of a package index, where links of the README
-lead nowhere unless they are whole.
+installation reads them in the checkout. And the text for the page of a package index, where links of the
+README lead nowhere unless they are whole.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Packages that import what they hand out on first use: a process that needs little loads little."""
 
 from collections.abc import Callable, Iterable, Mapping
-from importlib import import_module
 from typing import Any
 
 
@@ -17,6 +16,8 @@ def lazily(
     def getattr_(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        from importlib import import_module  # not before: the process that a program runs in comes by here
+
         return getattr(import_module(places[name]), name)
 
     return getattr_, lambda: sorted(places)

@@ -1,9 +1,9 @@
 """``%%deskcheck trace``: the cell runs as it would without that line, and is recorded meanwhile.
 
-An input transformer takes the line away, and leaves an empty one. So IPython runs the rest as it runs any cell:
-in the user's namespace, with its last value shown, `await` at the top, and its exception as the cell's own. What
-runs is recorded between IPython's events before and after a cell. Functions of earlier cells are recorded too;
-what is imported is not.
+An input transformer takes the line away, and leaves an empty one. So IPython runs the rest as it runs any
+cell: in the user's namespace, with its last value shown, `await` at the top, and its exception as the cell's
+own. What runs is recorded between IPython's events before and after a cell. Functions of earlier cells are
+recorded too; what is imported is not.
 """
 
 import linecache
@@ -125,7 +125,9 @@ class _TracedCell:
         traces = traces_of(self.blocks, self.tracer.cut)
         named = {row.file for trace in traces for row in trace.rows}
         sources = {
-            label: "".join(linecache.getlines(file)) for file, label in self.files.items() if label in named
+            label: text
+            for file, label in self.files.items()
+            if label in named and (text := "".join(linecache.getlines(file)))
         }
         limits = self.tracer.limits
         environment = Environment.here(

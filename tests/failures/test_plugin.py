@@ -131,6 +131,7 @@ def told(output: str) -> dict[str, list[str]]:
     """Of each test in our part of the summary, its lines."""
     part = output.split("deskcheck: last calls of failed tests")[1].split("\n", 1)[1]
     found: dict[str, list[str]] = {}
+    lines: list[str] = []
     for line in part.splitlines():
         if line.startswith("tests/"):
             lines = found[line.split("::", 1)[1]] = []

@@ -38,8 +38,8 @@ def watch_stdout(tracer: Any) -> None:
 class StdoutTold:
     """Between `on` and `off` the tracer is told of what is written to what stands for standard output.
 
-    That stays the same object, whatever it is: a notebook's, or one that captures. Where its `write` cannot be
-    replaced nothing is told. told: gets the texts, too.
+    That stays the same object, whatever it is: a notebook's, or one that captures. Where its `write` cannot
+    be replaced nothing is told. told: gets the texts, too.
     """
 
     def __init__(self, tracer: Any, told: Callable[[str], None]) -> None:

@@ -7,6 +7,8 @@
 >>> recording = deskcheck.trace(double, 4)
 >>> recording.trace[2].locals
 {'x': 4, 'y': 8}
+
+PYTEST_DONT_REWRITE: the plugin is part of this package, and pytest would warn where that is imported before it.
 """
 
 from typing import TYPE_CHECKING, Any

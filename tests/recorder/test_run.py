@@ -273,7 +273,7 @@ def test_the_command(folder: Path) -> None:
     )
     assert (ran.returncode, ran.stdout) == (3, "['--page', 'x', '-q', '--'] in\n")
     assert ran.stderr.splitlines() == [
-        "Recording app.py: exited, 6 events; kept in runs: deskcheck view runs app.py; page: p.html"
+        "Recording app.py: exited SystemExit: 3, 6 events; kept in runs: deskcheck view runs app.py; page: p.html"
     ]
     assert (folder / "p.html").read_text().startswith("<!doctype html>")
     quiet = deskcheck_run("-q", "app.py", given="in\n")

@@ -8,7 +8,7 @@
 >>> recording.trace[2].locals
 {'x': 4, 'y': 8}
 
-PYTEST_DONT_REWRITE: the plugin is part of this package, and pytest would warn where that is imported before it.
+PYTEST_DONT_REWRITE: pytest, whose plugin is a part of this package, would warn where it is imported already.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -7,6 +7,8 @@
 >>> recording = deskcheck.trace(double, 4)
 >>> recording.trace[2].locals
 {'x': 4, 'y': 8}
+
+PYTEST_DONT_REWRITE: pytest, whose plugin is a part of this package, would warn where it is imported already.
 """
 
 from typing import TYPE_CHECKING, Any

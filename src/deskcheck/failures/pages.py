@@ -60,7 +60,7 @@ class Pages:
         self.folder = Path(option.deskcheck_folder).absolute()
         self.limits = TraceLimits(events=option.deskcheck_events, repetitions=option.deskcheck_repetitions)
         project = Project(str(config.rootpath), option.deskcheck_package, config.getini("python_files"))
-        self.watch = Watch(project, self.limits)
+        self.watch = Watch(project, self.limits, option.deskcheck_seconds)
         self.told: list[tuple[str, str, dict[str, Any]]] = []
         """Of each failed test: its id, when it failed, what there is to say."""
         self.written: Counter[str] = Counter()

@@ -38,6 +38,13 @@ def pytest_addoption(parser: Any) -> None:
         metavar="N",
         help="How often a line of a frame is recorded (1000). What a loop does beyond that is counted.",
     )
+    group.addoption(
+        "--deskcheck-seconds",
+        type=float,
+        default=10.0,
+        metavar="N",
+        help="CPU time of a test, with recording, after which its further calls are not recorded (10).",
+    )
 
 
 def pytest_configure(config: Any) -> None:

@@ -9,6 +9,7 @@ Not covered: other threads than the one that runs the tests, and processes that 
 import os
 import sys
 import threading
+import time
 from opcode import opmap
 from types import CodeType, FrameType
 from typing import Any
@@ -36,13 +37,15 @@ _gettrace = sys.gettrace
 class Watch:
     """Watches the calling thread between `on` and `off`. One at a time in a process.
 
-    limits: of one call. `last` is the last call since `begin`; `why_not` says why it was not recorded, where
-    that is so.
+    limits: of one call. cpu_s: of one test, after which no further call is recorded. `last` is the last call
+    since `begin`; `why_not` says why it was not recorded, where that is so.
     """
 
-    def __init__(self, project: Project, limits: TraceLimits) -> None:
+    def __init__(self, project: Project, limits: TraceLimits, cpu_s: float) -> None:
         self.project = project
         self.limits = limits
+        self.cpu_s = cpu_s
+        self._began = 0.0
         self.last: Call | None = None
         self.why_not = ""
         self._call: Call | None = None
@@ -56,6 +59,7 @@ class Watch:
     def begin(self) -> None:
         """A test begins: what was called before is forgotten."""
         self.last, self.why_not, self._walks = None, "", 0
+        self._began = time.process_time()
 
     def on(self) -> None:
         if os.getpid() == self._pid:
@@ -112,6 +116,11 @@ class Watch:
         if _gettrace() is not None:
             self.last = None
             self.why_not = "another trace function was at work, as of a debugger or of coverage (--no-cov)"
+            return
+        if time.process_time() - self._began > self.cpu_s:
+            self.last = None
+            self.why_not = f"it was called after {self.cpu_s:g} s of CPU time (--deskcheck-seconds)"
+            self._hook.off()
             return
         project = self.project
         project.look_around()

@@ -209,7 +209,9 @@ def names_of_ipython(namespace: Any) -> frozenset[str]:
     if shell is None or shell.user_ns is not namespace:
         return frozenset()
     count = shell.execution_count
-    return frozenset({*shell.user_ns_hidden, "_", "__", "___", f"_{count}", f"_i{count}"})
+    # Some versions count the cell that runs before it runs, others after it.
+    latest = {f"{name}{n}" for name in ("_", "_i") for n in (count - 1, count)}
+    return frozenset({*shell.user_ns_hidden, "_", "__", "___", *latest})
 
 
 def _source(function: Any) -> str:

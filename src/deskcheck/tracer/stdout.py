@@ -38,8 +38,8 @@ def watch_stdout(tracer: Any) -> None:
 class StdoutTold:
     """Between `on` and `off` the tracer is told of what is written to what stands for standard output.
 
-    That stays the same object, whatever it is: a notebook's, or one that captures. Where its `write` has been
-    replaced already, or cannot be, nothing is told. told: gets the texts, too.
+    That stays the same object, whatever it is: a notebook's, or one that captures. Where its `write` cannot
+    be replaced nothing is told. told: gets the texts, too.
     """
 
     def __init__(self, tracer: Any, told: Callable[[str], None]) -> None:
@@ -47,12 +47,14 @@ class StdoutTold:
         self._told = told
         self._names: dict[str, Any] = {}
         self._ours: Any = None
+        self._before: Any = None
 
     def on(self) -> None:
         stdout: Any = sys.stdout
         names = getattr(stdout, "__dict__", None)
-        if type(names) is not dict or "write" in names:
+        if type(names) is not dict:
             return
+        self._before = names.get("write")
         plain, told, tracer = stdout.write, self._told, self._tracer
 
         def write(text: str, /) -> Any:
@@ -67,4 +69,7 @@ class StdoutTold:
     def off(self) -> None:
         names, self._names = self._names, {}
         if names and names.get("write") is self._ours:
-            del names["write"]
+            if self._before is None:
+                del names["write"]
+            else:
+                names["write"] = self._before

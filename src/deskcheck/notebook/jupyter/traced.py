@@ -125,7 +125,9 @@ class _TracedCell:
         traces = traces_of(self.blocks, self.tracer.cut)
         named = {row.file for trace in traces for row in trace.rows}
         sources = {
-            label: "".join(linecache.getlines(file)) for file, label in self.files.items() if label in named
+            label: text
+            for file, label in self.files.items()
+            if label in named and (text := "".join(linecache.getlines(file)))
         }
         limits = self.tracer.limits
         environment = Environment.here(

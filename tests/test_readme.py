@@ -112,6 +112,7 @@ def test_the_table_of_readme(place: Path) -> None:
 
 
 @pytest.mark.level("strict")
+@pytest.mark.slow
 def test_the_first_tutorial(place: Path) -> None:
     commands_do_what_the_page_says(TUTORIALS / "first-recording.md", place)
 

@@ -201,4 +201,4 @@ def test_nothing_is_imported_while_it_is_off(project: Path) -> None:
     )
     run(project, "-k", "test_raised")
     found = json.loads((project / "modules.json").read_text())
-    assert found == ["deskcheck", "deskcheck.failures", "deskcheck.failures.plugin"]
+    assert found == ["deskcheck", "deskcheck.failures", "deskcheck.failures.plugin", "deskcheck.lazy"]

@@ -17,13 +17,14 @@ from typing import Any
 import pytest
 
 import deskcheck.ask
-from deskcheck.ask import QUESTIONS, SUITES, AskSettings, Generation, Sampling, ask, ask_suite, compare
+from deskcheck.ask import SUITES, AskSettings, Generation, Sampling, ask, ask_suite, compare
 from deskcheck.ask.results.folder import card_of, run_folder
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.results import AskProgress, Marked, result_of
 from deskcheck.ask.run import questions_of
 from deskcheck.cli.asking import live_text
 from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
+from tests.ask.conftest import OF_RETURNS
 from tests.command import deskcheck as command_line
 
 Record = Callable[..., Recording]
@@ -80,7 +81,7 @@ def test_ask_marks_keeps_and_compares(
     for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "INSPECT_CACHE_DIR"):
         monkeypatch.delenv(name, raising=False)
     out = tmp_path / "run"
-    kinds = list(QUESTIONS)
+    kinds = OF_RETURNS
     far: list[AskProgress] = []
     models = ["deskcheck/oracle", "deskcheck/guess", "mockllm/model"]
     results = ask(recordings, kinds, models, out=out, progress=far.append)
@@ -494,7 +495,7 @@ def test_tasks_over_a_folder(inspect: Any, tmp_path: Path) -> None:
     asked = command_line("ask", folder, *questions, "--out", out, "--json", cwd=tmp_path)
     assert asked.returncode == 0, asked.stderr
     results = json.loads(asked.stdout)["results"]
-    assert [(r["question"], r["score"]) for r in results] == [(kind, 1.0) for kind in QUESTIONS]
+    assert [(r["question"], r["score"]) for r in results] == [(kind, 1.0) for kind in OF_RETURNS]
     from inspect_ai import eval as inspect_eval
 
     from deskcheck.ask.inspect.registry import path as path_task

@@ -1,5 +1,7 @@
 """The page of a check of notebooks in a real browser: every control once."""
 
+import json
+
 import pytest
 
 from deskcheck.notebook.check.check import (
@@ -17,19 +19,31 @@ from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
 from tests.view.conftest import HOSTILE, SHARED
 
 pytestmark = MARKS
-NAMES = ("exceptions", "test-stream-fail-missingoutput", "test_coalesce")
+NAMES = ("exceptions", "test-stream-fail-missingoutput")
+DRAWS = {
+    "cell_type": "code",
+    "execution_count": 1,
+    "id": "draws",
+    "metadata": {},
+    "outputs": [
+        {"output_type": "execute_result", "execution_count": 1, "metadata": {}, "data": {"text/plain": "0.5"}}
+    ],
+    "source": "import random\nrandom.random()",
+}
 
 
 @pytest.fixture(scope="module")
-def html() -> str:
-    """Three published notebooks: one repeats, one gives something else, one something else each time."""
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Three notebooks: one repeats, one gives something else, one something else each time."""
     pytest.importorskip("ipykernel", reason="would have proved that a check of notebooks is shown")
     found = [
         path for name in NAMES for path in sorted((SHARED / "notebooks").glob(f"nb*/**/{name}.ipynb"))[:1]
     ]
     if len(found) != len(NAMES):
         pytest.skip("no notebooks here (DESKCHECK_SHARED): would have proved that a check of them is shown")
-    return notebooks_page(check_notebooks(found, CheckSettings(sandbox=Confinement.TRUSTED)))
+    draws = tmp_path_factory.mktemp("notebooks") / "draws.ipynb"
+    draws.write_text(json.dumps({"cells": [DRAWS], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    return notebooks_page(check_notebooks([*found, draws], CheckSettings(sandbox=Confinement.TRUSTED)))
 
 
 def shown(page: Page) -> int:

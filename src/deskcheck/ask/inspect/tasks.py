@@ -201,6 +201,12 @@ def path(path: str | None = None, seed: int = 0, per_recording: int | None = Non
     return _recorded("path", path, seed, per_recording)
 
 
+@task(name="exception")
+def exception(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
+    """Which exception leaves the run, and which line raises it?"""
+    return _recorded("exception", path, seed, per_recording)
+
+
 @task(name="cruxeval_output")
 def cruxeval_output(path: str | None = None) -> Task:
     """CRUXEval-O, from a file of the published set (-T path=cruxeval.jsonl) or fetched."""

@@ -65,7 +65,7 @@ def without_c(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "command",
     [
-        ["run", "--no-open", "a.py"],
+        ["run", "--no-open", "--page", "page.html", "a.py"],
         pytest.param(["record", "a.py", "--sandbox", "trusted", "--out", "runs"], marks=pytest.mark.slow),
         pytest.param(["record", "pytest:.", "--out", "runs"], marks=pytest.mark.slow),
         pytest.param(["bench", ".", "--python", sys.executable, "--out", "bench"], marks=pytest.mark.slow),

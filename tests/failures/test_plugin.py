@@ -187,8 +187,19 @@ def test_in_two_processes(project: Path) -> None:
 
 def test_time_is_bounded(project: Path) -> None:
     """After so much CPU time a test's calls are recorded no more, and the summary says so."""
-    output = run(project, "--deskcheck", "--deskcheck-seconds", "0", "-k", "test_raised")
-    assert "--deskcheck-seconds" in told(output)["test_raised"][0]
+    told_of = ("--deskcheck", "--deskcheck-folder", "pages", "--deskcheck-seconds", "0", "-k", "test_raised")
+    assert "--deskcheck-seconds" in told(run(project, *told_of))["test_raised"][0]
+
+
+def test_without_a_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages go to a temporary folder where pytest keeps no cache. It goes again where it has none."""
+    temporary = project / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    run(project, "--deskcheck", "-k", "test_none")
+    assert list(temporary.glob("deskcheck-*")) == []
+    run(project, "--deskcheck", "-k", "test_raised")
+    assert [page.suffix for page in temporary.glob("deskcheck-*/*")] == [".html"]
 
 
 def test_nothing_is_imported_while_it_is_off(project: Path) -> None:

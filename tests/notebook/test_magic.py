@@ -1,93 +1,17 @@
 """`%deskcheck` in a real kernel, driven as a front end drives it."""
 
 import signal
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from deskcheck.notebook import Trajectory, read_trajectory, states
 from deskcheck.notebook.trajectory.file import begun
 from deskcheck.notebook.trajectory.trajectory import Restart, check
+from tests.notebook.front_end import WAIT_S, Kernel
 
-manager = pytest.importorskip(
-    "jupyter_client.manager", reason="would have proved what %deskcheck records in a kernel"
-)
+pytest.importorskip("jupyter_client", reason="would have proved what %deskcheck records in a kernel")
 pytest.importorskip("ipykernel", reason="would have proved what %deskcheck records in a kernel")
-
-WAIT_S = 60.0
-
-
-@dataclass
-class Ran:
-    """What a front end saw of an execution."""
-
-    reply: dict[str, Any]
-    said: dict[str, str] = field(default_factory=dict)
-    kinds: list[str] = field(default_factory=list)
-
-
-class Kernel:
-    """A kernel on UNIX sockets, and a front end that talks to it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.manager = manager.KernelManager(transport="ipc", connection_file=str(folder / "kernel.json"))
-        self.manager.ip = str(folder / "s")
-        self.manager.start_kernel(cwd=str(folder))
-        self.client = self.manager.blocking_client()
-        self.client.start_channels()
-        self.client.wait_for_ready(timeout=WAIT_S)
-
-    def send(self, code: str, cell: str | None = None, deleted: tuple[str, ...] = (), **content: Any) -> str:
-        request = {"code": code, "silent": False, "store_history": True, "user_expressions": {}}
-        metadata = {} if cell is None else {"cellId": cell, "deletedCells": list(deleted)}
-        message = self.client.session.msg("execute_request", request | content, metadata=metadata)
-        self.client.shell_channel.send(message)
-        return str(message["header"]["msg_id"])
-
-    def wait(self, message: str) -> Ran:
-        ran = Ran({})
-        while True:
-            found = self.client.get_iopub_msg(timeout=WAIT_S)
-            if found["parent_header"].get("msg_id") != message:
-                continue
-            kind, content = found["msg_type"], found["content"]
-            ran.kinds.append(kind)
-            if kind == "stream":
-                ran.said[content["name"]] = ran.said.get(content["name"], "") + content["text"]
-            if kind == "status" and content["execution_state"] == "idle":
-                break
-        while True:
-            found = self.client.get_shell_msg(timeout=WAIT_S)
-            if found["parent_header"].get("msg_id") == message:
-                ran.reply = found["content"]
-                return ran
-
-    def run(self, code: str, cell: str | None = None, deleted: tuple[str, ...] = (), **content: Any) -> Ran:
-        return self.wait(self.send(code, cell, deleted, **content))
-
-    def close(self) -> None:
-        if not self.client.channels_running:
-            return
-        self.client.shutdown()
-        end = time.monotonic() + WAIT_S
-        while self.manager.is_alive() and time.monotonic() < end:
-            time.sleep(0.02)
-        self.client.stop_channels()
-        self.manager.shutdown_kernel(now=True)
-
-
-@pytest.fixture
-def kernel(tmp_path: Path) -> Iterator[Kernel]:
-    made = Kernel(tmp_path)
-    try:
-        assert made.run("%load_ext deskcheck").reply["status"] == "ok"
-        yield made
-    finally:
-        made.close()
 
 
 def recorded(path: Path) -> Trajectory:

@@ -2,24 +2,13 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.notebook.test_magic import Kernel
+from tests.notebook.front_end import Kernel
 
+pytest.importorskip("jupyter_client", reason="would have proved that a cell is traced in a kernel")
 pytest.importorskip("ipykernel", reason="would have proved that a cell is traced in a kernel")
-
-
-@pytest.fixture
-def kernel(tmp_path: Path) -> Iterator[Kernel]:
-    made = Kernel(tmp_path)
-    try:
-        assert made.run("%load_ext deskcheck").reply["status"] == "ok"
-        yield made
-    finally:
-        made.close()
 
 
 def test_a_cell_runs_as_it_would(kernel: Kernel) -> None:

@@ -3,6 +3,7 @@
 A test's page is written by the process that ran it. Under pytest-xdist its place travels with the report.
 """
 
+import contextlib
 import hashlib
 import re
 import tempfile
@@ -49,7 +50,14 @@ def _folder(config: pytest.Config) -> Path:
             return Path(cache.mkdir("deskcheck"))
         except OSError:
             pass
-    return Path(tempfile.mkdtemp(prefix="deskcheck-"))
+    made = Path(tempfile.mkdtemp(prefix="deskcheck-"))
+    config.add_cleanup(lambda: _remove_empty(made))
+    return made
+
+
+def _remove_empty(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # it has pages
+        folder.rmdir()
 
 
 class Pages:

@@ -158,6 +158,18 @@ def test_readme_is_short() -> None:
     assert len(README.read_text().splitlines()) <= 150
 
 
+def test_prose_is_not_wide() -> None:
+    """At most 100 characters a line, but in tables, code and headings."""
+    places = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "src").rglob("*.md"), ROOT / "lab" / "log.md"]
+    wide = []
+    for page in places:
+        prose = re.sub(r"(?ms)^( *)```.*?^\1```$", lambda code: "\n" * code[0].count("\n"), page.read_text())
+        for number, line in enumerate(prose.splitlines(), 1):
+            if len(line) > 100 and not line.lstrip().startswith(("|", "#")) and not line.startswith("    "):
+                wide.append(f"{page.relative_to(ROOT)}:{number}")
+    assert wide == []
+
+
 def test_every_command_can_be_given() -> None:
     """Each that a page shows exists, and so does each of its options; values have the right type."""
     tree = get_command(app)

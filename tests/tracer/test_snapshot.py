@@ -3,9 +3,11 @@
 Not: how values change between events (test_events, test_replay).
 """
 
+import abc
 import collections
 import dataclasses
 import enum
+import fractions
 import functools
 import gc
 import itertools
@@ -13,14 +15,16 @@ import json
 import operator
 import re
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import deskcheck
 from deskcheck.recording import Value, decode, render
 from deskcheck.tracer import TraceLimits
 from deskcheck.tracer.result import WHOLE, snapshot
@@ -527,6 +531,42 @@ class Slotted:
 
 
 Pair = collections.namedtuple("Pair", "left right")
+
+
+Item = TypeVar("Item")
+
+
+class Stack(abc.ABC, Generic[Item]):
+    def __init__(self) -> None:
+        self._items = [1]
+        self.__own = 2
+
+
+class Worker(threading.Thread):
+    def __init__(self) -> None:
+        super().__init__(name="worker")
+        self._number = 3
+
+
+@pytest.mark.parametrize(
+    ("make", "shown"),
+    [
+        (Stack, {"_items": "[1]", "_Stack__own": "2"}),
+        (Stack[int], {"_items": "[1]", "_Stack__own": "2"}),
+        (Worker, {"_number": "3"}),
+        (lambda: fractions.Fraction(1, 3), {"_denominator": "3", "_numerator": "1"}),
+    ],
+)
+def test_private_attributes_are_shown_unless_a_library_uses_them(
+    make: Callable[[], object], shown: dict[str, str]
+) -> None:
+    """A thread's `_target` is hidden; `_items` of a class that derives from `abc.ABC` is not."""
+
+    def program(made: object) -> object:
+        return made
+
+    *_, last = deskcheck.trace(program, make()).trace
+    assert {name: str(value) for name, value in last.locals["made"].fields} == shown
 
 
 def _world() -> list[Any]:

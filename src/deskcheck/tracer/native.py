@@ -12,7 +12,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 from deskcheck.tracer import arrays as _arrays
 from deskcheck.tracer import snapshot as _snapshot
@@ -200,6 +200,9 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
     }
 
 
+_Facts: TypeAlias = tuple[int, str | None, tuple[Any, ...], bool, frozenset[str], bool]
+
+
 class _Fallback(Snapshotter):
     """What the core asks of Python: values and contents that are rare, and facts about types.
 
@@ -257,9 +260,11 @@ class _Fallback(Snapshotter):
         """Name of what is written in C and is being called: the callable, or what lay at an address."""
         return _c_name(callable_) if address == 0 and callable_ is not None else _C_NAMES.get(address)
 
-    def type_facts(self, kind: type) -> tuple[int, str | None, tuple[Any, ...], bool, bool, bool, bool]:
+    def type_facts(
+        self, kind: type
+    ) -> tuple[int, str | None, tuple[Any, ...], bool, frozenset[str], bool, bool]:
         """How the values of a type are encoded (`TypeInfo` in heap.h): mode, head, slots, whether there is
-        a dict, whether private names are hidden, whether a place tells two apart; and whether an operator
+        a dict, attributes that are hidden, whether a place tells two apart; and whether an operator
         may run code that no event is seen of."""
         facts = self._type_facts(kind)
         return *facts, facts[0] in (2, 4) and self._runs_unseen(kind)
@@ -294,14 +299,14 @@ class _Fallback(Snapshotter):
                 return not (type(get) is types.FunctionType and self.is_recorded(get.__code__))
         return False
 
-    def _type_facts(self, kind: type) -> tuple[int, str | None, tuple[Any, ...], bool, bool, bool]:
+    def _type_facts(self, kind: type) -> _Facts:
         placed = id(kind) in _snapshot._PLACES
         if kind is types.FunctionType:
-            return 0, None, (), False, False, placed  # a library's: the core knows the program's own
+            return 0, None, (), False, _NONE, placed  # a library's: the core knows the program's own
         if id(kind) in _snapshot._ITERATORS:
-            return 1, "iterator", (), False, False, placed
+            return 1, "iterator", (), False, _NONE, placed
         if id(kind) in _snapshot._CONTENTS:
-            return 1, None, (), False, False, placed
+            return 1, None, (), False, _NONE, placed
         bases = _snapshot.bases_of(kind)
         inherits = _snapshot._inherits
         if (
@@ -311,21 +316,18 @@ class _Fallback(Snapshotter):
             or (inherits(bases, tuple) and type(_snapshot.names_of(kind).get("_fields")) is tuple)
             or _arrays.is_scalar(kind)
         ):
-            return 0, None, (), False, False, placed
+            return 0, None, (), False, _NONE, placed
         if inherits(bases, BaseException):
             slots, has_dict = self._layout(bases)
-            return 4, self._head("exception", kind), slots, has_dict, False, placed
+            return 4, self._head("exception", kind), slots, has_dict, _NONE, placed
         if _arrays.is_array(bases) or _arrays.pandas_name(bases):
-            return 1, None, (), False, False, placed
+            return 1, None, (), False, _NONE, placed
         if not self._transparent(kind):
-            return 3, None, (), False, False, placed
+            return 3, None, (), False, _NONE, placed
         if any(inherits(bases, base) for base, _ in _snapshot._BASES) or id(kind) in _snapshot._KNOWN:
-            return 1, None, (), False, False, placed
+            return 1, None, (), False, _NONE, placed
         slots, has_dict = self._layout(bases)
-        hides = any(
-            not self._transparent(base) and _snapshot._module_of(base) != "builtins" for base in bases
-        )
-        return 2, self._head("object", kind), slots, has_dict, hides, placed
+        return 2, self._head("object", kind), slots, has_dict, self.hidden_fields(bases), placed
 
     @staticmethod
     def _layout(bases: tuple[type, ...]) -> tuple[tuple[Any, ...], bool]:
@@ -350,6 +352,8 @@ _INLINE = _snapshot._ids(
     datetime.time,
 )
 _INLINE |= frozenset(_snapshot._C_REPR) | _snapshot._DESCRIPTORS
+
+_NONE: frozenset[str] = frozenset()
 
 _QUIET_MODULES = frozenset({"builtins", "abc", "typing", "fractions"})
 """Of classes whose operators change nothing."""

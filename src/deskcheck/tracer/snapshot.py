@@ -191,6 +191,8 @@ class Snapshotter:
         self._depth = 0
         self._said: dict[int, tuple[Any, str]] = {}
         """Text of library functions and classes, which modules are full of, by id of the object."""
+        self._private: dict[int, tuple[weakref.ref[type], frozenset[str]]] = {}
+        """Of library classes, by id: the private attributes that they use."""
         self._visited: set[int] = set()
         self._replaced: list[int] = []
         """Numbers of objects that are gone because another lies at their address."""
@@ -503,9 +505,8 @@ class Snapshotter:
         if not self._transparent(kind):
             return Content(self._head("opaque", kind), None, {}, "")
         plain = _fields_of(obj, bases)
-        if any(not self._transparent(base) and _module_of(base) != "builtins" for base in bases):
-            plain = {name: value for name, value in plain.items() if not name.startswith("_")}
-        fields = self._named(plain)
+        hidden = self.hidden_fields(bases)
+        fields = self._named({name: value for name, value in plain.items() if name not in hidden})
         for base, name in _BASES:
             if _inherits(bases, base):
                 return self._subclass_content(kind, obj, base, name, fields)
@@ -564,6 +565,19 @@ class Snapshotter:
         and the standard library's plain data. The rest (threads, loops, files) is opaque."""
         module = _module_of(kind)
         return module in self.modules or module in _DATA_MODULES or id(kind) in _KNOWN
+
+    def hidden_fields(self, bases: tuple[type, ...]) -> frozenset[str]:
+        """Names of private attributes that are a library's: the code of a library class among `bases`
+        uses them. The program's own are shown also where a class derives from one of a library's."""
+        hidden: set[str] = set()
+        for base in bases:
+            if self._transparent(base) or _module_of(base) == "builtins":
+                continue
+            known = self._private.get(id(base))
+            if known is None or known[0]() is not base:
+                known = self._private[id(base)] = weakref.ref(base), _private_names(base)
+            hidden |= known[1]
+        return frozenset(hidden)
 
     def _named(self, fields: dict[str, Any]) -> dict[str, str]:
         limit = self.limits.items
@@ -781,6 +795,34 @@ def _fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
     if type(names) is dict:
         fields.update((name, value) for name, value in list(names.items()) if type(name) is str)
     return fields
+
+
+def _private_names(library: type) -> frozenset[str]:
+    """Names with a leading underscore in a class's slots and in the code of its functions: as attributes,
+    and as texts, which `setattr` is given. `Generic` has one that its classes are given from outside."""
+    found, codes = {"__orig_class__"}, []
+    for name, value in list(names_of(library).items()):
+        if type(value) is types.MemberDescriptorType:
+            found.add(name)
+        parts = [value]
+        if type(value) is property:
+            parts = [value.fget, value.fset, value.fdel]
+        elif type(value) is staticmethod or type(value) is classmethod:
+            parts = [value.__func__]
+        codes += [part.__code__ for part in parts if type(part) is types.FunctionType]
+    while codes:
+        code = codes.pop()
+        found.update(code.co_names)
+        consts = list(code.co_consts)
+        while consts:
+            const = consts.pop()
+            if type(const) is str:
+                found.add(const)
+            elif type(const) is tuple or type(const) is frozenset:
+                consts += const
+            elif type(const) is types.CodeType:
+                codes.append(const)
+    return frozenset(name for name in found if type(name) is str and name.startswith("_"))
 
 
 _DICT_DESCRIPTORS = _ids(types.GetSetDescriptorType, types.MemberDescriptorType)  # of SimpleNamespace

@@ -473,7 +473,7 @@ static int
 instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
 {
     PyObject *args = info->mode == M_EXCEPTION ? ((PyBaseExceptionObject *)o)->args : NULL;
-    if (obj->known && !info->hides_private && t->alone && !args) {
+    if (obj->known && !info->hidden && t->alone && !args) {
         int unchanged = instance_unchanged(t, obj, o, info);
         if (unchanged) return unchanged < 0 ? -1 : 0;
     }
@@ -500,7 +500,7 @@ instance_content(Thread *t, Obj *obj, PyObject *o, TypeInfo *info)
     }
     size_t kept = 0;
     for (size_t i = 0; i < names.n; i++) {
-        if (info->hides_private && PyUnicode_GET_LENGTH(names.p[i]) && PyUnicode_READ_CHAR(names.p[i], 0) == '_') continue;
+        if (info->hidden && PySet_Contains(info->hidden, names.p[i]) == 1) continue;
         names.p[kept] = names.p[i];
         values.p[kept++] = values.p[i];
     }

@@ -79,8 +79,9 @@ typedef struct {
     Val head_val;
     PyObject **names;    /* of the slots */
     Py_ssize_t *offsets;
+    PyObject *hidden;    /* a frozenset: attributes that are not shown; NULL for none */
     int nslots;
-    bool has_dict, hides_private, weakly, placed, moves, exotic;
+    bool has_dict, weakly, placed, moves, exotic;
 } TypeInfo;
 enum {
     M_INLINE = 0,   /* ask each time: text, or by reference */

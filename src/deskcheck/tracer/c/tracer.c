@@ -142,6 +142,7 @@ core_clear(Core *core, PyObject *unused)
             free(k->offsets);
             Py_XDECREF(k->weak);
             Py_XDECREF(k->head);
+            Py_XDECREF(k->hidden);
             free(k);
         }
     map_free(&core->types);

@@ -43,9 +43,9 @@ type_info(Thread *t, PyTypeObject *kind)
     Py_CLEAR(known->head);
     for (int i = 0; i < known->nslots; i++) Py_DECREF(known->names[i]);
     known->nslots = 0;
-    PyObject *slots, *head;
-    int has_dict, hides, placed, unseen;
-    if (!PyArg_ParseTuple(facts, "iOOpppp", &known->mode, &head, &slots, &has_dict, &hides, &placed, &unseen)) {
+    PyObject *slots, *head, *hidden;
+    int has_dict, placed, unseen;
+    if (!PyArg_ParseTuple(facts, "iOOpOpp", &known->mode, &head, &slots, &has_dict, &hidden, &placed, &unseen)) {
         Py_DECREF(facts);
         return NULL;
     }
@@ -62,7 +62,7 @@ type_info(Thread *t, PyTypeObject *kind)
         known->head_val = text_val(text, (size_t)n);
     }
     known->has_dict = has_dict;
-    known->hides_private = hides;
+    Py_XSETREF(known->hidden, PySet_GET_SIZE(hidden) ? Py_NewRef(hidden) : NULL);
     known->placed = placed;
     known->moves = placed || kind == &PyGen_Type || kind == &PyCoro_Type || (head != Py_None && PyUnicode_Check(head) && known->mode == M_CONTENT);
     known->exotic = known->moves ? !draws_quietly(kind) : (known->mode == M_OPAQUE || unseen

@@ -802,7 +802,7 @@ def _private_names(library: type) -> frozenset[str]:
     and as texts, which `setattr` is given. `Generic` has one that its classes are given from outside."""
     found, codes = {"__orig_class__"}, []
     for name, value in list(names_of(library).items()):
-        if type(value) is types.MemberDescriptorType:
+        if type(value) is types.MemberDescriptorType and type(name) is str:
             found.add(name)
         parts = [value]
         if type(value) is property:
@@ -822,7 +822,7 @@ def _private_names(library: type) -> frozenset[str]:
                 consts += const
             elif type(const) is types.CodeType:
                 codes.append(const)
-    return frozenset(name for name in found if type(name) is str and name.startswith("_"))
+    return frozenset(name for name in found if name.startswith("_"))
 
 
 _DICT_DESCRIPTORS = _ids(types.GetSetDescriptorType, types.MemberDescriptorType)  # of SimpleNamespace

@@ -93,8 +93,7 @@ table.setdefault("c", []).append(3)
 del table["a"]
 print(cat._name, dict(table), table.popitem())
 worker = Worker(21)
-worker.start()
-worker.join()
+worker.run()
 worker._number += 1
 encoder = Encoder()
 print(worker._number, encoder.encode([{1}, {2, 3}]), encoder._seen)

@@ -4,6 +4,7 @@ Not: how values change between events (test_events, test_replay).
 """
 
 import abc
+import array
 import collections
 import dataclasses
 import enum
@@ -13,6 +14,7 @@ import gc
 import itertools
 import json
 import operator
+import pathlib
 import re
 import sys
 import threading
@@ -567,6 +569,46 @@ def test_private_attributes_are_shown_unless_a_library_uses_them(
 
     *_, last = deskcheck.trace(program, make()).trace
     assert {name: str(value) for name, value in last.locals["made"].fields} == shown
+
+
+_parts = st.lists(st.text(st.sampled_from("/.ab é'"), max_size=6), max_size=4)
+
+
+@PROPERTY
+@given(parts=_parts, kind=st.sampled_from([pathlib.PurePosixPath, pathlib.PosixPath]))
+@example(parts=[], kind=pathlib.PosixPath)
+@example(parts=["///a", "//b", "./c/."], kind=pathlib.PurePosixPath)
+def test_paths_render_as_repr(parts: list[str], kind: type[pathlib.PurePosixPath]) -> None:
+    path = kind(*parts)
+    for made in (path, path.parent, path / "x", kind("/r") / path):
+        assert render(value_of(made)) == repr(made)
+
+
+def test_a_path_of_odd_parts_is_not_asked() -> None:
+    """What is no plain text has code of its own, which does not run."""
+
+    class Loud(str):
+        def startswith(self, *_: Any) -> bool:
+            raise AssertionError("it was called")
+
+    made = pathlib.PurePosixPath(Loud("a"))
+    assert render(value_of(made)) in ("<pathlib.PurePosixPath>", repr(made))
+
+
+@pytest.mark.parametrize(
+    ("made", "dtype"),
+    [
+        (array.array("b", [-1, 2]), "int8"),
+        (array.array("H", [1, 65535]), "uint16"),
+        (array.array("q", [-(1 << 63)]), "int64"),
+        (array.array("f", [0.5]), "float32"),
+        (array.array("d"), "float64"),
+    ],
+)
+def test_an_array_of_the_library_shows_its_numbers(made: Any, dtype: str) -> None:
+    value = value_of(made)
+    assert (value.kind, value.dtype, [item.atom for item in value.items]) == ("array", dtype, list(made))
+    assert value_of(array.array("i", range(5)), TraceLimits(items=3)).length == 5
 
 
 def _world() -> list[Any]:

@@ -1,7 +1,8 @@
-"""numpy arrays and pandas tables, series and indexes as data: shape, dtype, columns and the first items.
+"""Arrays and tables as data: shape, dtype, columns and the first items. Those of numpy, those of the module
+`array`, and the tables, series and indexes of pandas.
 
 They are read as they lie in memory: through the C-level descriptors of the real types (a class made by
-running code cannot pass for one), never through methods that a subclass may define. Neither library is
+running code cannot pass for one), never through methods that a subclass may define. None of them is
 imported. Only what is shown is copied.
 
 Not: what a masked array masks; pandas' sparse, period and interval arrays and hierarchical indexes, which
@@ -32,6 +33,7 @@ def module_of(kind: type) -> Any:
 
 _HEAP = 1 << 9
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+_WRITTEN_IN_C = (types.MethodDescriptorType, types.WrapperDescriptorType)
 _TABLES = ("DataFrame", "Series", "Index")
 
 
@@ -113,6 +115,33 @@ def read_array(array: Any, limit: int) -> ArrayColumn:
     if dtype.names is not None:
         items = [_record(item, dtype, names["tolist"]) for item in items]
     return ArrayColumn(items, size, _dtype_text(dtype), "long" if size > limit else None)
+
+
+def plain_array(bases: tuple[type, ...]) -> type | None:
+    """`array.array`, if a type with these bases is one."""
+    module = sys.modules.get("array")
+    if type(module) is not types.ModuleType:
+        return None
+    kind: type | None = next((base for base in bases if base is _module_dict(module).get("array")), None)
+    if kind is None:
+        return None
+    names = _namespace(kind)
+    if type(names.get("typecode")) is types.GetSetDescriptorType and all(
+        type(names.get(name)) in _WRITTEN_IN_C for name in ("tolist", "__len__", "__getitem__")
+    ):
+        return kind
+    return None
+
+
+def read_plain_array(array: Any, kind: type, limit: int) -> ArrayColumn:
+    """The first items of an `array.array`, whose type is `kind` or derives from it."""
+    names = _namespace(kind)
+    length: int = names["__len__"](array)
+    code: str = names["typecode"].__get__(array)
+    kind_of_number = "float" if code in "fd" else "int" if code.islower() else "uint"
+    dtype = "str" if code in "uw" else f"{kind_of_number}{8 * names['itemsize'].__get__(array)}"
+    head = names["__getitem__"](array, slice(0, limit))
+    return ArrayColumn(names["tolist"](head), length, dtype, "long" if length > limit else None)
 
 
 def _record(item: Any, dtype: Any, to_list: Any) -> Any:

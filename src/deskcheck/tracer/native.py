@@ -315,12 +315,13 @@ class _Fallback(Snapshotter):
             or (_snapshot._ENUM is not None and type(kind) is _snapshot._ENUM)
             or (inherits(bases, tuple) and type(_snapshot.names_of(kind).get("_fields")) is tuple)
             or _arrays.is_scalar(kind)
+            or _snapshot.is_path(kind)
         ):
             return 0, None, (), False, _NONE, placed
         if inherits(bases, BaseException):
             slots, has_dict = self._layout(bases)
             return 4, self._head("exception", kind), slots, has_dict, _NONE, placed
-        if _arrays.is_array(bases) or _arrays.pandas_name(bases):
+        if _arrays.is_array(bases) or _arrays.plain_array(bases) or _arrays.pandas_name(bases):
             return 1, None, (), False, _NONE, placed
         if not self._transparent(kind):
             return 3, None, (), False, _NONE, placed

@@ -455,12 +455,34 @@ class Snapshotter:
             return self._text(kind, f"{_qualname(kind)}.{name}" if type(name) is str else _qualname(kind))
         if _arrays.is_scalar(kind):
             return self._scalar(kind, obj)
+        if is_path(kind):
+            return self._path(kind, obj)
         return None
+
+    def _path(self, kind: type, obj: Any) -> str | None:
+        """A path of pathlib as its `repr` writes it, from the attributes that it was made with."""
+        fields = _fields_of(obj, bases_of(kind))
+        parts = fields.get("_parts") if sys.version_info < (3, 12) else fields.get("_raw_paths")
+        if type(parts) is not list or not all(type(part) is str for part in parts):
+            return None
+        joined = ""
+        for part in parts:
+            if part.startswith("/"):
+                joined = part
+            else:
+                joined += part if not joined or joined.endswith("/") else f"/{part}"
+        slashes = len(joined) - len(joined.lstrip("/"))
+        root = "" if not slashes else "//" if slashes == 2 else "/"
+        text = root + "/".join(part for part in joined.split("/") if part not in ("", ".")) or "."
+        return self._bounded_text(kind, f"{_qualname(kind)}({text!r})")
 
     def _scalar(self, kind: type, obj: Any) -> str:
         """One of numpy's, whose `repr` is C code."""
         read: Any = kind.__repr__
-        text, limit = read(obj), self.limits.text_chars
+        return self._bounded_text(kind, read(obj))
+
+    def _bounded_text(self, kind: type, text: str) -> str:
+        limit = self.limits.text_chars
         if len(text) <= limit:
             return self._text(kind, text)
         return f'{{"text":{text_of(text[:limit])},"type":{text_of(self.type_name(kind))},"cut":"long"}}'
@@ -499,14 +521,19 @@ class Snapshotter:
             return self._iterator(kind, obj)
         if _arrays.is_array(bases):
             return self._array(kind, obj, bases)
+        plain_array = _arrays.plain_array(bases)
+        if plain_array is not None:
+            column = _arrays.read_plain_array(obj, plain_array, self.limits.items)
+            own = self._named(_fields_of(obj, bases) if self._transparent(kind) else {})
+            return self._array_content(kind, column, (column.length,), own)
         name = _arrays.pandas_name(bases)
         if name is not None:
             return self._pandas(kind, obj, name)
         if not self._transparent(kind):
             return Content(self._head("opaque", kind), None, {}, "")
-        plain = _fields_of(obj, bases)
+        attributes = _fields_of(obj, bases)
         hidden = self.hidden_fields(bases)
-        fields = self._named({name: value for name, value in plain.items() if name not in hidden})
+        fields = self._named({name: value for name, value in attributes.items() if name not in hidden})
         for base, name in _BASES:
             if _inherits(bases, base):
                 return self._subclass_content(kind, obj, base, name, fields)
@@ -1202,7 +1229,17 @@ _STATE_TYPES = _ids(
     collections.deque,
 )
 _NO_WEAK = _ids(list, dict, bytearray, int, str, bytes)
+_PATHS = ("PosixPath", "PurePosixPath")
 _ENUM: type | None = None
+
+
+def is_path(kind: type) -> bool:
+    """Whether it is a class of pathlib for the paths of this system."""
+    module = sys.modules.get("pathlib")
+    if type(module) is not types.ModuleType or _module_of(kind) not in ("pathlib", "pathlib._local"):
+        return False
+    names = _module_dict(module)
+    return any(names.get(name) is kind for name in _PATHS)
 
 
 def know_enum() -> None:

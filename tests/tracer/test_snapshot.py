@@ -592,7 +592,7 @@ def test_a_path_of_odd_parts_is_not_asked() -> None:
             raise AssertionError("it was called")
 
     made = pathlib.PurePosixPath(Loud("a"))
-    assert render(value_of(made)) in ("<pathlib.PurePosixPath>", "PurePosixPath('a')")
+    assert render(value_of(made)) in ("<pathlib.PurePosixPath#1>", "PurePosixPath('a')")
 
 
 @pytest.mark.parametrize(

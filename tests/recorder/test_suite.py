@@ -549,6 +549,8 @@ def test_what_is_stopped_goes_on_where_it_was(
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=listening)
     wait_for(lambda: (folder / "pid").exists() or process.poll() is not None)
     pid = int((folder / "pid").read_text())
+    if number == signal.SIGKILL:  # it gets no time to keep what it has been told
+        wait_for(lambda: is_idle(process.pid))
     process.send_signal(number)
     _, said = process.communicate(timeout=LIMIT_S)
     wait_for(lambda: not runs(pid))
@@ -581,6 +583,18 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def is_idle(pid: int) -> bool:
+    """Whether a process does next to nothing for half a second."""
+
+    def ticks() -> int:
+        user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return int(user) + int(system)
+
+    before = ticks()
+    time.sleep(0.5)
+    return ticks() - before < 2
 
 
 def runs(pid: int) -> bool:

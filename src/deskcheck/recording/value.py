@@ -5,7 +5,7 @@ does not look at live objects: taking snapshots of them is the tracer's work.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,35 +72,39 @@ class Value:
         flat.extend(value for _, value in self.fields)
         return flat
 
-    @property
-    def whole(self) -> bool:
-        """Whether nothing was left out of this value or of anything inside it."""
+    def walk(self) -> Iterator["Value"]:
+        """This value and everything inside, each once."""
         todo, seen = [self], set()
         while todo:
             value = todo.pop()
-            if value.cut is not None or value.kind == "opaque":
-                return False
             if id(value) not in seen:
                 seen.add(id(value))
+                yield value
                 todo.extend(value.children())
-        return True
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was left out of this value or of anything inside it."""
+        return not any(value.cut is not None or value.kind == "opaque" for value in self.walk())
+
+    @property
+    def bare(self) -> bool:
+        """Whether it is an instance that shows nothing of itself, as those of foreign classes may."""
+        return self.kind == "object" and not self.fields and not self.items and self.text is None
 
     @property
     def builtin(self) -> bool:
         """Whether this is whole and made of builtin data alone, so that its rendering is its repr."""
-        todo, seen = [self], set()
-        while todo:
-            value = todo.pop()
-            plain = value.kind in ("atom", "range", "slice", "ref") or (
-                (value.kind in ("tuple", "frozenset", *_CONTAINERS) and value.type == value.kind)
-                or (value.kind == "text" and value.type in ("ellipsis", "NotImplementedType"))
-            )
-            if value.cut is not None or not plain:
-                return False
-            if id(value) not in seen:
-                seen.add(id(value))
-                todo.extend(value.children())
-        return True
+        return all(value.cut is None and value._plain for value in self.walk())
+
+    @property
+    def _plain(self) -> bool:
+        """What `builtin` asks of each value, itself apart from what is inside."""
+        if self.kind == "text":
+            return self.type in ("ellipsis", "NotImplementedType")
+        if self.kind in ("tuple", "frozenset", *_CONTAINERS):
+            return self.type == self.kind
+        return self.kind in ("atom", "range", "slice", "ref")
 
 
 UNBOUND = Value("unbound", "unbound")

@@ -34,19 +34,10 @@ _CODE = frozenset({"function", "class", "generator"})
 
 def telling(value: Value) -> bool:
     """Whole, with nothing in it that shows nothing of itself, and no code that a reader may not see."""
-    if not value.whole:
-        return False
-    todo, seen = [value], set()
-    while todo:
-        one = todo.pop()
-        if one.kind in _CODE or (one.kind == "text" and _is_code(one.text or "")):
-            return False
-        if one.kind == "object" and not one.fields and not one.items and one.text is None:
-            return False
-        if id(one) not in seen:
-            seen.add(id(one))
-            todo.extend(one.children())
-    return True
+    return value.whole and not any(
+        one.bare or one.kind in _CODE or (one.kind == "text" and _is_code(one.text or ""))
+        for one in value.walk()
+    )
 
 
 def _is_code(text: str) -> bool:

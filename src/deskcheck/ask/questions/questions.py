@@ -547,30 +547,12 @@ def _is_foreign(value: Value) -> bool:
 
 def _telling(value: Value) -> bool:
     """Whole, and no object in it that shows nothing of itself, as those of foreign classes do."""
-    if not value.whole:
-        return False
-    todo, seen = [value], set()
-    while todo:
-        one = todo.pop()
-        if one.kind == "object" and not one.fields and not one.items and one.text is None:
-            return False
-        if id(one) not in seen:
-            seen.add(id(one))
-            todo.extend(one.children())
-    return True
+    return value.whole and not any(one.bare for one in value.walk())
 
 
 def _plain(value: Value) -> bool:
     """Whole and of builtins, and no cycle in it: ``[[...]]`` is also how a list of an Ellipsis reads."""
-    if not value.builtin:
-        return False
-    todo = [value]
-    while todo:
-        one = todo.pop()
-        if one.kind == "ref":
-            return False
-        todo.extend(one.children())
-    return True
+    return value.builtin and all(one.kind != "ref" for one in value.walk())
 
 
 def _state(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:

@@ -32,8 +32,9 @@ def module_of(kind: type) -> Any:
 
 
 _HEAP = 1 << 9
+_IMMUTABLE = 1 << 8
+"""Of a type on the heap: C code made it. No class statement gives this flag."""
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
-_WRITTEN_IN_C = (types.MethodDescriptorType, types.WrapperDescriptorType)
 _TABLES = ("DataFrame", "Series", "Index")
 
 
@@ -58,7 +59,8 @@ class Table(NamedTuple):
 def _static(bases: tuple[type, ...], module: str, name: str) -> type | None:
     """The class written in C of that name, among the bases of a type."""
     for base in bases:
-        if not _flags(base) & _HEAP and _qualname(base) == name and _module(base) == module:
+        made_by_code = _flags(base) & _HEAP and not _flags(base) & _IMMUTABLE
+        if not made_by_code and _qualname(base) == name and _module(base) == module:
             return base
     return None
 
@@ -119,22 +121,12 @@ def read_array(array: Any, limit: int) -> ArrayColumn:
 
 def plain_array(bases: tuple[type, ...]) -> type | None:
     """`array.array`, if a type with these bases is one."""
-    module = sys.modules.get("array")
-    if type(module) is not types.ModuleType:
-        return None
-    kind: type | None = next((base for base in bases if base is _module_dict(module).get("array")), None)
-    if kind is None:
-        return None
-    names = _namespace(kind)
-    if type(names.get("typecode")) is types.GetSetDescriptorType and all(
-        type(names.get(name)) in _WRITTEN_IN_C for name in ("tolist", "__len__", "__getitem__")
-    ):
-        return kind
-    return None
+    return _static(bases, "array", "array")
 
 
 def read_plain_array(array: Any, kind: type, limit: int) -> ArrayColumn:
-    """The first items of an `array.array`, whose type is `kind` or derives from it."""
+    """The first items, at most `limit`, of an `array.array`. kind: what `plain_array` gave for its type. The
+    dtype is named as numpy's: int32 of the type code ``i``."""
     names = _namespace(kind)
     length: int = names["__len__"](array)
     code: str = names["typecode"].__get__(array)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deskcheck.ask import QUESTIONS, Sample, mark
-from deskcheck.ask.questions.source import statements, without_answer
+from deskcheck.ask.samples.source import statements, without_answer
 from deskcheck.recording import Mode, Outcome, Program, Recording
 from deskcheck.tracer import Granularity
 from tests.ask.conftest import OF_RETURNS

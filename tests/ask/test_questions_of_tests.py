@@ -13,9 +13,9 @@ import deskcheck
 from deskcheck.ask.methods.ground_truth import GroundTruth
 from deskcheck.ask.questions.alike import MOST, REASON, _path
 from deskcheck.ask.questions.draw import drawn
-from deskcheck.ask.questions.sample import Sample
-from deskcheck.ask.questions.source import shown_file
 from deskcheck.ask.run import questions_of
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import shown_file
 from deskcheck.recording import Recording
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer

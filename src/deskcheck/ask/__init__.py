@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from deskcheck.ask.inspect.settings import Generation
     from deskcheck.ask.methods.solvers import METHODS, Method, method
     from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS
-    from deskcheck.ask.questions.questions import QUESTIONS, Question, Unfit, question, sample_about
-    from deskcheck.ask.questions.sample import Sample
+    from deskcheck.ask.questions.questions import QUESTIONS, question
     from deskcheck.ask.questions.settings import NotebookOptions, Sampling
     from deskcheck.ask.questions.suites import SUITES, Suite
     from deskcheck.ask.results.effects import Effect, effects
@@ -58,6 +57,9 @@ if TYPE_CHECKING:
     from deskcheck.ask.results.statistics import Interval, mean_interval, paired_difference
     from deskcheck.ask.results.steps import Horizon, Steps
     from deskcheck.ask.run import ask, ask_suite, compare
+    from deskcheck.ask.samples.kind import Question, sample_about
+    from deskcheck.ask.samples.places import Unfit
+    from deskcheck.ask.samples.sample import Sample
     from deskcheck.ask.scoring.marking import Mark, mark
     from deskcheck.ask.settings import AskSettings
 
@@ -68,8 +70,7 @@ __getattr__, __dir__ = lazily(
         "inspect.settings": ("Generation",),
         "methods.solvers": ("METHODS", "Method", "method"),
         "questions.notebooks": ("NOTEBOOK_QUESTIONS",),
-        "questions.questions": ("QUESTIONS", "Question", "Unfit", "question", "sample_about"),
-        "questions.sample": ("Sample",),
+        "questions.questions": ("QUESTIONS", "question"),
         "questions.settings": ("NotebookOptions", "Sampling"),
         "questions.suites": ("SUITES", "Suite"),
         "results.effects": ("Effect", "effects"),
@@ -77,6 +78,9 @@ __getattr__, __dir__ = lazily(
         "results.statistics": ("Interval", "mean_interval", "paired_difference"),
         "results.steps": ("Horizon", "Steps"),
         "run": ("ask", "ask_suite", "compare"),
+        "samples.kind": ("Question", "sample_about"),
+        "samples.places": ("Unfit",),
+        "samples.sample": ("Sample",),
         "scoring.marking": ("Mark", "mark"),
         "settings": ("AskSettings",),
     },

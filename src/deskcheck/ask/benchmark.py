@@ -29,9 +29,9 @@ from deskcheck.ask.baselines import oracle
 from deskcheck.ask.baselines.stand_ins import BASELINES
 from deskcheck.ask.questions.lines import lines_of, sample_in, write_questions
 from deskcheck.ask.questions.questions import QUESTIONS
-from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.settings import Sampling
 from deskcheck.ask.results.statistics import Interval, mean_interval
+from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.marking import mark
 from deskcheck.ask.scoring.sandbox import for_many
 from deskcheck.errors import InputError

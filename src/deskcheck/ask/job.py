@@ -31,9 +31,9 @@ from deskcheck.ask.questions.lines import (
     read_line,
     sample_in,
 )
-from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.results.statistics import Interval, interval_of
 from deskcheck.ask.results.tables import utf8
+from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.marking import METRICS, Reading, Run, mark
 from deskcheck.files import sync

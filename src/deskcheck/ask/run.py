@@ -31,7 +31,6 @@ from deskcheck.ask.questions.notebooks import (
     trajectory_files,
 )
 from deskcheck.ask.questions.questions import QUESTIONS
-from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.suites import SUITES
 from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.folder import (
@@ -50,6 +49,7 @@ from deskcheck.ask.results.folder import (
 from deskcheck.ask.results.results import AskProgress, Marked, Result, Usage, marked_of, result_of, usage_of
 from deskcheck.ask.results.statistics import Interval, paired_difference
 from deskcheck.ask.results.tables import write_results
+from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.running import by_running, check_runs
 from deskcheck.ask.settings import AskSettings
 from deskcheck.recording import DeskcheckError, InputError, Recording

@@ -15,11 +15,11 @@ from itertools import groupby
 from typing import Any
 
 from deskcheck import __version__
-from deskcheck.ask.questions.prompts import YOURS
 from deskcheck.ask.results.effects import WITHOUT, Effect, by_sample, effects
 from deskcheck.ask.results.logs import Logs
 from deskcheck.ask.results.results import Marked, Result, reading
 from deskcheck.ask.results.statistics import FEW_CLUSTERS, mean_interval, paired_difference, sign_flip
+from deskcheck.ask.samples.prompts import YOURS
 from deskcheck.ask.scoring.marking import Reading
 from deskcheck.view.page import page_of
 from deskcheck.view.sheets import Column, Sheet

@@ -21,7 +21,7 @@ import ast
 import re
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.questions.prompts import NOW, STATE, TASKS, YOURS
+from deskcheck.ask.samples.prompts import NOW, STATE, TASKS, YOURS
 
 _NUMBERED = re.compile(r"^ *(\d+) \| ?(.*)$", re.MULTILINE)
 _FENCED = re.compile(r"^(?:File (\S+?))?[^\n]*:\n```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)

@@ -18,7 +18,7 @@ from dataclasses import replace
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.ground_truth import GroundTruth
 from deskcheck.ask.methods.solvers import THINK
-from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.samples.sample import Sample
 from deskcheck.notation import NOTATIONS, Moment, state_text
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.layout import trace_prompt

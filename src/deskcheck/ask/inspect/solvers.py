@@ -29,8 +29,8 @@ from deskcheck.ask.methods.solvers import (
     trace_question,
     unfit,
 )
-from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.results.steps import PredictedRun
+from deskcheck.ask.samples.sample import Sample
 from deskcheck.recording import InputError, Recording
 
 SHOWN_CHARS = 20_000

@@ -46,11 +46,11 @@ from deskcheck.ask.questions.each import of_each
 from deskcheck.ask.questions.lines import sample_in
 from deskcheck.ask.questions.load import load, recordings_of
 from deskcheck.ask.questions.notebooks import notebook_samples, trajectory_files
-from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.settings import NotebookOptions
 from deskcheck.ask.questions.suites import SUITES
 from deskcheck.ask.results.folder import questions_file, read_card
 from deskcheck.ask.results.results import AskProgress, input_tokens
+from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.marking import mark
 from deskcheck.recording import InputError

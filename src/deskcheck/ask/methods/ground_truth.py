@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from deskcheck.ask.questions.source import asserted_call, doctest_lines, parsed, without_answer
+from deskcheck.ask.samples.source import asserted_call, doctest_lines, parsed, without_answer
 from deskcheck.notation import Frame, Moment, moments
 from deskcheck.notation.layout import program_text
 from deskcheck.notation.state import MODULE

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.ground_truth import GroundTruth, is_end, running_names
-from deskcheck.ask.questions.questions import Arrival, arrivals
-from deskcheck.ask.questions.sample import Sample
-from deskcheck.ask.questions.source import Statements, statements
+from deskcheck.ask.samples.places import Arrival, arrivals
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import Statements, statements
 from deskcheck.extensions import Registry
 from deskcheck.notation import NOTATIONS, Moment, RunAgreement, Stop, compare_runs, state_text
 from deskcheck.notation.forms.explained import EXPLAINED

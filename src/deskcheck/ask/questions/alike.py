@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from deskcheck.ask.questions.sample import Sample
-from deskcheck.ask.questions.source import cluster_of
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import cluster_of
 from deskcheck.recording import Kind, Recording
 
 MOST = 2

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from deskcheck.ask.questions.alike import Alike
 from deskcheck.ask.questions.questions import QUESTIONS
-from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.samples.sample import Sample
 from deskcheck.recording import InputError, Recording, RecordingError
 
 _T = TypeVar("_T")

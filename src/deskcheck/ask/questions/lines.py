@@ -31,8 +31,8 @@ from deskcheck.ask.questions.notebooks import (
     trajectory_files,
 )
 from deskcheck.ask.questions.questions import QUESTIONS
-from deskcheck.ask.questions.sample import Sample, line_of
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
+from deskcheck.ask.samples.sample import Sample, line_of
 from deskcheck.recording import InputError, Recording
 from deskcheck.scale.seen import key_of
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.questions.prompts import notebook_parts
-from deskcheck.ask.questions.sample import Sample
 from deskcheck.ask.questions.settings import NotebookOptions
+from deskcheck.ask.samples.prompts import notebook_parts
+from deskcheck.ask.samples.sample import Sample
 from deskcheck.errors import DamagedRows
 from deskcheck.notebook.state.dependencies import names_bound, parse
 from deskcheck.notebook.state.state import State, states

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from deskcheck.ask.answers.allowed import Refused
-from deskcheck.ask.questions.questions import input_sample, output_sample
-from deskcheck.ask.questions.sample import Sample
-from deskcheck.ask.questions.source import ShownSource
+from deskcheck.ask.kinds.results import input_sample, output_sample
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import ShownSource
 from deskcheck.recording import InputError, Program
 
 

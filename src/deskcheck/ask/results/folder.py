@@ -24,7 +24,7 @@ from typing import Any
 
 from deskcheck import __version__
 from deskcheck.ask.questions.load import Folder
-from deskcheck.ask.questions.sample import Sample, line_of
+from deskcheck.ask.samples.sample import Sample, line_of
 from deskcheck.recording import DeskcheckError, InputError, Recording, RecordingError
 
 CARD, LOGS, QUESTIONS, RESULTS = "run.json", "logs", "questions", "results.json"

@@ -16,8 +16,10 @@ from deskcheck.ask.answers.outputs import same_output
 from deskcheck.ask.answers.parsing import answer_in, exception_in, line_in, lines_in, value_in
 from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
 from deskcheck.ask.answers.values import same
-from deskcheck.ask.questions.questions import QUESTIONS, message_of, path_of
-from deskcheck.ask.questions.sample import Sample
+from deskcheck.ask.kinds.exceptions import message_of
+from deskcheck.ask.kinds.runs import path_of
+from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.samples.sample import Sample
 from deskcheck.recording import Ending, Outcome, Program
 
 Run = Callable[[Program], Ending]

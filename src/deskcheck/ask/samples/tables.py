@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
-from deskcheck.ask.questions.source import SOURCES, parsed, statements
+from deskcheck.ask.samples.source import SOURCES, parsed, statements
 from deskcheck.recording import Event, Recording, Value, render
 
 _EMPTY = frozenset({"dict", "list", "set", "OrderedDict", "defaultdict", "Counter", "deque"})

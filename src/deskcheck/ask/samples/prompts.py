@@ -6,7 +6,7 @@ are ambiguous by their text.
 
 from collections.abc import Sequence
 
-from deskcheck.ask.questions.source import ShownSource
+from deskcheck.ask.samples.source import ShownSource
 from deskcheck.recording import Mode, Program
 
 EXAMPLE, YOURS = "An example.", "Now yours."

@@ -1,0 +1,88 @@
+"""Which exception leaves a run, and where it is raised."""
+
+import random
+import re
+from collections.abc import Iterator
+
+from deskcheck.ask.samples.places import Unfit, check_arguments, files_of, statements_of
+from deskcheck.ask.samples.prompts import how_run, parts_of
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import cluster_of
+from deskcheck.recording import Kind, Outcome, Recording, Value
+
+_BY_DEPTH = frozenset({"RecursionError", "MemoryError"})
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+MESSAGE_CHARS = 200
+
+
+def message_of(text: str) -> str:
+    """What is compared of an exception's message: its first line, no addresses, white space as one space."""
+    line = text.strip().partition("\n")[0]
+    return " ".join(_ADDRESS.sub("0x0", line).split())[:MESSAGE_CHARS]
+
+
+def exception(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    if recording.outcome is not Outcome.RAISED or recording.ending.exception is None:
+        raise Unfit("no exception leaves it")
+    if recording.ending.exception in _BY_DEPTH:
+        raise Unfit("how deep the stack may be is not the program's doing")
+    check_arguments(recording.program, "literal", "shown")
+    files = files_of(recording)
+    lines = statements_of(recording, files)
+    file, line = _raised_at(recording)
+    shown = {number for each in files if each.file == file for number, _ in each.lines}
+    if file not in lines or line not in shown:
+        raise Unfit("it is raised in code that is not shown")
+    line = lines[file].first.get(line, line)
+    name = recording.ending.exception.rpartition(".")[2]
+    message = message_of(recording.ending.detail.partition(": ")[2])
+    task = f"How it is run: {how_run(recording.program)}"
+    if len(files) > 1:
+        task += f"\nLine: one of {file}"
+    yield Sample(
+        id=f"{recording.id}:exception",
+        question="exception",
+        program=recording.id,
+        cluster=cluster_of(recording.program),
+        parts=parts_of("exception", files, task),
+        answer=f"{line}: {name}: {message}" if message else f"{line}: {name}",
+        data={"form": "exception", "file": file, "line": line, "exception": name, "message": message},
+    )
+
+
+def _raised_at(recording: Recording) -> tuple[str, int]:
+    """File and line where the exception that left the run came up: the last recorded line of its traceback.
+
+    An exception in flight has no number that outlives a frame, and one that is raised again by a bare
+    ``raise`` has no event. So it is followed back: from the frame that it left to its first event there, and,
+    where that comes right after a callee was left by one of this class, on in the callee.
+    """
+    rows = recording.trace.rows
+    raises: dict[int, list[tuple[int, Value]]] = {}
+    for row in rows:
+        if row.kind == Kind.RAISE and (value := recording.trace[row.index].value) is not None:
+            raises.setdefault(row.frame, []).append((row.index, value))
+    leaves = [row.index for row in rows if row.kind == Kind.UNWIND and row.frame == rows[0].frame]
+    if not leaves:
+        raise Unfit("where it is raised is not recorded")
+    found: int | None = None
+    frame, before, name = rows[0].frame, leaves[-1], recording.ending.exception
+    while True:
+        here = [(at, value) for at, value in raises.get(frame, ()) if at <= before]
+        last = next((value for _, value in reversed(here) if _class(value.type) == _class(name)), None)
+        if last is None:
+            break
+        found = next(
+            at for at, value in here if value is last or (last.id is not None and value.id == last.id)
+        )
+        name, left = last.type, rows[found - 1]
+        if left.kind != Kind.UNWIND or left.frame == frame:
+            break
+        frame, before = left.frame, left.index
+    if found is None:
+        raise Unfit("where it is raised is not recorded")
+    return rows[found].file, rows[found].line
+
+
+def _class(name: str | None) -> str:
+    return (name or "").rpartition(".")[2]

@@ -1,0 +1,148 @@
+"""What a call returns or a program prints, and which arguments give that."""
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+
+from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
+from deskcheck.ask.samples.kind import ANSWER_CHARS
+from deskcheck.ask.samples.places import Unfit, check_all_recorded, check_arguments, files_of, plain
+from deskcheck.ask.samples.prompts import how_run, parts_of
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import ShownSource, asserted_call, cluster_of, returns_values
+from deskcheck.recording import Kind, Mode, Program, Recording, render
+
+
+def output_sample(
+    program: Program, files: Sequence[ShownSource], result: str, *, strict: bool = True
+) -> Sample:
+    """What does the call return? `result` is the repr of what it returned."""
+    task = f"Call: {how_run(program)}"
+    return _value_sample(program, files, task, result, strict)
+
+
+def _value_sample(
+    program: Program, files: Sequence[ShownSource], task: str, result: str, strict: bool = True
+) -> Sample:
+    return Sample(
+        id=f"{program.id}:output",
+        question="output",
+        program=program.id,
+        cluster=cluster_of(program),
+        parts=parts_of("output", files, task),
+        answer=result,
+        data={"form": "value", "strict": strict},
+    )
+
+
+def input_sample(
+    program: Program, files: Sequence[ShownSource], result: str, *, strict: bool = True
+) -> Sample:
+    """Which arguments give this result? The reference answer is the call as it was made.
+
+    Raises Refused (a ValueError) if the call itself would not pass the gate that answers must pass.
+    """
+    assert program.entry is not None
+    reference = f"{program.entry}{program.arguments}"
+    sources = [program.code, *("\n".join(line for _, line in shown.lines) for shown in files)]
+    arguments_in(reference, program.entry, names_of(*sources))
+    return Sample(
+        id=f"{program.id}:input",
+        question="input",
+        program=program.id,
+        cluster=cluster_of(program),
+        parts=parts_of("input", files, f"Function: {program.entry}\nReturned: {result}"),
+        answer=reference,
+        data={
+            "form": "arguments",
+            "strict": strict,
+            "program": program.to_dict(),
+            "entry": program.entry,
+            "sources": sources[1:],
+            "expected": result,
+        },
+    )
+
+
+def _strict(program: Program) -> bool:
+    """Whether `repr` decides if a result is right. Calls of a published set are marked as the set marks."""
+    from deskcheck.corpus.readers.published import marked_by_equality
+
+    return not marked_by_equality(program)
+
+
+def output(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    program = recording.program
+    check_arguments(program, "literal")
+    if program.mode is Mode.CALL:
+        yield output_sample(program, files_of(recording), _result(recording), strict=_strict(program))
+    elif program.mode is Mode.MODULE and program.extra.get("assert") is not None:
+        files, call = files_of(recording), asserted_call(program)
+        yield _value_sample(program, files, f"Call: {call}", _asserted_result(recording))
+    else:
+        printed = recording.ending.stdout
+        if not printed.strip():
+            raise Unfit("prints nothing")
+        if len(printed) > ANSWER_CHARS:
+            raise Unfit("the answer is long")
+        task = f"How it is run: {how_run(program)}"
+        yield Sample(
+            id=f"{program.id}:output",
+            question="output",
+            program=program.id,
+            cluster=cluster_of(program),
+            parts=parts_of("stdout", files_of(recording), task),
+            answer=printed,
+            data={"form": "stdout"},
+        )
+
+
+def _result(recording: Recording) -> str:
+    if recording.ending.result == "None" and not returns_values(recording):
+        raise Unfit("returns nothing but None")
+    if not recording.ending.result_builtin or recording.ending.result is None:
+        raise Unfit("the result is no plain data")
+    if len(recording.ending.result) > ANSWER_CHARS:
+        raise Unfit("the answer is long")
+    return recording.ending.result
+
+
+def _asserted_result(recording: Recording) -> str:
+    """What the last call of the function under test returned that the module itself made."""
+    check_all_recorded(recording)
+    entry = recording.program.extra["entry"]
+    wanted: set[int] = set()
+    returned: int | None = None
+    for row in recording.trace.rows:
+        if row.function == entry and row.file == recording.program.filename:
+            if row.kind == Kind.CALL and row.caller:
+                caller = json.loads(row.caller)
+                if caller["frame"] == 0 and "via" not in caller:
+                    wanted.add(row.frame)
+            elif row.kind == Kind.RETURN and row.frame in wanted:
+                returned = row.index
+    if returned is None:
+        raise Unfit("the module does not call the function under test")
+    value = recording.trace[returned].value
+    if value is None or not plain(value):
+        raise Unfit("the result is no plain data")
+    text = render(value)
+    if len(text) > ANSWER_CHARS:
+        raise Unfit("the answer is long")
+    return text
+
+
+def input_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    if recording.program.mode is not Mode.CALL:
+        raise Unfit("is no call")
+    check_arguments(recording.program, "literal")
+    if "own" in recording.program.extra and not recording.program.extra.get("alone"):
+        raise Unfit("the call is not known to do the same without its test")
+    if "python" in recording.program.extra:
+        raise Unfit("it needs another interpreter")
+    try:
+        program = recording.program
+        files = files_of(recording, all_methods=True)
+        yield input_sample(program, files, _result(recording), strict=_strict(program))
+    except Refused:
+        raise Unfit("the arguments cannot be written as an answer may be") from None

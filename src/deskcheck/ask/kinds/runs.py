@@ -1,0 +1,296 @@
+"""Lines and variables of a run: which line is next, what a variable holds, which lines run."""
+
+import itertools
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from deskcheck.ask.samples.kind import SHOWN_VALUE_CHARS
+from deskcheck.ask.samples.places import (
+    Arrival,
+    Unfit,
+    arrivals,
+    check_arguments,
+    files_of,
+    fresh_first,
+    in_function,
+    is_foreign,
+    plain,
+    rows_of,
+    statements_of,
+    telling,
+    where,
+)
+from deskcheck.ask.samples.prompts import how_run, parts_of
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import ShownSource, Statements, cluster_of, names_used, with_lines
+from deskcheck.recording import Event, Kind, Mode, Recording, render
+
+STATE_CHARS = 200
+SHOWN_STATE_CHARS = 3000
+PATH_EVENTS = 60
+STATE_EVENTS = 2000
+_DEFINITIONS = frozenset({"function", "class", "method"})
+
+
+def next_line(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    files = files_of(recording)
+    lines = statements_of(recording, files)
+    places = [a for a in arrivals(rows_of(recording), lines) if _can_ask_next(a, lines[a.file])]
+    if recording.program.mode is Mode.SESSION:  # every statement of it has a frame of its own
+        places = [a for a in places if a.function != "<module>"]
+    if not places:
+        raise Unfit("no line with one clear successor")
+    following = {shown.file: _following(shown) for shown in files}
+    found = 0
+    for place in _mixed(places, following, rng):
+        if found == per_recording:
+            return
+        event = recording.trace[place.index]
+        state = _state_text(event, names_used(recording.source(place.file) or "", place.line))
+        if state is None:
+            continue
+        found += 1
+        task = (
+            f"How it is run: {how_run(recording.program)}\n"
+            f"About to run: line {place.line}{in_function(place)}{where(files, place.file)}\n{state}"
+        )
+        yield Sample(
+            id=f"{recording.id}:next_line:{place.index}",
+            question="next_line",
+            program=recording.id,
+            cluster=cluster_of(recording.program),
+            parts=parts_of("next_line", files, task),
+            answer=str(place.then),
+            data={
+                "form": "line",
+                "file": place.file,
+                "line": place.line,
+                "k": place.k,
+                "event": place.index,
+                "frame": place.frame,
+                "function": place.function,
+                "falls_through": place.then == following[place.file].get(place.line),
+            },
+        )
+    if not found:
+        raise Unfit("no state that can be shown whole")
+
+
+def _can_ask_next(place: Arrival, lines: Statements) -> bool:
+    if place.line not in lines.plain or place.then is None:
+        return False
+    if place.line in lines.leaves and place.then == "return":
+        return False  # the line says so itself
+    return isinstance(place.then, str) or place.then in lines.plain
+
+
+def _following(shown: ShownSource) -> dict[int, int]:
+    """Line -> the next line in the text that is neither empty nor a comment."""
+    numbers = [
+        n for n, line in shown.lines if n is not None and line.strip() and not line.lstrip().startswith("#")
+    ]
+    return dict(pairwise(numbers))
+
+
+def _mixed(
+    places: list[Arrival], following: Mapping[str, Mapping[int, int]], rng: random.Random
+) -> Iterator[Arrival]:
+    """The places in a drawn order in which those where the run goes on at the next line of the text and those
+    where it goes elsewhere take turns, lest the text alone answer most of them. A place (line and
+    successor) that was drawn already comes after all others.
+    """
+    shuffled = rng.sample(places, len(places))
+    seen: set[tuple[str, int, int | str | None]] = set()
+    fresh: list[Arrival] = []
+    again: list[Arrival] = []
+    for place in shuffled:
+        key = (place.file, place.line, place.then)
+        (again if key in seen else fresh).append(place)
+        seen.add(key)
+    for group in (fresh, again):
+        falls = [p for p in group if p.then == following[p.file].get(p.line)]
+        jumps = [p for p in group if p.then != following[p.file].get(p.line)]
+        first, second = (falls, jumps) if rng.random() < 0.5 else (jumps, falls)
+        while first or second:
+            if first:
+                yield first.pop()
+            first, second = second, first
+
+
+def _state_text(event: Event, used: frozenset[str]) -> str | None:
+    """A frame's values and live iterators as text; None if they cannot be shown whole and short.
+
+    Of globals those that the frame's code names. Functions and classes are left out: they stand in the
+    source, or are the library's.
+    """
+    values = {n: v for n, v in event.locals.items() if v.kind not in _DEFINITIONS and n.isidentifier()}
+    outer = {n: v for n, v in event.globals.items() if v.kind not in _DEFINITIONS and n not in values}
+    outer = {n: v for n, v in outer.items() if n in used and not is_foreign(v)}
+    if event.function == "<module>":
+        values, outer = {n: v for n, v in values.items() if n in used and not is_foreign(v)}, {}
+    iterators = [value for value in event.stack if value.kind in ("iterator", "generator")]
+    if not all(map(telling, [*values.values(), *outer.values(), *iterators])):
+        return None
+    texts = [*map(render, [*values.values(), *outer.values(), *iterators])]
+    if any(len(text) > SHOWN_VALUE_CHARS for text in texts) or sum(map(len, texts)) > SHOWN_STATE_CHARS:
+        return None
+    shown = [f"    {name} = {render(value)}" for name, value in values.items()]
+    text = "Values:\n" + "\n".join(shown) if shown else "Values: none yet"
+    if outer:
+        text += "\nGlobals:\n" + "\n".join(f"    {name} = {render(value)}" for name, value in outer.items())
+    if iterators:
+        text += "\nLive iterators, outermost first:\n"
+        text += "\n".join(f"    {render(value)}" for value in iterators)
+    return text
+
+
+def state(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    if len(recording.trace) > STATE_EVENTS and any(
+        True for _ in itertools.islice(rows_of(recording), STATE_EVENTS, None)
+    ):
+        raise Unfit("the run is long")
+    check_arguments(recording.program, "literal", "shown")
+    files = files_of(recording)
+    lines = statements_of(recording, files)
+    names, called = names_at(recording), _parameters(recording)
+    visits = [a for a in arrivals(rows_of(recording), lines) if a.line in lines[a.file].plain]
+    places = [(a, name) for a in visits for name in sorted(names[a.index])]
+    found = 0
+    for place, name in fresh_first(rng.sample(places, len(places))):
+        if found == per_recording:
+            return
+        value = recording.trace[place.index].locals.get(name)
+        if value is None or not plain(value) or len(text := render(value)) > STATE_CHARS:
+            continue
+        if called.get(place.frame, {}).get(name) == text:
+            continue  # a parameter as it was passed: nothing to work out
+        found += 1
+        yield _state_sample(recording, files, place, name, text)
+    if not found:
+        raise Unfit("no variable with short plain data of its own")
+
+
+def _state_sample(
+    recording: Recording, files: Sequence[ShownSource], place: Arrival, name: str, text: str
+) -> Sample:
+    task = (
+        f"How it is run: {how_run(recording.program)}\n"
+        f"Variable: {name}, just before line {place.line}{where(files, place.file)} "
+        f"runs for time number {place.k}"
+    )
+    at = f"{place.line}:{place.k}:{name}"
+    if place.file != recording.program.filename:
+        at = f"{place.file}:{at}"
+    return Sample(
+        id=f"{recording.id}:state:{at}",
+        question="state",
+        program=recording.id,
+        cluster=cluster_of(recording.program),
+        parts=parts_of("state", files, task),
+        answer=text,
+        data={
+            "form": "value",
+            "strict": True,
+            "file": place.file,
+            "line": place.line,
+            "k": place.k,
+            "variable": name,
+            "event": place.index,
+        },
+    )
+
+
+def names_at(recording: Recording) -> dict[int, frozenset[str]]:
+    """Event -> names that its frame has bound by then."""
+    names_at: dict[int, frozenset[str]] = {}
+    by_frame: dict[int, set[str]] = {}
+    by_file: dict[str, set[str]] = {}
+    for row in recording.trace.rows:
+        module = by_file.setdefault(row.file, set())
+        module.update(bound(row.globals))
+        names = by_frame.setdefault(row.frame, set())
+        names.update(bound(row.locals))
+        names_at[row.index] = frozenset(module if row.function == "<module>" else names)
+    return names_at
+
+
+def bound(changes: str | None) -> list[str]:
+    """Names that the changes of an event bind."""
+    if not changes:
+        return []
+    return [
+        name
+        for name, value in json.loads(changes).items()
+        if name.isidentifier() and not (isinstance(value, dict) and "unbound" in value)
+    ]
+
+
+def _parameters(recording: Recording) -> dict[int, dict[str, str]]:
+    """Frame -> rendering of the values that it was called with, by name; of a module, that it began with."""
+    called: dict[int, dict[str, str]] = {}
+    modules: dict[str, dict[str, str]] = {}
+    for event in recording.trace:
+        if event.kind is Kind.CALL:
+            if event.function == "<module>" and event.file in modules:
+                called[event.frame] = modules[event.file]
+                continue
+            called[event.frame] = {name: render(value) for name, value in event.locals.items()}
+            if event.function == "<module>":
+                modules[event.file] = called[event.frame]
+    return called
+
+
+def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    check_arguments(recording.program, "literal", "shown")
+    files = files_of(recording)
+    lines = statements_of(recording, files)
+    ran = Counter(row.file for row in recording.trace.rows if row.kind == Kind.LINE and row.file in lines)
+    if not ran:
+        raise Unfit("no line runs")
+    most = max(ran.values())
+    file = next(shown.file for shown in files if ran[shown.file] == most)
+    if most > 10 * PATH_EVENTS:
+        raise Unfit("the path is long")
+    known = lines[file]
+    visited = [row.line for row in recording.trace.rows if row.kind == Kind.LINE and row.file == file]
+    path = path_of(visited, known.first, known.silent)
+    if len(path) > PATH_EVENTS:
+        raise Unfit("the path is long")
+    if not path:
+        raise Unfit("no line runs")
+    task = f"How it is run: {how_run(recording.program)}"
+    if len(files) > 1:
+        task += f"\nLines: those of {file} only"
+    shown_lines = {line for shown in files if shown.file == file for line, _ in shown.lines}
+    if not shown_lines.isdisjoint(with_lines(recording.source(file) or "")):
+        task += "\nNote: the line of a with statement runs again when its block is left."
+    yield Sample(
+        id=f"{recording.id}:path",
+        question="path",
+        program=recording.id,
+        cluster=cluster_of(recording.program),
+        parts=parts_of("path", files, task),
+        answer=str(path),
+        data={
+            "form": "lines",
+            "file": file,
+            "first": {str(line): first for line, first in known.first.items() if line != first},
+            "silent": sorted(known.silent),
+        },
+    )
+
+
+def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[int]) -> list[int]:
+    """Lines in order, each as the first line of its statement, silent ones left out, repeats on end once.
+
+    The answer of a model goes through the same function as the recording.
+    """
+    path: list[int] = []
+    for line in lines:
+        line = first.get(line, line)
+        if line not in silent and (not path or path[-1] != line):
+            path.append(line)
+    return path

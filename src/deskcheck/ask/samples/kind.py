@@ -1,0 +1,179 @@
+"""A kind of question: a function from a recording to samples, each with its answer.
+
+A recording is asked about only if its run returned or, by the kinds that say `of_raised`, an exception left
+it, if it is recorded whole and is not known to differ between two runs. Whatever is not asked about is
+counted with its reason in `excluded`. Which places of a recording are asked about is drawn from a generator
+seeded with the text ``seed:recording:kind``: the choice depends on nothing else, and not on what else is
+asked.
+
+Not covered: other threads than the main one; questions about notebooks.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, files_of, plain
+from deskcheck.ask.samples.prompts import own_parts
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import cluster_of
+from deskcheck.ask.samples.tables import draws_random, filled_elsewhere
+from deskcheck.notation.state import BEGINS, ENDS
+from deskcheck.recording import Outcome, Recording, Trace, Value, render
+
+ANSWER_CHARS = 1000
+SHOWN_VALUE_CHARS = 400
+
+
+class Ask(Protocol):
+    """Yields samples of a recording, at most so many. Raises Unfit for one that cannot be asked."""
+
+    def __call__(
+        self, recording: Recording, rng: random.Random, per_recording: int, /
+    ) -> Iterator[Sample]: ...
+
+
+Score = Callable[[Sample, str], float]
+"""From a sample and an answer, what stands between the marks, to a score from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A kind of question."""
+
+    name: str
+    ask: Ask
+    few: int
+    """Samples of one recording where nobody says how many."""
+    about: str
+    """What is asked, in a sentence."""
+    score: Score | None = None
+    """Marks answers whose form is ``own``. It must not run them, nor raise for whatever a model wrote."""
+    of_raised: bool = False
+    """Whether runs that an exception left are asked about, too."""
+    shows_globals: bool = False
+    """Whether its prompts show global variables. To other prompts those are added that do not hold what the
+    source gives them."""
+
+    def __call__(
+        self,
+        recording: Recording,
+        *,
+        seed: int = 0,
+        per_recording: int | None = None,
+        excluded: Counter[str] | None = None,
+    ) -> Iterator[Sample]:
+        """Samples of a recording, at most `per_recording`; reasons for none are added to `excluded`."""
+        count = self.few if per_recording is None else per_recording
+        if count < 1:
+            raise ValueError(
+                f"per_recording={count} must be at least one. To leave a question out, do not ask it."
+            )
+        rng = random.Random(f"{seed}:{recording.id}:{self.name}")
+        try:
+            _check(recording, raised=self.of_raised)
+            tables = "" if self.shows_globals else _tables(recording)
+            size = None
+            for sample in self.ask(recording, rng, count):
+                if tables:
+                    question = sample.parts["question"] + tables
+                    sample = replace(sample, parts=sample.parts | {"question": question})
+                if OPEN in sample.answer or CLOSE in sample.answer:
+                    raise Unfit("the answer holds the marks that answers stand between")
+                size = size or _size(recording.trace)
+                yield replace(sample, data=sample.data | size)
+        except Unfit as reason:
+            if excluded is not None:
+                excluded[str(reason)] += 1
+
+
+_sizes: WeakKeyDictionary[Trace, dict[str, int]] = WeakKeyDictionary()
+
+
+def _size(trace: Trace) -> dict[str, int]:
+    """How many events the trace has, and, unless that are very many, frames inside one another at most."""
+    if trace not in _sizes:
+        size = _sizes[trace] = {"events": len(trace)}
+        if len(trace) <= SCANNED_EVENTS:
+            depth = deepest = 0
+            for row in trace.rows:
+                depth += (row.kind in BEGINS) - (row.kind in ENDS)
+                deepest = max(deepest, depth + (row.kind in ENDS))
+            size["depth"] = deepest
+    return _sizes[trace]
+
+
+def _check(recording: Recording, *, raised: bool) -> None:
+    fit = {Outcome.RETURNED, Outcome.RAISED} if raised else {Outcome.RETURNED}
+    if recording.outcome not in fit:
+        raise Unfit(f"ended otherwise: {recording.outcome}")
+    if recording.ending.cut or any(trace.cut for trace in recording.traces):
+        raise Unfit("the recording is cut")
+    if recording.repeatable is False:
+        raise Unfit("not repeatable")
+    if "run" in recording.program.extra:
+        raise Unfit("run by its user, with arguments, input and files that are not shown")
+    if _kept(_random, recording, draws_random):
+        raise Unfit("it draws random numbers, which the tests have seeded")
+
+
+T = TypeVar("T")
+_random: WeakKeyDictionary[Trace, bool] = WeakKeyDictionary()
+_filled: WeakKeyDictionary[Trace, dict[tuple[str, str], Value]] = WeakKeyDictionary()
+
+
+def _kept(known: WeakKeyDictionary[Trace, T], recording: Recording, find: Callable[[Recording], T]) -> T:
+    """What is found in a recording, found once: each kind of question asks for it."""
+    if recording.trace not in known:
+        known[recording.trace] = find(recording)
+    return known[recording.trace]
+
+
+def _tables(recording: Recording) -> str:
+    """What a prompt has to say of global variables that do not hold what the source gives them."""
+    shown = []
+    several = len({row.file for row in recording.trace.rows}) > 1
+    for (file, name), value in _kept(_filled, recording, filled_elsewhere).items():
+        if not plain(value) or len(text := render(value)) > SHOWN_VALUE_CHARS:
+            raise Unfit("a global variable that was filled elsewhere cannot be shown")
+        shown.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
+    return "\nGlobals when the call is made:\n" + "\n".join(shown) if shown else ""
+
+
+def sample_about(
+    recording: Recording,
+    name: str,
+    *,
+    task: str,
+    asked: str,
+    answer: str,
+    form: str = "value",
+    numbered: bool = False,
+    place: str = "",
+    data: Mapping[str, Any] | None = None,
+) -> Sample:
+    """A sample of a kind of one's own. The prompt is the task, the program and the question.
+
+    task: what is to be done; that the answer stands between marks is added. asked: this question. answer: the
+    right one, at most 1,000 characters. form: how answers are compared: ``value``, as values of Python;
+    ``stdout``, as printed text; ``line``, as a line number; ``own``, by the question's `score`. numbered:
+    show line numbers. place: tells several samples of a recording apart. data: for `score`, JSON-able.
+
+    Raises Unfit for an answer that is too long.
+    """
+    if len(answer) > ANSWER_CHARS:
+        raise Unfit("the answer is long")
+    program = recording.program
+    return Sample(
+        id=":".join(filter(None, (program.id, name, place))),
+        question=name,
+        program=program.id,
+        cluster=cluster_of(program),
+        parts=own_parts(task, files_of(recording), asked, numbered=numbered),
+        answer=answer,
+        data={"form": form, **({"strict": True} if form == "value" else {}), **(data or {})},
+    )

@@ -1,0 +1,161 @@
+"""Where in a run something can be asked, and what of the recording may be shown or asked there."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from deskcheck.ask.samples.source import ShownSource, Statements, shown_files, statements
+from deskcheck.recording import Kind, Program, Recording, Row, Value
+
+SCANNED_EVENTS = 100_000
+
+
+class Unfit(Exception):
+    """The recording cannot be asked this; the message is the reason that is counted."""
+
+
+def check_all_recorded(recording: Recording) -> None:
+    if recording.environment.limits:
+        raise Unfit("parts of the run are not recorded")
+
+
+def check_arguments(program: Program, *fit: str) -> None:
+    """Calls that a test suite made were not given as text: how much of them the text says is in `extra`."""
+    if program.extra.get("arguments", "literal") not in fit:
+        raise Unfit("the arguments are objects")
+
+
+class Visit(Protocol):
+    """What `arrivals` needs of an event: a `Row` has it, and so has an event of a predicted run."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def index(self) -> int: ...
+    @property
+    def frame(self) -> int: ...
+    @property
+    def function(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A statement begins to run: a line event of a frame that was not at that statement before.
+
+    line: first line of the statement. k: how often the line was arrived at, this time included.
+    then: what the frame arrives at next: a line, ``return``, ``raise``, or None: it is not known.
+    """
+
+    index: int
+    file: str
+    line: int
+    frame: int
+    function: str
+    k: int
+    then: int | str | None
+
+
+def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[Arrival]:
+    """Every arrival at a statement of the files in `lines`, in order."""
+    at: dict[int, int] = {}
+    """Frame -> statement that it is at."""
+    open_: dict[int, Arrival] = {}
+    counts: Counter[tuple[str, int]] = Counter()
+    found: list[Arrival] = []
+    then: dict[int, int | str] = {}
+    resumed: dict[int, int] = {}
+    for row in itertools.islice(events, SCANNED_EVENTS):
+        known = lines.get(row.file)
+        if known is None:
+            continue
+        if row.kind == Kind.LINE:
+            line = known.first.get(row.line, row.line)
+            if at.get(row.frame) == line:
+                continue
+            at[row.frame] = line
+            if row.frame in open_:
+                then[open_[row.frame].index] = line
+            counts[row.file, line] += 1
+            k = counts[row.file, line]
+            open_[row.frame] = Arrival(row.index, row.file, line, row.frame, row.function, k, None)
+            found.append(open_[row.frame])
+        elif row.frame in open_ and row.kind == Kind.RESUME:
+            resumed[row.frame] = open_[row.frame].index
+        elif row.frame in open_ and row.kind == Kind.RETURN:
+            then[open_[row.frame].index] = "return"
+        elif (
+            row.frame in open_
+            and row.kind == Kind.UNWIND
+            and resumed.get(row.frame) != open_[row.frame].index
+        ):
+            then[open_[row.frame].index] = "raise"  # what is thrown into a generator is not told beforehand
+    return [Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in found]
+
+
+def rows_of(recording: Recording) -> Iterator[Row]:
+    """The events of the main thread that there are at every level: instructions are left out."""
+    return (row for row in recording.trace.rows if row.kind != Kind.INSTRUCTION)
+
+
+def statements_of(recording: Recording, files: Sequence[ShownSource]) -> dict[str, Statements]:
+    """The statements of every file that is shown."""
+    found = {}
+    if len(recording.traces) > 1:
+        raise Unfit("runs in several threads")
+    check_all_recorded(recording)
+    for shown in files:
+        source = recording.source(shown.file)
+        known = statements(source) if source is not None else None
+        if known is None:
+            raise Unfit("a source cannot be parsed")
+        found[shown.file] = known
+    return found
+
+
+def files_of(recording: Recording, *, all_methods: bool = False) -> tuple[ShownSource, ...]:
+    files = shown_files(recording, all_methods=all_methods)
+    if isinstance(files, str):
+        raise Unfit(files)
+    return files
+
+
+def where(files: Sequence[ShownSource], file: str) -> str:
+    """Which file, where several are shown."""
+    return f" in {file}" if len(files) > 1 else ""
+
+
+def in_function(place: Arrival) -> str:
+    return ", at the top level" if place.function == "<module>" else f" of {place.function}"
+
+
+def is_foreign(value: Value) -> bool:
+    """A builtin function, or a class of the library: ``<class 'decimal.Decimal'>``."""
+    return value.kind == "text" and (value.text or "").startswith(("<class ", "<built-in ", "<function "))
+
+
+def telling(value: Value) -> bool:
+    """Whole, and no object in it that shows nothing of itself, as those of foreign classes do."""
+    return value.whole and not any(one.bare for one in value.walk())
+
+
+def plain(value: Value) -> bool:
+    """Whole and of builtins, and no cycle in it: ``[[...]]`` is also how a list of an Ellipsis reads."""
+    return value.builtin and all(one.kind != "ref" for one in value.walk())
+
+
+def fresh_first(places: list[tuple[Arrival, str]]) -> list[tuple[Arrival, str]]:
+    """The same places; those whose line and variable stood earlier in the list come after all others."""
+    seen: set[tuple[str, int, str]] = set()
+    fresh: list[tuple[Arrival, str]] = []
+    again: list[tuple[Arrival, str]] = []
+    for place, name in places:
+        key = (place.file, place.line, name)
+        (again if key in seen else fresh).append((place, name))
+        seen.add(key)
+    return fresh + again

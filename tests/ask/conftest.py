@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask import QUESTIONS
 from deskcheck.recording import Ending, Environment, Mode, Outcome, Program, Recording, Row, Trace, render
 from deskcheck.tracer import Granularity, ReferenceTracer
 
 Record = Callable[..., Recording]
 Run = Callable[[Program], Ending]
-OF_RETURNS = [kind for kind in QUESTIONS if kind != "exception"]
-"""Kinds that are asked about runs that returned."""
+OF_RETURNS = ["output", "input", "next_line", "state", "path"]
+"""Kinds that can be asked about nearly every call that returned."""
 
 
 @contextlib.contextmanager
@@ -34,7 +33,7 @@ def _main(program: Program) -> dict[str, Any]:
     return {"__name__": "__main__"}
 
 
-def _record(program: Program, granularity: Granularity = Granularity.LINE) -> Recording:
+def record_here(program: Program, granularity: Granularity = Granularity.LINE) -> Recording:
     rows: list[bytes] = []
     tracer = ReferenceTracer({program.filename: program.filename}, rows.append, granularity=granularity)
     names = _main(program)
@@ -96,7 +95,7 @@ def record() -> Record:
     ) -> Recording:
         fields.setdefault("id", f"{entry}{arguments}" if entry else "script")
         fields.setdefault("mode", Mode.CALL if entry else Mode.MODULE)
-        return _record(Program(code=code, entry=entry, arguments=arguments, **fields), granularity)
+        return record_here(Program(code=code, entry=entry, arguments=arguments, **fields), granularity)
 
     return make
 
@@ -118,7 +117,7 @@ def run_trusted() -> Run:
     return run
 
 
-def _shared(*parts: str) -> Path | None:
+def shared(*parts: str) -> Path | None:
     root = Path(os.environ.get("DESKCHECK_SHARED") or Path(__file__).resolve().parents[2].parent / "shared")
     path = root.joinpath(*parts)
     return path if path.exists() else None
@@ -126,7 +125,7 @@ def _shared(*parts: str) -> Path | None:
 
 @pytest.fixture(scope="session")
 def cruxeval_file() -> Path:
-    path = _shared("data", "cruxeval", "cruxeval_600.jsonl")
+    path = shared("data", "cruxeval", "cruxeval_600.jsonl")
     if path is None:
         pytest.skip(
             "no CRUXEval here (DESKCHECK_SHARED): would show that questions about real code can be answered"
@@ -143,7 +142,7 @@ def cruxeval(cruxeval_file: Path) -> list[Recording]:
 
 def _cruxeval(row: dict[str, str]) -> Recording:
     arguments = f"({row['input']})"
-    return _record(
+    return record_here(
         Program(
             id=row["id"],
             code=row["code"],

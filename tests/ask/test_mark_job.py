@@ -432,9 +432,9 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
 
 
 def _printing() -> Recording:
-    from tests.ask.conftest import _record
+    from tests.ask.conftest import record_here
 
-    return _record(Program(id="p", code="print(1)\n"))
+    return record_here(Program(id="p", code="print(1)\n"))
 
 
 def test_files_that_change_meanwhile_are_refused(questions: Path, tmp_path: Path) -> None:

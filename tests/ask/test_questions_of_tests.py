@@ -337,7 +337,7 @@ def test_what_cannot_be_predicted_takes_no_place(record: Record) -> None:
 def test_inspects_tasks_ask_the_same(record: Record, tmp_path: Path) -> None:
     """`inspect eval deskcheck/output -T path=FOLDER` asks what `ask` asks, in the same order."""
     pytest.importorskip("inspect_ai", reason="no deskcheck[ask]: would show that its tasks ask the same")
-    from deskcheck.ask.inspect.registry import output
+    from deskcheck.ask.inspect.registry import OF_RECORDINGS
 
     with Writer(tmp_path) as writer:
         for recording in of_tests(record):
@@ -347,7 +347,7 @@ def test_inspects_tasks_ask_the_same(record: Record, tmp_path: Path) -> None:
             spool.finish(recording.ending, recording.environment)
     for seed in range(4):
         asked, _ = questions_of(Recordings(tmp_path), ["output"], seed=seed)["output"]
-        task = output(path=str(tmp_path), seed=seed)
+        task = OF_RECORDINGS["output"](path=str(tmp_path), seed=seed)
         assert [sample.id for sample in task.dataset] == [s.id for s in drawn(asked, seed=seed)]
         assert task.metadata is not None
         assert task.metadata["excluded"] == {REASON: 4 - MOST}

@@ -498,13 +498,18 @@ def test_tasks_over_a_folder(inspect: Any, tmp_path: Path) -> None:
     assert [(r["question"], r["score"]) for r in results] == [(kind, 1.0) for kind in OF_RETURNS]
     from inspect_ai import eval as inspect_eval
 
-    from deskcheck.ask.inspect.registry import path as path_task
+    from deskcheck.ask.inspect.registry import OF_RECORDINGS
 
-    (log,) = inspect_eval(
-        path_task(path=str(folder)), model="deskcheck/oracle", log_dir=str(tmp_path / "logs"), display="none"
-    )
-    assert log.status == "success"
-    assert log.results is not None
-    assert log.results.scores[0].metrics["mean"].value == 1
+    for kind in ("path", "visit"):
+        (log,) = inspect_eval(
+            f"deskcheck/{kind}",
+            task_args={"path": str(folder)},
+            model="deskcheck/oracle",
+            log_dir=str(tmp_path / "logs"),
+            display="none",
+        )
+        assert log.status == "success"
+        assert log.results is not None
+        assert log.results.scores[0].metrics["mean"].value == 1
     with pytest.raises(InputError, match="-T path=FOLDER"):
-        path_task()
+        OF_RECORDINGS["path"]()

@@ -67,6 +67,16 @@ def line_in(answer: str) -> str | None:
     return str(int(found[1])) if found else None
 
 
+_CLASS = re.compile(r"(?:<class ['\"])?(?:[^\W\d]\w*\.)*(?P<name>[^\W\d]\w*)(?:['\"]>)?")
+
+
+def name_in(answer: str) -> str | None:
+    """The name of a class, without its module; ``<class 'int'>`` and ``'int'`` are ``int``."""
+    text = answer.strip().strip("'\"")
+    found = _CLASS.fullmatch(text) if len(text) < 1000 else None
+    return found["name"] if found else None
+
+
 _NAME, _SAID = r"(?P<name>[^\W\d][\w.]*)\s*", r"\s*(?::\s*(?P<said>.*))?"
 _RAISED = (
     re.compile(rf"(?:line\s+)?(?P<line>\d{{1,9}})\s*[:,]\s*{_NAME}{_SAID}", _FLAGS),

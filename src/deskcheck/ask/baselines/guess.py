@@ -9,6 +9,11 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - input: the wanted value itself, once for every parameter without a default.
 - next_line: the next line of the text that is neither empty nor a comment; ``return`` after the last.
 - state: the last literal assigned to the variable in a line above; the argument passed for it; else 0.
+- branch, coverage: True. alias: no other variable.
+- visit: as next_line. after_loop: as state, where the loop begins.
+- iterations: N of ``range(N)``; else how many items the first argument of the call has; else one.
+- calls: once for each place in the text where a function of the program calls one by its name.
+- type: the class of what state would guess.
 - exception: the first ``raise`` of the text, with the class that it names; else a TypeError of the last line.
 - cell_output: where the last line of the cell is a name, or prints one, its value if the prompt shows it; the
   literal that it is or prints; what the same cell showed before; else nothing.
@@ -116,7 +121,7 @@ def _lines(mine: str) -> list[tuple[int, str]]:
 
 
 def _next_line(mine: str) -> str:
-    asked = re.search(r"\nAbout to run: line (\d+)", mine)
+    asked = re.search(r"\n(?:About to run|Line): line (\d+)", mine)
     line = int(asked[1]) if asked else 0
     numbers = [n for n, _ in _lines(mine)]
     after = numbers[numbers.index(line) + 1 :] if line in numbers else []
@@ -125,9 +130,11 @@ def _next_line(mine: str) -> str:
 
 def _state(mine: str) -> str:
     asked = re.search(r"\nVariable: (\w+), just before line (\d+)", mine)
-    if asked is None:
-        return "0"
-    variable, line = asked[1], int(asked[2])
+    return _held(mine, asked[1], int(asked[2])) if asked else "0"
+
+
+def _held(mine: str, variable: str, line: int) -> str:
+    """What a variable may hold when a line runs."""
     assigned = re.compile(rf"\s*{variable}\s*=\s*(.+)")
     for number, text in reversed(_lines(mine)):
         found = assigned.fullmatch(text)
@@ -180,6 +187,50 @@ def _exception(mine: str) -> str:
     return f"{line}: {name}"
 
 
+def _yes(mine: str) -> str:
+    return "True"
+
+
+def _alias(mine: str) -> str:
+    return "set()"
+
+
+def _after_loop(mine: str) -> str:
+    loop, name = re.search(r"\nLoop: that in line (\d+)", mine), re.search(r"\nVariable: (\w+),", mine)
+    return _held(mine, name[1], int(loop[1])) if loop and name else "0"
+
+
+def _iterations(mine: str) -> str:
+    loop = re.search(r"\nLoop: that in line (\d+)", mine)
+    text = dict(_lines(mine)).get(int(loop[1]), "") if loop else ""
+    if found := re.search(r"\brange\((\d+)\)", text):
+        return found[1]
+    call = _call(_asked(mine, "How it is run"))
+    for argument in call.args if call else []:
+        if _is_literal(ast.unparse(argument)):
+            value = ast.literal_eval(argument)
+            if isinstance(value, (str, list, tuple, dict, set)):
+                return str(len(value))
+    return "1"
+
+
+def _calls(mine: str) -> str:
+    tree = _tree(_code(mine))
+    defined = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    names = {node.name for node in defined}
+    counts: dict[tuple[str, str], int] = {}
+    for caller in defined:
+        for node in ast.walk(caller):
+            if isinstance(node, ast.Call) and (name := _called_name(node)) in names:
+                counts[caller.name, name] = counts.get((caller.name, name), 0) + 1
+    return str(counts)
+
+
+def _type(mine: str) -> str:
+    value = _state(mine)
+    return type(ast.literal_eval(value)).__name__ if _is_literal(value) else "int"
+
+
 _EXECUTED = re.compile(
     r"^In \[[\d ]*\], cell (\S+):\n```python\n(.*?)\n```\n(?:It showed:\n```\n(.*?)\n```\n)?",
     re.DOTALL | re.MULTILINE,
@@ -222,6 +273,14 @@ _GUESSES = {
     "state": _state,
     "path": _path,
     "exception": _exception,
+    "branch": _yes,
+    "iterations": _iterations,
+    "after_loop": _after_loop,
+    "visit": _next_line,
+    "coverage": _yes,
+    "calls": _calls,
+    "alias": _alias,
+    "type": _type,
     "cell_output": _cell_output,
     "next_cell": _next_cell,
 }

@@ -4,22 +4,18 @@ sandbox."""
 from deskcheck.ask.inspect.sandbox import DeskcheckSandboxEnvironment
 from deskcheck.ask.inspect.solvers import chain_of_thought, compact, direct, dynamic_scratchpad, scratchpad
 from deskcheck.ask.inspect.tasks import (
+    OF_RECORDINGS,
     StandIn,
     asked,
     cell_output,
     cruxeval_input,
     cruxeval_output,
-    exception,
-    input_,
     marked,
     next_cell,
-    next_line,
-    output,
-    path,
-    state,
 )
 
 __all__ = [
+    "OF_RECORDINGS",
     "DeskcheckSandboxEnvironment",
     "StandIn",
     "asked",
@@ -30,13 +26,7 @@ __all__ = [
     "cruxeval_output",
     "direct",
     "dynamic_scratchpad",
-    "exception",
-    "input_",
     "marked",
     "next_cell",
-    "next_line",
-    "output",
-    "path",
     "scratchpad",
-    "state",
 ]

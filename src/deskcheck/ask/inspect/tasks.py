@@ -46,10 +46,12 @@ from deskcheck.ask.questions.each import of_each
 from deskcheck.ask.questions.lines import sample_in
 from deskcheck.ask.questions.load import load, recordings_of
 from deskcheck.ask.questions.notebooks import notebook_samples, trajectory_files
+from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import NotebookOptions
 from deskcheck.ask.questions.suites import SUITES
 from deskcheck.ask.results.folder import questions_file, read_card
 from deskcheck.ask.results.results import AskProgress, input_tokens
+from deskcheck.ask.samples.kind import Question
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.marking import mark
@@ -171,40 +173,17 @@ def _refuse_none(samples: Sequence[Sample], question: str, path: str, excluded: 
         raise InputError(f"{path}: no recording can be asked {question}: {reasons or 'the folder is empty'}.")
 
 
-@task(name="output")
-def output(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
-    """What does the call return, or the program print?"""
-    return _recorded("output", path, seed, per_recording)
+def _task_of_kind(question: Question) -> Callable[..., Task]:
+    @task(name=question.name)
+    def made(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
+        return _recorded(question.name, path, seed, per_recording)
+
+    made.__doc__ = f"{question.about[0].upper()}{question.about[1:]} Asked of recordings: -T path=FOLDER."
+    return made
 
 
-@task(name="input")
-def input_(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
-    """Which arguments make the function return this value? Answers are run in the sandbox."""
-    return _recorded("input", path, seed, per_recording)
-
-
-@task(name="next_line")
-def next_line(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
-    """Which line of the frame runs next?"""
-    return _recorded("next_line", path, seed, per_recording)
-
-
-@task(name="state")
-def state(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
-    """What is the value of a variable just before a line runs for the k-th time?"""
-    return _recorded("state", path, seed, per_recording)
-
-
-@task(name="path")
-def path(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
-    """Which lines run, in order?"""
-    return _recorded("path", path, seed, per_recording)
-
-
-@task(name="exception")
-def exception(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
-    """Which exception leaves the run, and which line raises it?"""
-    return _recorded("exception", path, seed, per_recording)
+OF_RECORDINGS = {name: _task_of_kind(question) for name, question in QUESTIONS.own.items()}
+"""Kind of question -> its task."""
 
 
 @task(name="cruxeval_output")

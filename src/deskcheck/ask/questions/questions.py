@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 
+from deskcheck.ask.kinds.control import after_loop, branch, coverage, iterations, visit
 from deskcheck.ask.kinds.exceptions import exception
+from deskcheck.ask.kinds.objects import alias, calls, type_
 from deskcheck.ask.kinds.results import input_, output
 from deskcheck.ask.kinds.runs import next_line, path, state
 from deskcheck.ask.samples.kind import Ask, Question, Score
@@ -37,6 +39,14 @@ QUESTIONS = Registry(
             "which exception leaves the run, and which line raises it?",
             of_raised=True,
         ),
+        Question("branch", branch, 2, "which way does a condition go, the k-th time?", of_raised=True),
+        Question("iterations", iterations, 2, "how many times does the body of a loop run?", of_raised=True),
+        Question("after_loop", after_loop, 2, "what is a variable when a loop has ended?", of_raised=True),
+        Question("visit", visit, 4, "which line runs after a line, the k-th time?", of_raised=True),
+        Question("coverage", coverage, 2, "does a line run at all?", of_raised=True),
+        Question("calls", calls, 1, "which functions call which, and how often?", of_raised=True),
+        Question("alias", alias, 2, "which variables are the same object?", of_raised=True),
+        Question("type", type_, 4, "of which class is the value of a variable?", of_raised=True),
     ],
 )
 """Kind of question -> the function that asks it of a recording."""

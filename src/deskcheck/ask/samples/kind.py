@@ -11,16 +11,16 @@ Not covered: other threads than the main one; questions about notebooks.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, files_of, plain
-from deskcheck.ask.samples.prompts import own_parts
+from deskcheck.ask.samples.prompts import how_run, own_parts, parts_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import cluster_of
+from deskcheck.ask.samples.source import ShownSource, cluster_of
 from deskcheck.ask.samples.tables import draws_random, filled_elsewhere
 from deskcheck.notation.state import BEGINS, ENDS
 from deskcheck.recording import Outcome, Recording, Trace, Value, render
@@ -142,6 +142,32 @@ def _tables(recording: Recording) -> str:
             raise Unfit("a global variable that was filled elsewhere cannot be shown")
         shown.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
     return "\nGlobals when the call is made:\n" + "\n".join(shown) if shown else ""
+
+
+def sample_of(
+    recording: Recording,
+    kind: str,
+    files: Sequence[ShownSource],
+    asked: str,
+    answer: str,
+    *,
+    form: str = "value",
+    place: str = "",
+    data: Mapping[str, Any] | None = None,
+) -> Sample:
+    """A sample of a kind with words of its own in `prompts`, about a run: how that began is said first.
+
+    asked: this question, in lines of ``Label: text``. place: tells several samples of a recording apart.
+    """
+    return Sample(
+        id=":".join(filter(None, (recording.id, kind, place))),
+        question=kind,
+        program=recording.id,
+        cluster=cluster_of(recording.program),
+        parts=parts_of(kind, files, f"How it is run: {how_run(recording.program)}\n{asked}"),
+        answer=answer,
+        data={"form": form, **({"strict": True} if form == "value" else {}), **(data or {})},
+    )
 
 
 def sample_about(

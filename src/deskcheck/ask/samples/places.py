@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from deskcheck.ask.samples.source import ShownSource, Statements, shown_files, statements
-from deskcheck.recording import Kind, Program, Recording, Row, Value
+from deskcheck.recording import Kind, Program, Recording, Row, Trace, Value
 
 SCANNED_EVENTS = 100_000
 
@@ -78,6 +79,8 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
             line = known.first.get(row.line, row.line)
             if at.get(row.frame) == line:
                 continue
+            if row.frame not in at and known.classes.get(line) == row.function.rpartition(".")[2]:
+                continue  # the body of a class begins on the line of the statement, which runs around it
             at[row.frame] = line
             if row.frame in open_:
                 then[open_[row.frame].index] = line
@@ -123,6 +126,33 @@ def files_of(recording: Recording, *, all_methods: bool = False) -> tuple[ShownS
     if isinstance(files, str):
         raise Unfit(files)
     return files
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run, as far as questions about its lines are concerned."""
+
+    files: tuple[ShownSource, ...]
+    """What a prompt shows."""
+    lines: Mapping[str, Statements]
+    """File -> its statements."""
+    visits: Sequence[Arrival]
+    """Every arrival at a statement, in order."""
+
+
+_runs: WeakKeyDictionary[Trace, Run] = WeakKeyDictionary()
+
+
+def run_of(recording: Recording) -> Run:
+    """Made once: many kinds of question ask for it. Raises Unfit where lines cannot be asked about."""
+    check_arguments(recording.program, "literal", "shown")
+    if recording.trace not in _runs:
+        files = files_of(recording)
+        lines = statements_of(recording, files)
+        if len(recording.trace) > SCANNED_EVENTS:
+            raise Unfit("the run is long")
+        _runs[recording.trace] = Run(files, lines, tuple(arrivals(rows_of(recording), lines)))
+    return _runs[recording.trace]
 
 
 def where(files: Sequence[ShownSource], file: str) -> str:

@@ -18,6 +18,12 @@ _ONCE = (
     "How lines are counted: a statement that spans several lines is its first line. "
     "The header of a loop runs before every pass and once more when the loop ends."
 )
+_EVERY = "Times are counted over the whole run, in whichever call of the function."
+_MOMENT = (
+    "The moment is just before a line runs for the k-th time; every run of the line counts, in whichever "
+    "call "
+    f"of its function. {_ONCE}"
+)
 
 TASKS = {
     "output": (
@@ -66,6 +72,71 @@ TASKS = {
         "again, give the line that raised it first. "
         f"A statement that spans several lines is its first line. {_TAGS}"
     ),
+    "branch": (
+        "Which way does this condition go?\n"
+        "You see a Python program with line numbers and how it is run. A condition of an if, elif or "
+        "while is "
+        "tested, perhaps many times. Give True if the body of the statement runs after this test, False "
+        "if it "
+        f"does not. {_EVERY} {_TAGS}"
+    ),
+    "iterations": (
+        "How many times does the body of this loop run?\n"
+        "You see a Python program with line numbers and how it is run. Give how many times the body of a "
+        "loop "
+        "begins, from the moment when the loop is entered until it is left, in whichever way. A loop that is "
+        "entered again, in another call or in another pass of a loop around it, begins anew. A loop whose "
+        "body "
+        f"does not run is entered, too. {_EVERY} {_TAGS}"
+    ),
+    "after_loop": (
+        "What is the value of this variable after the loop?\n"
+        "You see a Python program with line numbers and how it is run. A loop is entered, and it ends: by "
+        "its "
+        "condition, its last item or a break. Give the value that a variable has then, before the next line "
+        f"of the function runs, written as Python's repr writes it. {_EVERY} {_TAGS}"
+    ),
+    "visit": (
+        "Which line runs after this one?\n"
+        "You see a Python program with line numbers and how it is run. A line runs, perhaps many times. Give "
+        "the number of the line that runs after it in the same call of its function; lines of functions that "
+        "are called in between do not count. If the function is left before another of its lines runs, "
+        "answer "
+        f"return, or raise if an exception leaves it. {_EVERY} {_ONCE} {_TAGS}"
+    ),
+    "coverage": (
+        "Does this line run?\n"
+        "You see a Python program with line numbers and how it is run. Give True if the line runs at least "
+        f"once, False if it never runs. {_TAGS}"
+    ),
+    "calls": (
+        "Which functions call which, and how often?\n"
+        "You see a Python program and how it is run. Count the calls of functions and methods that are "
+        "defined "
+        "in the program with def, from functions of the program or from its top level. The call that starts "
+        "the run does not count. A call that a builtin or a library makes, as sorted does with its key, "
+        "counts "
+        "as one by the function that called the builtin. Code in a comprehension, a lambda or the body of a "
+        "class belongs to the function around it; code at the top level is '<module>'. Methods are written "
+        "Class.method, functions inside of functions outer.inner. Give a dictionary from pairs (caller, "
+        "callee) "
+        f"to the number of calls. {_TAGS}"
+    ),
+    "alias": (
+        "Which variables are the same object?\n"
+        "You see a Python program with line numbers and how it is run. At one moment of the run, give the "
+        "other "
+        "variables of the same function (parameters and variables of functions around it included) that are "
+        "the very object that a variable is, as a set of names: those for which `is` gives True, not those "
+        f"that are only equal. {_MOMENT} {_TAGS}"
+    ),
+    "type": (
+        "Of which class is the value of this variable?\n"
+        "You see a Python program with line numbers and how it is run. Give the name of the class of the "
+        "value "
+        "that a variable has at one moment of the run, as type(x).__name__ gives it: int, list, NoneType. "
+        f"{_MOMENT} {_TAGS}"
+    ),
     "cell_output": (
         "What does this cell show?\n"
         "You see cells of a Jupyter notebook in the order in which they were executed, with the text that "
@@ -108,9 +179,50 @@ _EXAMPLES = {
     "exception": (
         "How it is run: f(['red', 7], 2)\n[ANSWER]4: TypeError: object of type 'int' has no len()[/ANSWER]"
     ),
+    "branch": (
+        f"How it is run: {_EXAMPLE_CALL}\n"
+        "Condition: that of the if in line 4 of f, tested for time number 2\n[ANSWER]False[/ANSWER]"
+    ),
+    "iterations": (
+        f"How it is run: {_EXAMPLE_CALL}\n"
+        "Loop: that in line 3 of f, when it is entered for time number 1\n[ANSWER]3[/ANSWER]"
+    ),
+    "after_loop": (
+        f"How it is run: {_EXAMPLE_CALL}\n"
+        "Loop: that in line 3 of f, when it is entered for time number 1\n"
+        "Variable: kept, when the loop has ended\n[ANSWER]['RED', 'BLUE'][/ANSWER]"
+    ),
+    "visit": (
+        f"How it is run: {_EXAMPLE_CALL}\n"
+        "Line: line 4 of f, when it runs for time number 2\n[ANSWER]3[/ANSWER]"
+    ),
+    "coverage": "How it is run: f([], 2)\nLine: 5\n[ANSWER]False[/ANSWER]",
+    "alias": (
+        f"How it is run: {_EXAMPLE_CALL}\n"
+        "Variable: kept, just before line 4 runs for time number 2\n[ANSWER]set()[/ANSWER]"
+    ),
+    "type": (
+        f"How it is run: {_EXAMPLE_CALL}\n"
+        "Variable: word, just before line 4 runs for time number 2\n[ANSWER]str[/ANSWER]"
+    ),
+    "calls": (
+        "How it is run: f(3)\nCount: every call of a function of the program by a function of the program\n"
+        "[ANSWER]{('f', 'f'): 1, ('f', 'g'): 2}[/ANSWER]"
+    ),
     "stdout": "[ANSWER]\n0\n1\n[/ANSWER]",
 }
 _EXAMPLE_PRINTS = "for i in range(2):\n    print(i)"
+_EXAMPLE_CALLS = """\
+def g(x):
+    return x % 2
+
+def f(x):
+    if g(x):
+        return f(x + 1)
+    return x"""
+_CODE = {"stdout": _EXAMPLE_PRINTS, "calls": _EXAMPLE_CALLS}
+_BY_TEXT = frozenset({"output", "stdout", "input", "calls"})
+"""Forms whose prompts show the source without line numbers."""
 
 
 def files_text(files: Sequence[ShownSource], *, numbered: bool) -> str:
@@ -134,8 +246,8 @@ def how_run(program: Program) -> str:
 
 def parts_of(form: str, files: Sequence[ShownSource], task: str) -> dict[str, str]:
     """The parts of a prompt: what is asked, an example, the program, and this question."""
-    numbered = form in ("next_line", "state", "path", "exception")
-    code = {True: _EXAMPLE_NUMBERED, False: _EXAMPLE_CODE}[numbered] if form != "stdout" else _EXAMPLE_PRINTS
+    numbered = form not in _BY_TEXT
+    code = _CODE.get(form, _EXAMPLE_NUMBERED if numbered else _EXAMPLE_CODE)
     return {
         "task": TASKS[form],
         "example": f"{EXAMPLE}\n\nProgram:\n```python\n{code}\n```\n{_EXAMPLES[form]}",

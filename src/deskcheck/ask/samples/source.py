@@ -16,6 +16,7 @@ SOURCES = 128
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 _NO_EVENT = (ast.Global, ast.Nonlocal)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +30,14 @@ class Statements:
     silent: docstrings, ``global``, ``nonlocal``, bare annotations: whether they count as run differs
     between Python versions and between module, class and function.
     leaves: lines of ``return`` statements.
+    classes: first line of a ``class`` statement -> name.
     """
 
     first: dict[int, int]
     plain: frozenset[int]
     silent: frozenset[int]
     leaves: frozenset[int]
+    classes: dict[int, str]
 
 
 @functools.lru_cache(SOURCES)
@@ -57,6 +60,7 @@ def statements(source: str) -> Statements | None:
     odd: set[int] = set()
     silent: set[int] = set()
     leaves: set[int] = set()
+    classes: dict[int, str] = {}
     for start, end, header, node in _headers(tree.body):
         begins[start] = begins.get(start, 0) + 1
         for line in range(start, end + 1):
@@ -67,12 +71,14 @@ def statements(source: str) -> Statements | None:
             odd.add(start)
         if isinstance(node, ast.Return):
             leaves.add(start)
+        if isinstance(node, ast.ClassDef):
+            classes[start] = node.name
         if isinstance(node, _NO_EVENT) or (isinstance(node, ast.AnnAssign) and node.value is None):
             silent.add(start)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             silent.add(start)
     plain = frozenset(line for line, count in begins.items() if count == 1) - odd - silent
-    return Statements(first, plain, frozenset(silent), frozenset(leaves))
+    return Statements(first, plain, frozenset(silent), frozenset(leaves), classes)
 
 
 def _headers(body: Iterable[ast.stmt]) -> Iterator[tuple[int, int, list[ast.AST], ast.AST]]:
@@ -116,6 +122,28 @@ def _decorators(node: ast.AST) -> list[ast.expr]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return node.decorator_list
     return []
+
+
+@functools.lru_cache(SOURCES)
+def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef], ...]:
+    """(Qualified name as events have it, node) of every function of a source, outer ones first. A name
+    that is defined twice is there twice."""
+    found: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]] = []
+    todo: list[tuple[str, ast.AST]] = [("", parsed(source) or ast.Module([], []))]
+    while todo:
+        prefix, outer = todo.pop(0)
+        everywhere = {name for node in ast.walk(outer) if isinstance(node, ast.Global) for name in node.names}
+        for node in ast.iter_child_nodes(outer):
+            if isinstance(node, DEFINITIONS):
+                name = node.name if node.name in everywhere else f"{prefix}{node.name}"
+                if isinstance(node, ast.ClassDef):
+                    todo.append((f"{name}.", node))
+                else:
+                    found.append((name, node))
+                    todo.append((f"{name}.<locals>.", node))
+            else:
+                todo.append((prefix, node))
+    return tuple(found)
 
 
 @functools.lru_cache(SOURCES)
@@ -261,9 +289,6 @@ def _shown_file(
     return ShownSource(file, tuple(shown), not cut_down)
 
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
 def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
     """Lines of the definitions that ran, and of what binds a name that is used in what is kept."""
     nodes: list[ast.stmt] = [node for node in _module_level(tree.body) if getattr(node, "name", None) in ran]
@@ -276,14 +301,14 @@ def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
         called = {
             sub.id
             for node in more
-            if not isinstance(node, _DEFINITIONS)
+            if not isinstance(node, DEFINITIONS)
             for sub in ast.walk(node)
             if isinstance(sub, ast.Name)
         }
         more = [
             node
             for node in rest
-            if not (called if isinstance(node, _DEFINITIONS) else used).isdisjoint(_binds(node))
+            if not (called if isinstance(node, DEFINITIONS) else used).isdisjoint(_binds(node))
         ]
         rest = [node for node in rest if node not in more]
         nodes += more
@@ -306,7 +331,7 @@ def _other_methods(node: ast.stmt, prefix: str, methods: frozenset[str]) -> Iter
 def _module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """The definitions of a module, also those under its conditions, `try` and `with`."""
     for node in body:
-        if isinstance(node, _DEFINITIONS):
+        if isinstance(node, DEFINITIONS):
             yield node
             continue
         inner = [stmt for name in ("body", "orelse", "finalbody") for stmt in getattr(node, name, [])]
@@ -317,7 +342,7 @@ def _module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _binds(node: ast.AST) -> set[str]:
     """Names that a statement of a module binds there."""
-    if isinstance(node, _DEFINITIONS):
+    if isinstance(node, DEFINITIONS):
         return {node.name}
     if isinstance(node, ast.Lambda):
         return set()
@@ -347,7 +372,7 @@ def _scopes(source: str) -> tuple[tuple[int, int, ast.stmt], ...]:
     found = [
         (_begin(node), node.end_lineno or node.lineno, node)
         for node in ast.walk(parsed(source) or ast.Module([], []))
-        if isinstance(node, _DEFINITIONS)
+        if isinstance(node, DEFINITIONS)
     ]
     return tuple(reversed(found))
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.outputs import same_output
-from deskcheck.ask.answers.parsing import answer_in, exception_in, line_in, lines_in, value_in
+from deskcheck.ask.answers.parsing import answer_in, exception_in, line_in, lines_in, name_in, value_in
 from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
 from deskcheck.ask.answers.values import same
 from deskcheck.ask.kinds.exceptions import message_of
@@ -131,6 +131,11 @@ def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
             if line is None:
                 return Mark(0.0, None, "no line number, return or raise")
             return Mark(float(line == sample.answer), line, "" if line == sample.answer else "another line")
+        case "name":
+            name = name_in(answer)
+            if name is None:
+                return Mark(0.0, None, "no name of a class")
+            return Mark(float(name == sample.answer), kept, "" if name == sample.answer else "another class")
         case "lines":
             return _mark_path(sample, answer)
         case "exception":

@@ -1,0 +1,184 @@
+"""Kinds about calls and objects: who calls whom, which names are one object, of which type a variable is.
+
+Types of variables after PYInfer (arXiv:2106.14316), but as they are at run time; calls as in a profile.
+"""
+
+import ast
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+from deskcheck.ask.kinds.control import in_turns
+from deskcheck.ask.samples.kind import sample_of
+from deskcheck.ask.samples.places import Arrival, Run, Unfit, run_of, where
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import functions
+from deskcheck.recording import Event, Kind, Recording, Value
+
+SCANNED_STATES = 400
+"""Places of a run whose variables are looked at: a state of a long run takes time to restore."""
+MOST_PAIRS = 12
+"""Pairs of caller and callee in one answer."""
+_SHARED = frozenset({"list", "dict", "set", "bytearray", "object"})
+"""Kinds of values that a program can change, so that it matters whether two names are one of them."""
+_NO_DATA = frozenset({"function", "class", "method", "unbound", "opaque"})
+
+
+# -- calls ---------------------------------------------------------------------------------------------
+
+
+def calls(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    run = run_of(recording)
+    counts = _calls(recording, run)
+    if sum(counts.values()) < 2:
+        raise Unfit("it makes fewer than two calls of its own functions")
+    if len(counts) > MOST_PAIRS:
+        raise Unfit("the answer is long")
+    answer = dict(sorted(counts.items()))
+    asked = "Count: every call of a function of the program by a function of the program"
+    yield sample_of(recording, "calls", run.files, asked, str(answer))
+
+
+def _calls(recording: Recording, run: Run) -> Counter[tuple[str, str]]:
+    """(Caller, callee) -> how often."""
+    names: dict[str, set[str]] = {}
+    for shown in run.files:
+        known = functions(recording.source(shown.file) or "")
+        names[shown.file] = {name for name, _ in known}
+        lazy = {name for name, node in known if _is_lazy(node)}
+        if any(row.file == shown.file and row.function in lazy for row in recording.trace.rows):
+            raise Unfit("it runs generators or coroutines, whose calls are no calls")
+    several = Counter(name for file in run.files for name, _ in functions(recording.source(file.file) or ""))
+    if any(count > 1 for count in several.values()):
+        raise Unfit("two functions have one name")
+    frames: dict[int, str] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in recording.trace.rows:
+        if row.kind not in (Kind.CALL, Kind.RESUME):
+            continue
+        caller = frames.get(json.loads(row.caller)["frame"]) if row.caller else None
+        frames[row.frame] = _holder(row.function, names.get(row.file, set()))
+        if row.kind == Kind.CALL and row.function in names.get(row.file, ()) and caller is not None:
+            counts[caller, frames[row.frame]] += 1
+    return counts
+
+
+def _is_lazy(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    if isinstance(node, ast.AsyncFunctionDef):
+        return True
+    todo: list[ast.AST] = list(node.body)
+    while todo:
+        inner = todo.pop()
+        if isinstance(inner, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            todo.extend(ast.iter_child_nodes(inner))
+    return False
+
+
+def _holder(function: str, names: set[str]) -> str:
+    """The function whose text holds a frame's code, as answers write it (``outer.inner``): for a
+    comprehension, a lambda or the body of a class the one around it."""
+    while function not in names:
+        if "." not in function:
+            return "<module>"
+        function = function.rpartition(".")[0].removesuffix(".<locals>")
+    return function.replace(".<locals>", "")
+
+
+# -- one object, several names -------------------------------------------------------------------------
+
+
+def _states(recording: Recording, run: Run, rng: random.Random) -> list[Arrival]:
+    """Places of functions and of the top level whose state is looked at, in the order of the run."""
+    known = {
+        (shown.file, name)
+        for shown in run.files
+        for name in ("<module>", *(name for name, _ in functions(recording.source(shown.file) or "")))
+    }
+    places = [
+        one
+        for one in run.visits
+        if one.line in run.lines[one.file].plain and (one.file, one.function) in known
+    ]
+    if len(places) > SCANNED_STATES:
+        places = sorted(rng.sample(places, SCANNED_STATES), key=lambda one: one.index)
+    return places
+
+
+def _variables(event: Event) -> dict[str, Value]:
+    return {
+        name: value
+        for name, value in event.locals.items()
+        if name.isidentifier() and value.kind not in _NO_DATA and not name.startswith("__")
+    }
+
+
+def alias(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    run = run_of(recording)
+    found: list[tuple[Arrival, str, frozenset[str]]] = []
+    for place in _states(recording, run, rng):
+        event = recording.trace[place.index]
+        if event.function == "<module>":
+            continue
+        shared = {
+            name: value
+            for name, value in _variables(event).items()
+            if value.kind in _SHARED and value.id is not None
+        }
+        for name, value in shared.items():
+            others = {other for other in shared if other != name}
+            if any(shared[other].type == value.type for other in others):
+                same = frozenset(other for other in others if shared[other].id == value.id)
+                found.append((place, name, same))
+    if not found:
+        raise Unfit("no function has two variables with objects of one type")
+    drawn = in_turns(found, rng, lambda one: one[2], lambda one: (one[0].file, one[0].line, one[1]))
+    for (place, name, same), _ in zip(drawn, range(per_recording), strict=False):
+        yield sample_of(
+            recording,
+            "alias",
+            run.files,
+            _variable(place, name, run),
+            "{" + ", ".join(map(repr, sorted(same))) + "}" if same else "set()",
+            place=f"{place.line}:{place.k}:{name}",
+            data=_data(place, name),
+        )
+
+
+def _variable(place: Arrival, name: str, run: Run) -> str:
+    return (
+        f"Variable: {name}, just before line {place.line}{where(run.files, place.file)} "
+        f"runs for time number {place.k}"
+    )
+
+
+def _data(place: Arrival, name: str) -> dict[str, object]:
+    return {"file": place.file, "line": place.line, "k": place.k, "variable": name, "event": place.index}
+
+
+# -- types ---------------------------------------------------------------------------------------------
+
+
+def type_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    run = run_of(recording)
+    found = [
+        (place, name, value.type)
+        for place in _states(recording, run, rng)
+        for name, value in _variables(recording.trace[place.index]).items()
+    ]
+    if not found:
+        raise Unfit("no variable has a value")
+    drawn = in_turns(found, rng, lambda one: one[2], lambda one: (one[0].file, one[0].line, one[1]))
+    for (place, name, answer), _ in zip(drawn, range(per_recording), strict=False):
+        yield sample_of(
+            recording,
+            "type",
+            run.files,
+            _variable(place, name, run),
+            answer.rpartition(".")[2],
+            form="name",
+            place=f"{place.line}:{place.k}:{name}",
+            data=_data(place, name),
+        )

@@ -163,19 +163,22 @@ def test_which_names_are_one_object(record: Record) -> None:
     assert found["8:1:a"] == "{'c'}"
     assert found["8:1:b"] == "set()"
     assert "6:1:d" not in found, "nothing else is a dictionary"
+    apart = record("def f(n):\n    a = [n]\n    b = [n]\n    return a, b\n", "f", "(7,)")
+    assert reasons("alias", apart) == ["no two variables of a function are the same object"]
 
 
 def test_of_which_class(record: Record) -> None:
     code = (
         "from collections import OrderedDict as D\n\nclass C:\n    pass\n\n"
-        "def f(x):\n    a = D()\n    b = C()\n    c = None\n    d = f\n    return a, b, c\n"
+        "def f(x):\n    x = x / 2\n    a = D()\n    b = C()\n    c = None\n    d = f\n    return a, b, c\n"
     )
-    found = answers("type", record(code, "f", "(1.5,)"))
+    found = answers("type", record(code, "f", "(3,)"))
     assert (
         found.items()
         >= {"8:1:x": "float", "9:1:a": "OrderedDict", "10:1:b": "C", "11:1:c": "NoneType"}.items()
     )
     assert not any(place.endswith(":d") for place in found)
+    assert "7:1:x" not in found, "a parameter as it was passed"
 
 
 @pytest.mark.parametrize(
@@ -266,12 +269,12 @@ def agree(recordings: Iterator[Recording] | list[Recording], least: int) -> None
 
 
 def test_on_cruxeval(cruxeval: list[Recording]) -> None:
-    agree(cruxeval, 2000)
+    agree(cruxeval, 1500)
 
 
 @pytest.mark.exhaustive
 def test_on_all_of_cruxeval(cruxeval_all: list[Recording]) -> None:
-    agree(cruxeval_all, 30_000)
+    agree(cruxeval_all, 15_000)
 
 
 def _of_mbpp() -> Iterator[tuple[str, str]]:
@@ -296,7 +299,7 @@ def test_on_some_published_programs(programs: Callable[[], Iterator[tuple[str, s
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("programs", "least"), [(_of_mbpp, 200_000), (_of_humaneval, 100_000)])
+@pytest.mark.parametrize(("programs", "least"), [(_of_mbpp, 100_000), (_of_humaneval, 100_000)])
 def test_on_published_programs(programs: Callable[[], Iterator[tuple[str, str]]], least: int) -> None:
     _agree_in_children(_given(programs), least)
 
@@ -342,7 +345,7 @@ def test_on_our_own_programs() -> None:
     given = [
         (path.stem, path.read_text()) for path in sorted(folder.glob("*.py")) if path.stem not in NOT_COUNTED
     ]
-    _agree_in_children(given, 30_000, "SystemExit", "KeyboardInterrupt")
+    _agree_in_children(given, 20_000, "SystemExit", "KeyboardInterrupt")
 
 
 def _agree_in_children(given: list[tuple[str, str]], least: int, *endings: str) -> None:

@@ -28,7 +28,8 @@ Kinds = Annotated[
     typer.Option(
         "--question",
         "-q",
-        help="output, input, next_line, state, path, exception; about notebooks: cell_output, next_cell.",
+        help="output, input, next_line, state, path, exception, step, branch, iterations, after_loop, visit, "
+        "coverage, calls, alias, type; about notebooks: cell_output, next_cell.",
     ),
 ]
 READINGS = ("cut", "empty", "refused", "unreadable")

@@ -9,6 +9,7 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - input: the wanted value itself, once for every parameter without a default.
 - next_line: the next line of the text that is neither empty nor a comment; ``return`` after the last.
 - state: the last literal assigned to the variable in a line above; the argument passed for it; else 0.
+- step: the same state at the next line of the text.
 - branch, coverage: True. alias: no other variable.
 - visit: as next_line. after_loop: as state, where the loop begins.
 - iterations: N of ``range(N)``; else how many items the first argument of the call has; else one.
@@ -24,9 +25,14 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 
 import ast
 import re
+from dataclasses import replace
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.samples.prompts import NOW, STATE, TASKS, YOURS
+from deskcheck.notation import state_text
+from deskcheck.notation.layout import asked_state
+from deskcheck.recording import Kind
 
 _NUMBERED = re.compile(r"^ *(\d+) \| ?(.*)$", re.MULTILINE)
 _FENCED = re.compile(r"^(?:File (\S+?))?[^\n]*:\n```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
@@ -187,6 +193,20 @@ def _exception(mine: str) -> str:
     return f"{line}: {name}"
 
 
+def _step(mine: str) -> str:
+    program, _, question = mine.partition("\n\n")
+    state = read_state(asked_state(question) or "")
+    if isinstance(state, str):
+        return ""
+    lines = program.splitlines()
+    at = state.running.line
+    after = (n for n in range(at + 1, len(lines) + 1) if lines[n - 1].partition("|")[2].strip())
+    frame = replace(state.running, line=next(after, at))
+    return state_text(
+        replace(state, kind=Kind.LINE, frames=(*state.frames[:-1], frame), value=None, output="")
+    )
+
+
 def _yes(mine: str) -> str:
     return "True"
 
@@ -273,6 +293,7 @@ _GUESSES = {
     "state": _state,
     "path": _path,
     "exception": _exception,
+    "step": _step,
     "branch": _yes,
     "iterations": _iterations,
     "after_loop": _after_loop,

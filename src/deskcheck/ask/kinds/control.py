@@ -9,41 +9,17 @@ import ast
 import bisect
 import random
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 from deskcheck.ask.samples.blocks import Block, blocks, is_constant
-from deskcheck.ask.samples.kind import sample_of
+from deskcheck.ask.samples.kind import in_turns, sample_of
 from deskcheck.ask.samples.places import Arrival, Run, Unfit, in_function, plain, run_of, where
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import DEFINITIONS, functions
 from deskcheck.recording import Kind, Recording, render
 
 VALUE_CHARS = 200
-_T = TypeVar("_T")
-
-
-def in_turns(
-    found: Iterable[_T], rng: random.Random, answer: Callable[[_T], Hashable], place: Callable[[_T], Hashable]
-) -> Iterator[_T]:
-    """What was found in a drawn order in which the answers take turns. One whose answer at its place was
-    drawn already comes after all others."""
-    shuffled = list(found)
-    rng.shuffle(shuffled)
-    seen: set[tuple[Hashable, Hashable]] = set()
-    fresh: dict[Hashable, list[_T]] = {}
-    again: dict[Hashable, list[_T]] = {}
-    for one in shuffled:
-        key = place(one), answer(one)
-        (again if key in seen else fresh).setdefault(answer(one), []).append(one)
-        seen.add(key)
-    for groups in (fresh, again):
-        left = list(groups.values())
-        while left:
-            for group in left:
-                yield group.pop(0)
-            left = [group for group in left if group]
 
 
 def _interrupted(recording: Recording, run: Run) -> set[int]:

@@ -9,8 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 
-from deskcheck.ask.kinds.control import in_turns
-from deskcheck.ask.samples.kind import sample_of
+from deskcheck.ask.samples.kind import in_turns, sample_of
 from deskcheck.ask.samples.places import Arrival, Run, Unfit, run_of, where
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import functions
@@ -134,7 +133,9 @@ def alias(recording: Recording, rng: random.Random, per_recording: int) -> Itera
                 found.append((place, name, same))
     if not found:
         raise Unfit("no function has two variables with objects of one type")
-    drawn = in_turns(found, rng, lambda one: one[2], lambda one: (one[0].file, one[0].line, one[1]))
+    if not any(same for _, _, same in found):
+        raise Unfit("no two variables of a function are the same object")
+    drawn = in_turns(found, rng, lambda one: bool(one[2]), lambda one: (one[0].file, one[0].line, one[1]))
     for (place, name, same), _ in zip(drawn, range(per_recording), strict=False):
         yield sample_of(
             recording,
@@ -163,13 +164,19 @@ def _data(place: Arrival, name: str) -> dict[str, object]:
 
 def type_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = run_of(recording)
+    began: dict[int, dict[str, str]] = {}
+    for visit in run.visits:
+        if visit.frame not in began:
+            variables = _variables(recording.trace[visit.index])
+            began[visit.frame] = {name: value.type for name, value in variables.items()}
     found = [
         (place, name, value.type)
         for place in _states(recording, run, rng)
         for name, value in _variables(recording.trace[place.index]).items()
+        if began[place.frame].get(name) != value.type  # a parameter as it was passed: nothing to work out
     ]
     if not found:
-        raise Unfit("no variable has a value")
+        raise Unfit("no variable that a function has made itself")
     drawn = in_turns(found, rng, lambda one: one[2], lambda one: (one[0].file, one[0].line, one[1]))
     for (place, name, answer), _ in zip(drawn, range(per_recording), strict=False):
         yield sample_of(

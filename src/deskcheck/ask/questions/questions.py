@@ -7,6 +7,7 @@ from deskcheck.ask.kinds.exceptions import exception
 from deskcheck.ask.kinds.objects import alias, calls, type_
 from deskcheck.ask.kinds.results import input_, output
 from deskcheck.ask.kinds.runs import next_line, path, state
+from deskcheck.ask.kinds.step import step
 from deskcheck.ask.samples.kind import Ask, Question, Score
 from deskcheck.extensions import Registry
 
@@ -38,6 +39,14 @@ QUESTIONS = Registry(
             1,
             "which exception leaves the run, and which line raises it?",
             of_raised=True,
+        ),
+        Question(
+            "step",
+            step,
+            4,
+            "what is the whole state one event after a given one?",
+            of_raised=True,
+            shows_globals=True,
         ),
         Question("branch", branch, 2, "which way does a condition go, the k-th time?", of_raised=True),
         Question("iterations", iterations, 2, "how many times does the body of a loop run?", of_raised=True),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MEASURED = (
     *("exact", "rouge_l", "chrf", "by_value", "by_running"),
-    *("right_line", "right_class", "right_message"),
+    *("right_line", "right_class", "right_message", "right_place", "right_values"),
 )
 """Columns of ``samples.parquet`` that are metrics."""
 
@@ -41,6 +41,7 @@ class Marked:
     metrics (`marking.METRICS`), None where a question has not that one. by_running: of next cells, where that
     was asked for (`running`), None where it cannot be told. ran: what came of running it: the first
     difference, or why nothing can be told. right_line, right_class, right_message: of exceptions, each part.
+    right_place, right_values: of a state one step on, each part.
 
     solver: the method (`solvers.METHODS`). Of those that predict the run: run: equal for samples that were
     answered from the same predicted run; steps_asked and so on: its steps (`steps.Ran`); divergence: kind of
@@ -75,6 +76,8 @@ class Marked:
     right_line: float | None = None
     right_class: float | None = None
     right_message: float | None = None
+    right_place: float | None = None
+    right_values: float | None = None
     ran: str = ""
     run: str = ""
     steps_asked: int | None = None

@@ -11,7 +11,7 @@ Not covered: other threads than the main one; questions about notebooks.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -142,6 +142,28 @@ def _tables(recording: Recording) -> str:
             raise Unfit("a global variable that was filled elsewhere cannot be shown")
         shown.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
     return "\nGlobals when the call is made:\n" + "\n".join(shown) if shown else ""
+
+
+def in_turns(
+    found: Iterable[T], rng: random.Random, answer: Callable[[T], Hashable], place: Callable[[T], Hashable]
+) -> Iterator[T]:
+    """What was found in a drawn order in which the answers take turns. One whose answer at its place was
+    drawn already comes after all others."""
+    shuffled = list(found)
+    rng.shuffle(shuffled)
+    seen: set[tuple[Hashable, Hashable]] = set()
+    fresh: dict[Hashable, list[T]] = {}
+    again: dict[Hashable, list[T]] = {}
+    for one in shuffled:
+        key = place(one), answer(one)
+        (again if key in seen else fresh).setdefault(answer(one), []).append(one)
+        seen.add(key)
+    for groups in (fresh, again):
+        left = list(groups.values())
+        while left:
+            for group in left:
+                yield group.pop(0)
+            left = [group for group in left if group]
 
 
 def sample_of(

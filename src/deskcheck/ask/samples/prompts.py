@@ -7,6 +7,7 @@ are ambiguous by their text.
 from collections.abc import Sequence
 
 from deskcheck.ask.samples.source import ShownSource
+from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.recording import Mode, Program
 
 EXAMPLE, YOURS = "An example.", "Now yours."
@@ -72,6 +73,7 @@ TASKS = {
         "again, give the line that raised it first. "
         f"A statement that spans several lines is its first line. {_TAGS}"
     ),
+    "step": EXPLAINED["dynamic"].removesuffix("\n\n"),
     "branch": (
         "Which way does this condition go?\n"
         "You see a Python program with line numbers and how it is run. A condition of an if, elif or "

@@ -18,8 +18,10 @@ from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
 from deskcheck.ask.answers.values import same
 from deskcheck.ask.kinds.exceptions import message_of
 from deskcheck.ask.kinds.runs import path_of
+from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.samples.sample import Sample
+from deskcheck.notation import compare_step
 from deskcheck.recording import Ending, Outcome, Program
 
 Run = Callable[[Program], Ending]
@@ -32,9 +34,10 @@ METRICS = {
     "cell_output": ("exact", "rouge_l", "chrf", "by_value"),
     "next_cell": ("exact", "rouge_l", "chrf"),
     "exception": ("right_line", "right_class", "right_message"),
+    "step": ("right_place", "right_values"),
 }
 """Form of an answer -> the metrics of its mark: of cells `similarity`'s and for outputs by value (`outputs`);
-of exceptions each part."""
+of exceptions and of states each part."""
 
 
 class Reading(StrEnum):
@@ -104,7 +107,10 @@ def mark(sample: Sample, completion: str, *, run: Run | None = None, stop_reason
         SandboxError: the place where answers are run failed, which says nothing about the answer.
     """
     otherwise = reading_of(completion, stop_reason)
-    answer = answer_in(completion, whole=otherwise not in (Reading.CUT, Reading.REFUSED))
+    whole = otherwise not in (Reading.CUT, Reading.REFUSED)
+    answer = answer_in(completion, whole=whole)
+    if answer is None and sample.data["form"] == "step" and whole and completion.strip():
+        answer = completion  # a state stands in a fence, or alone
     if answer is None:
         return no_answer(sample, otherwise)
     found = _marked(sample, answer, run)
@@ -140,6 +146,8 @@ def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
             return _mark_path(sample, answer)
         case "exception":
             return _mark_exception(sample, answer, kept)
+        case "step":
+            return _mark_step(sample, answer, kept)
         case "cell_output" | "next_cell":
             return _mark_text(sample, answer, kept)
         case "arguments":
@@ -194,6 +202,18 @@ def _mark_exception(sample: Sample, answer: str, kept: str) -> Mark:
     }
     reason = wrong["right_class"] or wrong["right_line"]
     return Mark(float(not reason), kept, reason, {part: float(not why) for part, why in wrong.items()})
+
+
+def _mark_step(sample: Sample, answer: str, kept: str) -> Mark:
+    """Place (event, line, call stack) and values are told apart; the state is right where both are."""
+    true, told = read_state(sample.answer), read_state(answer)
+    assert not isinstance(true, str), sample.id
+    if isinstance(told, str):
+        return Mark(0.0, None, told, dict.fromkeys(METRICS["step"], 0.0))
+    step = compare_step(told, true)
+    reason = "" if step.exact else "other values" if step.place else "another place"
+    metrics = {"right_place": float(step.place), "right_values": float(step.values)}
+    return Mark(float(step.exact), kept, reason, metrics)
 
 
 def _mark_input(sample: Sample, answer: str, kept: str, run: Run) -> Mark:

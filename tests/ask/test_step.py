@@ -1,0 +1,198 @@
+"""The kind `step`: one true state in, the next one out, asked of any model."""
+
+import sys
+from collections import Counter
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from deskcheck.ask import QUESTIONS, Mark, Sample, mark
+from deskcheck.ask.baselines import guess
+from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
+from deskcheck.ask.methods.solvers import read_state, step_question
+from deskcheck.notation import state_text
+from deskcheck.recording import Kind, Recording, render
+from deskcheck.recording.value import decode
+from tests.ask.conftest import Record
+
+ROWS = """\
+total = 0
+
+def add(rows, n):
+    global total
+    total += n
+    rows.append(n)
+    return len(rows)
+
+def f(n):
+    rows = last = []
+    for i in range(n):
+        k = add(rows, i)
+    print(k)
+    return last
+"""
+
+
+def asked(recording: Recording, many: int = 1000) -> list[Sample]:
+    return list(QUESTIONS["step"](recording, per_recording=many))
+
+
+def reasons(recording: Recording) -> list[str]:
+    excluded: Counter[str] = Counter()
+    assert list(QUESTIONS["step"](recording, excluded=excluded)) == []
+    return list(excluded)
+
+
+def marked(sample: Sample, answer: str) -> Mark:
+    return mark(sample, f"[ANSWER]{answer}[/ANSWER]")
+
+
+@pytest.fixture(scope="module")
+def rows(record: Record) -> Recording:
+    return record(ROWS, "f", "(3)")
+
+
+def test_every_state_but_the_last_is_asked(rows: Recording) -> None:
+    samples = asked(rows)
+    truth = ground_truth_of(rows)
+    assert isinstance(truth, GroundTruth)
+    texts = [state_text(moment) for moment in truth.states()]
+    by_number = {sample.data["state"]: sample for sample in samples}
+    assert sorted(by_number) == list(range(len(texts) - 1))
+    for number, sample in by_number.items():
+        assert sample.answer == texts[number + 1]
+        assert sample.prompt == step_question(truth, texts[number], explain=True), (
+            "as dynamic_scratchpad asks"
+        )
+
+
+def test_a_state_may_stand_in_many_forms(rows: Recording) -> None:
+    for sample in asked(rows):
+        right = sample.answer
+        for text in (
+            right,
+            f"```\n{right}\n```",
+            f"[ANSWER]\n{right}\n[/ANSWER]",
+            f"Here it is:\n```text\n{right}\n```\n",
+        ):
+            assert mark(sample, text).score == 1, text
+        assert mark(sample, f"[ANSWER]\n```\n{right}\n```\n[/ANSWER]").score == 1
+
+
+def test_who_is_whom_counts_not_the_number(record: Record) -> None:
+    samples = asked(record("def f(n):\n    a = b = [n]\n    c = [a, a]\n    return c\n", "f", "(1)"))
+    (sample,) = [one for one in samples if "c=" in one.answer and one.data["comes"] == "line"]
+    assert sample.answer.endswith("f 4: n=1, a=#1=[1], b=#1, c=[#1, #1]")
+    assert marked(sample, sample.answer.replace("#1", "#7")).score == 1
+    assert marked(sample, sample.answer.replace("b=#1", "b=[1]")).score == 0
+
+
+def test_place_and_values_are_told_apart(rows: Recording) -> None:
+    sample = next(one for one in asked(rows) if "\nf 12:" in one.answer and "i=0" in one.answer)
+    for answer, score, place, values in (
+        (sample.answer, 1, 1, 1),
+        (sample.answer.replace("f 12", "f 13"), 0, 0, 1),
+        (sample.answer.replace("i=0", "i=1"), 0, 1, 0),
+        (sample.answer.replace("f 12", "f 13").replace("i=0", "i=1"), 0, 0, 0),
+        (sample.answer.replace("f 12", "g 12"), 0, 0, 1),
+    ):
+        found = marked(sample, answer)
+        assert (found.score, *found.metrics.values()) == (score, place, values), answer
+        assert list(found.metrics) == ["right_place", "right_values"]
+    for nonsense in (
+        "",
+        "f",
+        "f 12",
+        "f 12: n=",
+        sample.answer + "\n" + sample.answer,
+        "x" * 100_000,
+        "[" * 5_000,
+    ):
+        found = marked(sample, nonsense)
+        assert (found.score, found.readable) == (0, False), nonsense[:80]
+    cut = mark(sample, sample.answer[:-3], stop_reason="max_tokens")
+    assert (cut.score, cut.reading) == (0, "cut")
+
+
+def test_kinds_of_steps_take_turns(rows: Recording) -> None:
+    """Few samples of a run reach a call, a return and a line, not only lines."""
+    assert len({sample.data["comes"] for sample in asked(rows, 5)}) >= 3
+
+
+def test_exceptions_are_steps(record: Record) -> None:
+    samples = asked(record("def f(x):\n    y = 1\n    return y / x\n", "f", "(0)"))
+    assert {"raise", "unwind"} <= {sample.data["comes"] for sample in samples}
+    assert all(marked(sample, sample.answer).score == 1 for sample in samples)
+
+
+def test_what_cannot_be_told_is_left_out(record: Record) -> None:
+    long = record("def f(n):\n    a = list(range(n))\n    return a\n", "f", "(2000)")
+    assert all(len(sample.answer) <= 3000 for sample in asked(long))
+    assert reasons(record("x = 1\n" * 301)) == ["the source is long"]
+
+
+def test_the_baseline_is_a_state(rows: Recording, record: Record) -> None:
+    """It goes on in the text: right for an assignment that changes nothing, and never unreadable."""
+    runs = [rows, record("def f(x):\n    pass\n    pass\n    return x\n", "f", "(1)")]
+    scores = [mark(one, guess.completion(one.prompt)) for run in runs for one in asked(run)]
+    assert all(found.readable for found in scores)
+    assert 0 < sum(found.score for found in scores) < len(scores)
+
+
+def naive(recording: Recording) -> list[tuple[str, int, dict[str, str]]]:
+    """(Event, line, variables as repr) as `sys.settrace` reports a call of a program: no code of ours."""
+    program = recording.program
+    names: dict[str, Any] = {}
+    exec(compile(program.code, "naive", "exec", dont_inherit=True), names)
+    found: list[tuple[str, int, dict[str, str]]] = []
+
+    def watch(frame: FrameType, event: str, value: Any) -> Any:
+        if frame.f_code.co_filename != "naive":
+            return None
+        variables = {k: repr(v) for k, v in frame.f_locals.items() if k.isidentifier()}
+        found.append((event, frame.f_lineno, variables))
+        return watch
+
+    call = compile(f"{program.entry}{program.arguments}", "call", "eval")
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        eval(call, names)
+    finally:
+        sys.settrace(before)
+    return found
+
+
+EVENTS = {Kind.YIELD: "return", Kind.RESUME: "call"}
+
+
+def test_the_next_state_is_what_python_does(cruxeval: list[Recording]) -> None:
+    """Event, line and every variable of the answer, against `sys.settrace`. Left out: runs with exceptions inside of
+    them, of which the two do not report the same number of events."""
+    compared = 0
+    for recording in cruxeval:
+        found = naive(recording)
+        if len(found) != len(recording.trace):
+            continue
+        for sample in asked(recording):
+            told = read_state(sample.answer)
+            assert not isinstance(told, str)
+            event, line, variables = found[sample.data["state"] + 1]
+            assert (EVENTS.get(told.kind, str(told.kind)), told.running.line) == (event, line), sample.id
+            mine = {
+                name: render(decode(value, told.objects))
+                for name, value in told.running.locals.items()
+                if name.isidentifier()
+            }
+            assert mine == variables, sample.id
+            compared += 1
+    assert compared > 400
+
+
+def test_it_is_marked_by_hand_written_files_too(rows: Recording) -> None:
+    """A sample that was read back from a file is marked alike."""
+    (sample, *_) = asked(rows)
+    again = Sample.from_dict(replace(sample).to_dict())
+    assert marked(again, sample.answer).score == 1

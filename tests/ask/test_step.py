@@ -104,7 +104,6 @@ def test_place_and_values_are_told_apart(rows: Recording) -> None:
     for nonsense in (
         "",
         "f",
-        "f 12",
         "f 12: n=",
         sample.answer + "\n" + sample.answer,
         "x" * 100_000,

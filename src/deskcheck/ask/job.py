@@ -31,6 +31,7 @@ from deskcheck.ask.questions.lines import (
     read_line,
     sample_in,
 )
+from deskcheck.ask.results.attempts import Attempt, measured, vote_of
 from deskcheck.ask.results.statistics import Interval, interval_of
 from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.samples.sample import Sample
@@ -116,6 +117,8 @@ class Score:
     refused: int
     unreadable: int
     metrics: Mapping[str, Interval] = field(default_factory=dict)
+    attempts: Mapping[str, Interval] = field(default_factory=dict)
+    """Of several answers to each question: ``pass@k``, ``majority``, ``consistency`` (`results.attempts`)."""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, JSON-able."""
@@ -466,6 +469,7 @@ def _tell(paths: Sequence[Path], questions: Questions, found: Marks, *, samples:
     """Add up shards, one at a time; what is held is a row for each question kind, model and cluster, of
     samples for each question and model."""
     keys = [*_KEYS, "id"] if samples else _KEYS
+    tries: _Tries = {}
     sums: pa.Table | None = None
     waiting: list[pa.Table] = []
     for path in paths:
@@ -479,6 +483,8 @@ def _tell(paths: Sequence[Path], questions: Questions, found: Marks, *, samples:
             used = [AnswerStatus.MARKED.value, AnswerStatus.HARNESS_ERROR.value]
             odd = pq.read_table(path, columns=["reason"], filters=[("status", "not in", used)])
             found.not_used += odd.column("reason").to_pylist()[: _NAMED - len(found.not_used)]
+        if samples:
+            _note(path, tries)
         told = table.filter(pc.is_in(table["status"], pa.array(_OF_QUESTIONS)))
         waiting.append(_summed(_ones(told, keys), keys))
         if sum(map(len, waiting)) > _MERGE_ROWS:
@@ -486,7 +492,22 @@ def _tell(paths: Sequence[Path], questions: Questions, found: Marks, *, samples:
             waiting = []
     if sums is not None or waiting:
         whole = _summed(pa.concat_tables([*([] if sums is None else [sums]), *waiting]), keys)
-        _score(_summed(_means(whole), _KEYS) if samples else whole, questions, found)
+        _score(_summed(_means(whole), _KEYS) if samples else whole, questions, found, tries)
+
+
+_Tries = dict[tuple[str, str | None], dict[str, tuple[str, list[Attempt]]]]
+"""(Kind, model) -> question -> its cluster and its answers; of a vote only the hash is held."""
+
+
+def _note(path: Path, tries: _Tries) -> None:
+    """Add the answers of a shard that were marked."""
+    columns = ["question", "model", "id", "cluster", "score", "answer"]
+    table = pq.read_table(path, columns=columns, filters=[("status", "=", AnswerStatus.MARKED.value)])
+    for batch in table.to_batches():
+        for kind, model, id_, cluster, score, answer in zip(*batch.to_pydict().values(), strict=True):
+            vote = vote_of(answer)
+            attempt = Attempt(score, None if vote is None else hash(vote))
+            tries.setdefault((kind, model), {}).setdefault(id_, (cluster, []))[1].append(attempt)
 
 
 def _ones(table: pa.Table, keys: Sequence[str]) -> pa.Table:
@@ -523,7 +544,7 @@ def _summed(table: pa.Table, keys: Sequence[str]) -> pa.Table:
     )
 
 
-def _score(sums: pa.Table, questions: Questions, found: Marks) -> None:
+def _score(sums: pa.Table, questions: Questions, found: Marks, tries: _Tries) -> None:
     """A score for each kind of question and each model that answered any."""
     models = sorted(set(sums["model"].to_pylist()), key=lambda model: model or "")
     for kind in sorted(questions.names):
@@ -533,12 +554,19 @@ def _score(sums: pa.Table, questions: Questions, found: Marks) -> None:
             of_model = (
                 pc.equal(of_kind["model"], model) if model is not None else pc.is_null(of_kind["model"])
             )
-            score = _score_of(kind, model, asked, of_kind.filter(of_model))
+            mine = tries.get((kind, model), {})
+            score = _score_of(kind, model, asked, of_kind.filter(of_model), mine)
             if score is not None:
                 found.scores.append(score)
 
 
-def _score_of(kind: str, model: str | None, asked: Mapping[int, int], mine: pa.Table) -> Score | None:
+def _score_of(
+    kind: str,
+    model: str | None,
+    asked: Mapping[int, int],
+    mine: pa.Table,
+    tries: Mapping[str, tuple[str, list[Attempt]]],
+) -> Score | None:
     """The score over the questions that were asked, by cluster; None if our machinery failed on all."""
     rows = {key_of(cluster): at for at, cluster in enumerate(mine["cluster"].to_pylist())}
     failed = mine["failed"].to_pylist()
@@ -552,7 +580,16 @@ def _score_of(kind: str, model: str | None, asked: Mapping[int, int], mine: pa.T
         column = mine[name].to_pylist()
         return interval_of(counts, [0.0 if at is None else column[at] for at, _ in counted])
 
+    def over_questions(values: Mapping[str, float]) -> Interval:
+        sums: dict[str, float] = {}
+        for id_, value in values.items():
+            cluster = tries[id_][0]
+            sums[cluster] = sums.get(cluster, 0.0) + value
+        names = mine["cluster"].to_pylist()
+        return interval_of(counts, [0.0 if at is None else sums.get(names[at], 0.0) for at, _ in counted])
+
     score = over("right")
+    several = measured({id_: given for id_, (_, given) in tries.items()})
     return Score(
         question=kind,
         model=model,
@@ -568,6 +605,7 @@ def _score_of(kind: str, model: str | None, asked: Mapping[int, int], mine: pa.T
         refused=_total(mine, Reading.REFUSED),
         unreadable=_total(mine, Reading.UNREADABLE),
         metrics={name: over(f"sum_{name}") for name in METRICS.get(kind, ())},
+        attempts={name: over_questions(values) for name, values in several.items()},
     )
 
 

@@ -18,7 +18,7 @@ from deskcheck.ask.inspect.settings import Prices
 from deskcheck.ask.settings import AskSettings
 from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, messages, say, write_text
-from deskcheck.cli.common.tables import print_steps, print_table, with_interval
+from deskcheck.cli.common.tables import print_attempts, print_steps, print_table, with_interval
 from deskcheck.errors import InputError
 from deskcheck.terminal import Console, console_out, has_browser, kept_page
 
@@ -282,6 +282,9 @@ def _print_scores(console: Console, results: list[Any]) -> None:
     print_table(console, ("question", "model", "method"), numbers, rows, optional=READINGS)
     for name in dict.fromkeys(r.question for r in results if r.metrics):
         _print_parts(console, name, [r for r in results if r.question == name and r.metrics])
+
+    named = [((r.question, r.model, r.solver), r) for r in results]
+    print_attempts(console, ("question", "model", "method"), named)
 
 
 def _print_parts(console: Console, question: str, results: list[Any]) -> None:

@@ -18,7 +18,7 @@ from deskcheck.cli.asking import (
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, counts_text, say
-from deskcheck.cli.common.tables import print_table, with_interval
+from deskcheck.cli.common.tables import print_attempts, print_table, with_interval
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.terminal import console_out
 
@@ -123,6 +123,8 @@ def _print_marks(marks: Any) -> None:
     if rows:
         numbers = ("n", "programs", "score", "95 % interval", "not answered", *READINGS, *measured)
         print_table(console, ("question", "model"), numbers, rows, optional=("not answered", *READINGS))
+    named = [((s.question, "-" if s.model is None else s.model), s) for s in marks.scores]
+    print_attempts(console, ("question", "model"), named)
     for s in marks.scores:
         if s.unanswered:
             who = "" if s.model is None else f" by {s.model}"

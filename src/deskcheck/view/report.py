@@ -181,7 +181,7 @@ def _metrics_sheet(results: Sequence[Result]) -> Sheet:
         rows=[
             (*_names(r), name, found.value, found.low, found.high, found.n, found.clusters)
             for r in results
-            for name, found in r.metrics.items()
+            for name, found in (*r.metrics.items(), *r.attempts.items())
         ],
     )
 

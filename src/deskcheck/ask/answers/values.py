@@ -166,6 +166,15 @@ def _canonical_number(value: Any, strict: bool) -> Hashable:
     return ("number", value)
 
 
+def canonical(text: str, *, strict: bool = True) -> Hashable | None:
+    """Something that is equal for two texts exactly if they write down the same value; None for no value."""
+    known, value = read_value(text)
+    try:
+        return _canonical(value, strict) if known else None
+    except (RecursionError, MemoryError):
+        return None
+
+
 def same(text: str, expected: str, *, strict: bool = True) -> bool:
     """Whether two texts write down the same value; texts that are no values must be equal as text.
 

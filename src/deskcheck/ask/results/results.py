@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deskcheck.ask.results.attempts import by_question, measured
 from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.statistics import Interval, mean_interval
 from deskcheck.ask.results.steps import PredictedRun, Steps, steps_of
@@ -161,14 +162,19 @@ class Result:
     steps: Steps | None = None
     usage: tuple[Usage, ...] = ()
     epochs: int = 1
+    attempts: Mapping[str, Interval] = field(default_factory=dict)
+    """Of several answers to each sample: ``pass@k``, ``majority``, ``consistency`` (`attempts`)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the samples and what they took, JSON-able."""
         names = [name for name in self.__dataclass_fields__ if name not in ("samples", "usage")]
-        metrics = {name: asdict(found) for name, found in self.metrics.items()}
+        told = {
+            part: {name: asdict(found) for name, found in getattr(self, part).items()}
+            for part in ("metrics", "attempts")
+        }
         row = {name: getattr(self, name) for name in names}
         steps = None if self.steps is None else self.steps.to_dict()
-        return row | {"excluded": dict(self.excluded), "metrics": metrics, "steps": steps}
+        return row | {"excluded": dict(self.excluded), **told, "steps": steps}
 
 
 def marked_of(log: "EvalLog", question: str, state: str, method: str) -> Iterator[Marked]:
@@ -262,6 +268,10 @@ def result_of(
         found = _interval(by_sample(rows, name), clusters)
         if found is not None:
             metrics[name] = found
+    tries = {}
+    for name, values in measured(by_question((row.id, row.score, row.answer) for row in rows)).items():
+        if (found := _interval(values, clusters)) is not None:
+            tries[name] = found
     readings = Counter(reading(row) for row in rows)
     return Result(
         question=question,
@@ -284,6 +294,7 @@ def result_of(
         steps=steps_of((_ran(row), row.cluster) for row in rows if row.run),
         usage=usage,
         epochs=max((row.epoch for row in rows), default=1),
+        attempts=tries,
     )
 
 

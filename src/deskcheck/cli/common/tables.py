@@ -75,6 +75,20 @@ def print_steps(console: Console, names: Sequence[str], found: Sequence[tuple[Se
     print_table(console, names, numbers, rows, title=title)
 
 
+def print_attempts(
+    console: Console, names: Sequence[str], found: Sequence[tuple[Sequence[str], Any]]
+) -> None:
+    """What several answers to each sample say, of the results or scores that have them."""
+    several = [(named, result) for named, result in found if result.attempts]
+    measures = list(dict.fromkeys(name for _, result in several for name in result.attempts))
+    rows = [
+        (named, [with_interval(result.attempts.get(name), result.n) for name in measures])
+        for named, result in several
+    ]
+    if rows:
+        print_table(console, names, measures, rows, title="several answers to each sample")
+
+
 def _half_after(horizon: Any) -> str:
     """The half-success horizon with its interval, in steps."""
     if horizon is None:

@@ -47,7 +47,7 @@ from deskcheck.sandbox.suite import ObservedTests
 from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
-KINDS = ("output", "input", "next_line", "state", "path")
+KINDS = tuple(QUESTIONS.own)
 RECORDINGS, QUESTIONS_FILE, ENVIRONMENT, FACTS, RECORDED, PAGE = (
     *("recordings", "questions.jsonl", "environment"),
     *("bench.json", "recorded.json", "index.html"),

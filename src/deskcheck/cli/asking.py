@@ -29,7 +29,7 @@ Kinds = Annotated[
         "--question",
         "-q",
         help="output, input, next_line, state, path, exception, step, branch, iterations, after_loop, visit, "
-        "coverage, calls, alias, type; about notebooks: cell_output, next_cell.",
+        "coverage, calls, changes, alias, type; all: each of these; about notebooks: cell_output, next_cell.",
     ),
 ]
 READINGS = ("cut", "empty", "refused", "unreadable")
@@ -68,7 +68,7 @@ def ask(
 
     with _says_what_is_kept(Interrupted), _live(as_json) as tell:
         results = ask_models(
-            folders, names(question), names(model), out=out, settings=settings, note=say, progress=tell
+            folders, kinds_in(question), names(model), out=out, settings=settings, note=say, progress=tell
         )
     if as_json:
         _print_json(results)
@@ -144,6 +144,14 @@ def live_text(answered: Any, seconds: float) -> str:
 
         parts.append(f"{duration(seconds / new * (answered.total - answered.done))} left")
     return ", ".join(parts)
+
+
+def kinds_in(texts: list[str]) -> list[str]:
+    """The kinds of question that are named; all about programs for ``all``."""
+    from deskcheck.ask.questions.questions import QUESTIONS
+
+    found = names(texts)
+    return [*QUESTIONS] if found == ["all"] else found
 
 
 def names(texts: list[str]) -> list[str]:

@@ -83,6 +83,5 @@ def _print(found: Any, place: Path, page: Path) -> None:
         said = f"missing: {each.what}, for {counted(each.tests, 'test')}"
         print(said + (f": add it by --replace --with-package {each.package}" if each.package else ""))
     print(f"page: {page}")
-    kinds = ",".join(kind.name for kind in found.kinds if kind.samples)
     recordings = shlex.quote(str(place / "recordings"))
-    print(f"ask a model: deskcheck ask {recordings} --question {kinds} --model MODEL")
+    print(f"ask a model: deskcheck ask {recordings} --question all --model MODEL")

@@ -12,7 +12,7 @@ from deskcheck.cli.asking import (
     Folders,
     Kinds,
     few_programs,
-    names,
+    kinds_in,
     print_excluded,
 )
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
@@ -38,7 +38,9 @@ def questions(
     A line for each: its id, the prompt, and what `offline score` needs: the right answer, too."""
     from deskcheck.ask.questions.lines import write_questions
 
-    written, excluded = write_questions(out, folders, names(question), sampling=sampling, notebooks=notebooks)
+    written, excluded = write_questions(
+        out, folders, kinds_in(question), sampling=sampling, notebooks=notebooks
+    )
     if as_json:
         print(json.dumps({"questions": dict(written), "excluded": {k: dict(v) for k, v in excluded.items()}}))
         return

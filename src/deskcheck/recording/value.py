@@ -90,7 +90,8 @@ class Value:
     @property
     def bare(self) -> bool:
         """Whether it is an instance that shows nothing of itself, as those of foreign classes may."""
-        return self.kind == "object" and not self.fields and not self.items and self.text is None
+        shown = self.fields or self.items or self.names or self.text is not None
+        return self.kind == "object" and not shown
 
     @property
     def builtin(self) -> bool:

@@ -12,6 +12,7 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - step: the same state at the next line of the text.
 - branch, coverage: True. alias: no other variable.
 - visit: as next_line. after_loop: as state, where the loop begins.
+- changes: nothing.
 - iterations: N of ``range(N)``; else how many items the first argument of the call has; else one.
 - calls: once for each place in the text where a function of the program calls one by its name.
 - type: the class of what state would guess.
@@ -215,6 +216,10 @@ def _alias(mine: str) -> str:
     return "set()"
 
 
+def _nothing_changed(mine: str) -> str:
+    return "{}"
+
+
 def _after_loop(mine: str) -> str:
     loop, name = re.search(r"\nLoop: that in line (\d+)", mine), re.search(r"\nVariable: (\w+),", mine)
     return _held(mine, name[1], int(loop[1])) if loop and name else "0"
@@ -300,6 +305,7 @@ _GUESSES = {
     "visit": _next_line,
     "coverage": _yes,
     "calls": _calls,
+    "changes": _nothing_changed,
     "alias": _alias,
     "type": _type,
     "cell_output": _cell_output,

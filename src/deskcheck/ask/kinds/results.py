@@ -73,7 +73,7 @@ def _strict(program: Program) -> bool:
 
 def output(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     program = recording.program
-    check_arguments(program, "literal")
+    check_arguments(program, "literal", *(["shown"] if program.mode is Mode.CALL else []))
     if program.mode is Mode.CALL:
         yield output_sample(program, files_of(recording), _result(recording), strict=_strict(program))
     elif program.mode is Mode.MODULE and program.extra.get("assert") is not None:

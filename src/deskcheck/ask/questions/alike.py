@@ -16,6 +16,7 @@ from deskcheck.recording import Kind, Recording
 
 MOST = 2
 REASON = f"its function was asked {MOST} times along this path, or with this answer"
+AMBIGUOUS = "a call that reads the same had another answer"
 
 _T = TypeVar("_T")
 _Lot = tuple[int, str]
@@ -44,6 +45,10 @@ class Alike(Generic[_T]):
         self._seed = seed
         self._along: dict[tuple[str, str, bytes], list[_Drawn[_T]]] = {}
         self._met: Counter[str] = Counter()
+        self._answers: dict[bytes, str] = {}
+        """Prompt -> its answer."""
+        self._ambiguous: set[bytes] = set()
+        """Prompts that were met with different answers: something decides that they do not show."""
 
     @staticmethod
     def concerns(recording: Recording) -> bool:
@@ -56,6 +61,12 @@ class Alike(Generic[_T]):
         for question, asked in samples.items():
             if asked:
                 self._met[question] += 1
+                for sample in asked:
+                    if sample.data["form"] == "arguments":
+                        continue  # several are right
+                    prompt = _digest(sample.prompt)
+                    if self._answers.setdefault(prompt, sample.answer) != sample.answer:
+                        self._ambiguous.add(prompt)
                 along = self._along.setdefault((question, function, path), [])
                 along.append(_Drawn(self._lot(recording.id), asked, beside))
                 along.sort(key=lambda drawn: drawn.lot)
@@ -72,9 +83,14 @@ class Alike(Generic[_T]):
                 del lots[MOST:]
         for (question, function, _), along in self._along.items():
             for drawn in along:
+                told = [one for one in drawn.samples if _digest(one.prompt) not in self._ambiguous]
+                if not told:
+                    self._met[question] -= 1
+                    excluded[question][AMBIGUOUS] += 1
+                    continue
                 kept = [
                     sample
-                    for sample in drawn.samples
+                    for sample in told
                     if self._lot(sample.id) in answers[_asks(question, function, sample)]
                 ]
                 if kept:
@@ -93,6 +109,10 @@ class Alike(Generic[_T]):
 def _asks(question: str, function: str, sample: Sample) -> tuple[Any, ...]:
     data = sample.data
     return question, function, data.get("file"), data.get("line"), data.get("variable"), sample.answer
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _path(recording: Recording) -> bytes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from deskcheck.ask.kinds.changes import changes
 from deskcheck.ask.kinds.control import after_loop, branch, coverage, iterations, visit
 from deskcheck.ask.kinds.exceptions import exception
 from deskcheck.ask.kinds.objects import alias, calls, type_
@@ -54,6 +55,7 @@ QUESTIONS = Registry(
         Question("visit", visit, 4, "which line runs after a line, the k-th time?", of_raised=True),
         Question("coverage", coverage, 2, "does a line run at all?", of_raised=True),
         Question("calls", calls, 1, "which functions call which, and how often?", of_raised=True),
+        Question("changes", changes, 1, "what does the call change of what its arguments hold?"),
         Question("alias", alias, 2, "which variables are the same object?", of_raised=True),
         Question("type", type_, 4, "of which class is the value of a variable?", of_raised=True),
     ],

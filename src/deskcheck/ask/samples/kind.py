@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, files_of, plain
-from deskcheck.ask.samples.prompts import how_run, own_parts, parts_of
+from deskcheck.ask.samples.prompts import OBJECTS, how_run, own_parts, parts_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource, cluster_of
 from deskcheck.ask.samples.tables import draws_random, filled_elsewhere
@@ -76,11 +76,13 @@ class Question:
         rng = random.Random(f"{seed}:{recording.id}:{self.name}")
         try:
             _check(recording, raised=self.of_raised)
-            tables = "" if self.shows_globals else _tables(recording)
+            below = "" if self.shows_globals else _tables(recording)
+            if recording.program.extra.get("arguments") == "shown":
+                below = f"\n{OBJECTS}{below}"
             size = None
             for sample in self.ask(recording, rng, count):
-                if tables:
-                    question = sample.parts["question"] + tables
+                if below:
+                    question = sample.parts["question"] + below
                     sample = replace(sample, parts=sample.parts | {"question": question})
                 if OPEN in sample.answer or CLOSE in sample.answer:
                     raise Unfit("the answer holds the marks that answers stand between")

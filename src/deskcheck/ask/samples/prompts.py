@@ -124,6 +124,15 @@ TASKS = {
         "callee) "
         f"to the number of calls. {_TAGS}"
     ),
+    "changes": (
+        "What does this call change?\n"
+        "You see a Python program and a call of one of its functions. When the call returns, some of what "
+        "its "
+        "arguments hold has another value than when it was made. Give a dictionary from what that is to its "
+        "new value: 'name' for a parameter that is a list, a dictionary, a set or a bytearray, "
+        "'name.attribute' for an attribute of a parameter that is an object, self too. Values are written as "
+        f"Python's repr writes them. {_TAGS}"
+    ),
     "alias": (
         "Which variables are the same object?\n"
         "You see a Python program with line numbers and how it is run. At one moment of the run, give the "
@@ -207,6 +216,11 @@ _EXAMPLES = {
         f"How it is run: {_EXAMPLE_CALL}\n"
         "Variable: word, just before line 4 runs for time number 2\n[ANSWER]str[/ANSWER]"
     ),
+    "changes": (
+        "How it is run: push(Stack#1(items=[5], size=1), 7)\n"
+        "Changed: what the arguments hold when the call returns, as far as that is another value\n"
+        "[ANSWER]{'stack.items': [5, 7], 'stack.size': 2}[/ANSWER]"
+    ),
     "calls": (
         "How it is run: f(3)\nCount: every call of a function of the program by a function of the program\n"
         "[ANSWER]{('f', 'f'): 1, ('f', 'g'): 2}[/ANSWER]"
@@ -222,8 +236,17 @@ def f(x):
     if g(x):
         return f(x + 1)
     return x"""
-_CODE = {"stdout": _EXAMPLE_PRINTS, "calls": _EXAMPLE_CALLS}
-_BY_TEXT = frozenset({"output", "stdout", "input", "calls"})
+_EXAMPLE_CHANGES = """\
+class Stack:
+    def __init__(self):
+        self.items = []
+        self.size = 0
+
+def push(stack, x):
+    stack.items.append(x)
+    stack.size += 1"""
+_CODE = {"stdout": _EXAMPLE_PRINTS, "calls": _EXAMPLE_CALLS, "changes": _EXAMPLE_CHANGES}
+_BY_TEXT = frozenset({"output", "stdout", "input", "calls", "changes"})
 """Forms whose prompts show the source without line numbers."""
 
 
@@ -235,6 +258,14 @@ def files_text(files: Sequence[ShownSource], *, numbered: bool) -> str:
         left_out = "" if shown.whole else " (what does not matter here is left out)"
         texts.append(f"{head[:-1]}{left_out}:\n```python\n{shown.text(numbered=numbered)}\n```")
     return "\n\n".join(texts)
+
+
+OBJECTS = (
+    "Objects are written Class#number(attribute=value, ...), as they are when the call is made. Objects "
+    "with one "
+    "number are one object."
+)
+"""Stands below a call with objects as arguments."""
 
 
 def how_run(program: Program) -> str:

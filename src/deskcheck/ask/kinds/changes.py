@@ -1,0 +1,74 @@
+"""What a call leaves changed of its arguments: the answer of calls that return nothing but do something.
+
+The state of receiver and arguments is shown as it is when the call is made; the answer is what holds when it
+returns. Not covered: objects that hang on other objects, and what a call changes besides its arguments.
+"""
+
+import random
+from collections.abc import Iterator
+
+from deskcheck.ask.samples.kind import ANSWER_CHARS, sample_of
+from deskcheck.ask.samples.places import Unfit, check_all_recorded, check_arguments, files_of, plain
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.recording import Event, Kind, Mode, Recording, Value, render
+
+_CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
+
+
+def changes(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    if recording.program.mode is not Mode.CALL:
+        raise Unfit("is no call")
+    check_arguments(recording.program, "literal", "shown")
+    check_all_recorded(recording)
+    called, returned = _ends(recording)
+    changed: dict[str, str] = {}
+    for name, value in called.locals.items():
+        if value.id is None or value.kind not in (*_CONTAINERS, "object"):
+            continue
+        after = returned.locals.get(name)
+        if after is None or after.id != value.id:
+            raise Unfit("a parameter is bound anew")
+        changed |= _changed(name, value, after)
+    if not changed:
+        raise Unfit("it changes nothing that its arguments hold")
+    answer = "{" + ", ".join(f"{what!r}: {text}" for what, text in sorted(changed.items())) + "}"
+    if len(answer) > ANSWER_CHARS:
+        raise Unfit("the answer is long")
+    asked = "Changed: what the arguments hold when the call returns, as far as that is another value"
+    yield sample_of(recording, "changes", files_of(recording), asked, answer)
+
+
+def _ends(recording: Recording) -> tuple[Event, Event]:
+    """The events with which the call begins and returns."""
+    rows = recording.trace.rows
+    if not rows or rows[0].kind != Kind.CALL:
+        raise Unfit("where it begins is not recorded")
+    last = [row.index for row in rows if row.kind == Kind.RETURN and row.frame == rows[0].frame]
+    if len(last) != 1:
+        raise Unfit("where it returns is not recorded")
+    return recording.trace[rows[0].index], recording.trace[last[0]]
+
+
+def _changed(name: str, before: Value, after: Value) -> dict[str, str]:
+    """What has another value than before -> that value, as text."""
+    if before.kind in _CONTAINERS:
+        return _other(name, before, after)
+    if render(Value("tuple", "tuple", items=before.items)) != render(
+        Value("tuple", "tuple", items=after.items)
+    ):
+        raise Unfit("what it changes is no plain data")
+    fields, found = dict(before.fields), dict[str, str]()
+    if not fields.keys() <= dict(after.fields).keys():
+        raise Unfit("an attribute is deleted")
+    for attribute, value in after.fields:
+        found |= _other(f"{name}.{attribute}", fields.get(attribute), value)
+    return found
+
+
+def _other(what: str, before: Value | None, after: Value) -> dict[str, str]:
+    text = render(after)
+    if before is not None and render(before) == text:
+        return {}
+    if not plain(after):
+        raise Unfit("what it changes is no plain data")
+    return {what: text}

@@ -213,3 +213,10 @@ def test_every_linked_file_exists() -> None:
         targets = re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", page.read_text())
         wanted = [t for t in targets if ":" not in t and Path(t).name not in GENERATED]
         assert [t for t in wanted if not (page.parent / t).exists()] == [], page
+
+
+def test_no_marks_of_a_merge_are_left() -> None:
+    """Neither in a text nor in a program."""
+    places = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "lab").glob("*.md")]
+    places += [path for name in ("src", "tests", "tools") for path in (ROOT / name).rglob("*.py")]
+    assert [path for path in places if re.search(r"(?m)^(<{7}|>{7}) ", path.read_text("utf-8", "replace"))] == []

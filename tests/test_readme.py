@@ -219,4 +219,6 @@ def test_no_marks_of_a_merge_are_left() -> None:
     """Neither in a text nor in a program."""
     places = [*PAGES, *ROOT.glob("*.md"), *(ROOT / "lab").glob("*.md")]
     places += [path for name in ("src", "tests", "tools") for path in (ROOT / name).rglob("*.py")]
-    assert [path for path in places if re.search(r"(?m)^(<{7}|>{7}) ", path.read_text("utf-8", "replace"))] == []
+    assert [
+        path for path in places if re.search(r"(?m)^(<{7}|>{7}) ", path.read_text("utf-8", "replace"))
+    ] == []

@@ -185,7 +185,10 @@ def test_the_next_state_is_what_python_does(cruxeval: list[Recording]) -> None:
                 for name, value in told.running.locals.items()
                 if name.isidentifier()
             }
-            assert mine == variables, sample.id
+            addressed = {name for name, text in variables.items() if " at 0x" in text}
+            plain = {name: text for name, text in variables.items() if name not in addressed}
+            assert mine.keys() == variables.keys(), sample.id
+            assert {name: text for name, text in mine.items() if name not in addressed} == plain, sample.id
             compared += 1
     assert compared > 400
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,16 @@ def _main(program: Program) -> dict[str, Any]:
     return {"__name__": "__main__"}
 
 
-def record_here(program: Program, granularity: Granularity = Granularity.LINE) -> Recording:
+def record_here(
+    program: Program, granularity: Granularity = Granularity.LINE, others: Mapping[str, str] | None = None
+) -> Recording:
+    """others: file -> source of what the program finds defined, and is recorded with it."""
     rows: list[bytes] = []
-    tracer = ReferenceTracer({program.filename: program.filename}, rows.append, granularity=granularity)
+    files = {name: name for name in (program.filename, *(others or {}))}
+    tracer = ReferenceTracer(files, rows.append, granularity=granularity)
     names = _main(program)
+    for file, source in (others or {}).items():
+        exec(compile(source, file, "exec", dont_inherit=True), names)
     code = compile(program.code, program.filename, "exec", dont_inherit=True)
     printed = io.StringIO()
     outcome, detail, result, builtin = Outcome.RETURNED, "", None, False
@@ -69,6 +75,7 @@ def record_here(program: Program, granularity: Granularity = Granularity.LINE) -
             result_builtin=builtin,
             stdout=printed.getvalue(),
             cut=tracer.cut,
+            sources=dict(others or {}),
         ),
         environment=Environment(
             python=sys.version.split()[0],

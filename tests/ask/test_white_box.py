@@ -4,20 +4,18 @@ Each answer is compared with what a person reads off small programs, and with a 
 (`tests/witness/counted.py`), which shares nothing with the recording.
 """
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
 from deskcheck.ask import QUESTIONS, Sample, mark
 from deskcheck.ask.answers.parsing import name_in
 from deskcheck.ask.baselines import guess
-from deskcheck.recording import Outcome, Recording
-from tests.ask.conftest import Record, shared
+from deskcheck.recording import Mode, Outcome, Program, Recording
+from tests.ask.conftest import Record, record_here
 from tests.witness.agree import KINDS, compare
-from tests.witness.in_child import LONG, in_child
+from tests.witness.asked import LONG, PROGRAMS, in_child
 
 LOOPS = """\
 def pick(xs, most):
@@ -227,7 +225,7 @@ def test_runs_that_raise_are_asked_too(record: Record) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_answer_alone_is_right(kind: str, record: Record) -> None:
-    """The oracle scores 1, near misses 0, the baseline can be read; no answer stands in the question."""
+    """The oracle scores 1, near misses 0, and the baseline can be read."""
     runs = [
         record("def f(x):\n    if x:\n        return 1\n    return 2\n", "f", "(2,)"),
         record(LOOPS, "f", "([3, -1, 2],)"),
@@ -243,7 +241,6 @@ def test_the_answer_alone_is_right(kind: str, record: Record) -> None:
         for nonsense in ("", "?", "[" * 10_000, "x" * 100_000):
             assert mark(sample, f"[ANSWER]{nonsense}[/ANSWER]").score == 0
         assert mark(sample, guess.completion(sample.prompt)).readable
-        assert len({sample.id for sample in found}) == len(found)
 
 
 @pytest.mark.parametrize("kind", ["branch", "coverage"])
@@ -277,35 +274,20 @@ def test_on_all_of_cruxeval(cruxeval_all: list[Recording]) -> None:
     agree(cruxeval_all, 15_000)
 
 
-def _of_mbpp() -> Iterator[tuple[str, str]]:
-    path = shared("data", "mbpp", "mbpp_730.jsonl")
-    for line in path.read_text().splitlines() if path else []:
-        row = json.loads(line)
-        yield str(row["task_id"]), row["code"].replace("\r", "") + "\n" + "\n".join(row["test_list"]) + "\n"
-
-
-def _of_humaneval() -> Iterator[tuple[str, str]]:
-    path = shared("data", "humaneval", "HumanEval.jsonl")
-    for line in path.read_text().splitlines() if path else []:
-        row = json.loads(line)
-        code = row["prompt"] + row["canonical_solution"]
-        yield row["task_id"], f"{code}\n{row['test']}\ncheck({row['entry_point']})\n"
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("programs", [_of_mbpp, _of_humaneval])
-def test_on_some_published_programs(programs: Callable[[], Iterator[tuple[str, str]]]) -> None:
-    _agree_in_children(_given(programs)[::20], 5_000)
+@pytest.mark.parametrize("name", ["mbpp", "humaneval"])
+def test_on_some_published_programs(name: str) -> None:
+    _agree_in_children(_given(name)[::20], 5_000)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("programs", "least"), [(_of_mbpp, 100_000), (_of_humaneval, 100_000)])
-def test_on_published_programs(programs: Callable[[], Iterator[tuple[str, str]]], least: int) -> None:
-    _agree_in_children(_given(programs), least)
+@pytest.mark.parametrize("name", ["mbpp", "humaneval", "programs"])
+def test_on_all_programs(name: str) -> None:
+    _agree_in_children(_given(name), 20_000)
 
 
-def _given(programs: Callable[[], Iterator[tuple[str, str]]]) -> list[tuple[str, str]]:
-    given = list(programs())
+def _given(name: str) -> list[tuple[str, str]]:
+    given = list(PROGRAMS[name]())
     if not given:
         pytest.skip(
             "no published sets here (DESKCHECK_SHARED): would show that the answers hold on real programs"
@@ -313,44 +295,13 @@ def _given(programs: Callable[[], Iterator[tuple[str, str]]]) -> list[tuple[str,
     return given
 
 
-NOT_COUNTED = {
-    "annotations_future": "the line of the future statement cannot be told of",
-    "class_body_namespaces": "looks up every name in a namespace of its own, also the counter's",
-    "class_changed_while_running": "gives a class another name while it runs",
-    "class_lies_about_itself": "counts its own frames",
-    "class_metaclass": "looks up every name in a namespace of its own, also the counter's",
-    "del_while_unwinding": "dies with the frames, which the counter keeps",
-    "exception_uncaught": "the test catches what the interpreter would print",
-    "function_attributes": "exchanges code objects",
-    "function_locals_deleted": "a condition that is a constant cannot be told of",
-    "hash_ordered": "goes through a set of objects, whose order is that of addresses",
-    "lines_without_code": "a condition that is a constant cannot be told of",
-    "modules_forgotten": "looks at sys.modules, which differ",
-    "output_closed": "closes the output of the test",
-    "output_every_way": "closes the output of the test",
-    "output_redirected": "looks at sys.stdout, which differs",
-    "setprofile_user": "profiles itself",
-    "settrace_left_on": "traces itself",
-    "settrace_user": "traces itself",
-    "settrace_bdb": "traces itself",
-    "threads_pool": "runs in several threads",
-    "process_closes_descriptors": "closes the pipe to the test",
-    "limits_crossed": "runs for long",
-}
-
-
 @pytest.mark.slow
-def test_on_our_own_programs() -> None:
-    folder = Path(__file__).resolve().parents[1] / "programs"
-    given = [
-        (path.stem, path.read_text()) for path in sorted(folder.glob("*.py")) if path.stem not in NOT_COUNTED
-    ]
-    _agree_in_children(given, 20_000, "SystemExit", "KeyboardInterrupt")
+def test_on_some_of_our_own_programs() -> None:
+    _agree_in_children(_given("programs")[::4], 4_000)
 
 
-def _agree_in_children(given: list[tuple[str, str]], least: int, *endings: str) -> None:
-    """Each program in a process of its own, for some seconds: a few of the published ones take longer. endings: how
-    else one may end, before it can be compared."""
+def _agree_in_children(given: list[tuple[str, str]], least: int) -> None:
+    """Each program in a process of its own, for some seconds: a few take longer."""
     counts: Counts = Counter()
     others = []
     for name, code in given:
@@ -362,6 +313,22 @@ def _agree_in_children(given: list[tuple[str, str]], least: int, *endings: str) 
             assert same, (name, text)
             counts[kind, same] += 1
     assert counts.total() > least, counts
-    assert [one for one in others if not one[1].startswith((LONG, *endings))] == []
+    assert [one for one in others if one[1] != LONG] == []
     assert len(others) < len(given) / 20, others
-    assert {kind for kind, _ in counts} == set(KINDS)
+    assert {kind for kind, _ in counts} >= {*KINDS} - {"alias", "calls"}, "which few published programs have"
+
+
+def test_places_of_two_files_are_told_apart() -> None:
+    """Both have the same lines: each sample has an id of its own, and says which file it is about."""
+    helper = "def g(x):\n    for i in range(x):\n        if i:\n            x -= 1\n    return x\n"
+    own = "def f(x):\n    for i in range(x):\n        if i:\n            x -= 1\n    return g(x)\n"
+    recording = record_here(
+        Program(id="two", code=own, mode=Mode.CALL, entry="f", arguments="(5,)"), others={"helper.py": helper}
+    )
+    assert {row.file for row in recording.trace.rows} == {"program.py", "helper.py"}
+    for kind in (*KINDS, "next_line", "state"):
+        samples = asked(kind, recording)
+        assert len({sample.id for sample in samples}) == len(samples), kind
+        assert len({sample.prompt for sample in samples}) == len(samples), kind
+        if kind in ("branch", "iterations", "after_loop", "visit"):
+            assert {sample.data["file"] for sample in samples} == {"program.py", "helper.py"}

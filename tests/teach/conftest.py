@@ -13,7 +13,7 @@ import pytest
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.writer import Writer
 from deskcheck.tracer import Granularity
-from tests.ask.conftest import _record
+from tests.ask.conftest import record_here
 
 # Two workers on two processors: more threads of each wait for one another, and small models take fifty times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -39,7 +39,7 @@ def record(tmp_path: Path) -> Recorded:
     ) -> Path:
         with Writer(tmp_path / folder, shard_recordings=3) as writer:
             for program in programs:
-                recording = _record(program, granularity)
+                recording = record_here(program, granularity)
                 spool = writer.begin(program)
                 for row in recording.trace.rows:
                     spool.write(json.dumps(row))

@@ -16,7 +16,7 @@ from deskcheck.teach.lessons.tokens import Bytes
 from deskcheck.teach.small.interpreter import Floats, ModelRows, Numbers
 from deskcheck.teach.small.stepper import Start, SteppedRun, Stepper, exact_steps, start_of, true_states
 from deskcheck.tracer import Granularity
-from tests.ask.conftest import _record
+from tests.ask.conftest import record_here
 
 CODE = """\
 def add(a, b):
@@ -91,7 +91,9 @@ def run_all(network: Any, recordings: Sequence[Recording], **options: Any) -> li
 
 @pytest.fixture
 def three() -> list[Recording]:
-    return [_record(replace(program(arguments=f"({n})"), id=f"p{n}"), Granularity.LINE) for n in (0, 2, 3)]
+    return [
+        record_here(replace(program(arguments=f"({n})"), id=f"p{n}"), Granularity.LINE) for n in (0, 2, 3)
+    ]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 64])

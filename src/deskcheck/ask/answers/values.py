@@ -166,11 +166,12 @@ def _canonical_number(value: Any, strict: bool) -> Hashable:
     return ("number", value)
 
 
-def canonical(text: str, *, strict: bool = True) -> Hashable | None:
-    """Something that is equal for two texts exactly if they write down the same value; None for no value."""
+def canonical(text: str) -> Hashable | None:
+    """Something that is equal for two texts exactly if they write down the `same` value, strictly; None where
+    a text writes down none."""
     known, value = read_value(text)
     try:
-        return _canonical(value, strict) if known else None
+        return _canonical(value, True) if known else None
     except (RecursionError, MemoryError):
         return None
 

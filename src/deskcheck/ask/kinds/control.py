@@ -14,7 +14,16 @@ from dataclasses import dataclass
 
 from deskcheck.ask.samples.blocks import Block, blocks, is_constant
 from deskcheck.ask.samples.kind import in_turns, sample_of
-from deskcheck.ask.samples.places import Arrival, Run, Unfit, in_function, plain, run_of, where
+from deskcheck.ask.samples.places import (
+    Arrival,
+    Run,
+    Unfit,
+    has_one_successor,
+    in_function,
+    plain,
+    where,
+    whole_run_of,
+)
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import DEFINITIONS, functions
 from deskcheck.recording import Kind, Recording, render
@@ -55,7 +64,7 @@ def _at(place: Arrival, run: Run) -> str:
 
 
 def branch(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    run = run_of(recording)
+    run = whole_run_of(recording)
     known = _blocks(recording, run)
     interrupted = _interrupted(recording, run)
     taken: list[tuple[Arrival, bool]] = []
@@ -82,8 +91,8 @@ def branch(recording: Recording, rng: random.Random, per_recording: int) -> Iter
 
 
 def visit(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    run = run_of(recording)
-    visits = [one for one in run.visits if _has_one_answer(one, run)]
+    run = whole_run_of(recording)
+    visits = [one for one in run.visits if has_one_successor(one, recording, run)]
     if not visits:
         raise Unfit("no line with one clear successor")
     drawn = in_turns(visits, rng, lambda one: one.then, lambda one: (one.file, one.line))
@@ -100,15 +109,6 @@ def visit(recording: Recording, rng: random.Random, per_recording: int) -> Itera
         )
 
 
-def _has_one_answer(place: Arrival, run: Run) -> bool:
-    known = run.lines[place.file]
-    if place.line not in known.plain or place.then is None:
-        return False
-    if place.line in known.leaves and place.then == "return":
-        return False  # the line says so itself
-    return isinstance(place.then, str) or place.then in known.plain
-
-
 # -- loops ---------------------------------------------------------------------------------------------
 
 
@@ -119,7 +119,7 @@ class _Loop:
     block: Block
     first: Arrival
     k: int = 0
-    """The how many-th run of this loop it is, those of all calls counted."""
+    """How often the loop was entered, this time included, in all calls."""
     passes: int = 0
     last: Arrival | None = None
     """The last arrival in it."""
@@ -153,13 +153,16 @@ def _nth(loop: _Loop, run: Run) -> str:
     return f"that in {_at(loop.first, run)}, when it is entered for time number {loop.k}"
 
 
+def _drawn(loops: list[_Loop], rng: random.Random) -> Iterator[_Loop]:
+    return in_turns(loops, rng, lambda loop: loop.passes, lambda loop: (loop.first.file, loop.first.line))
+
+
 def iterations(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    run = run_of(recording)
+    run = whole_run_of(recording)
     loops = _loops(recording, run)
     if not loops:
         raise Unfit("no loop runs")
-    drawn = in_turns(loops, rng, lambda loop: loop.passes, lambda loop: (loop.first.file, loop.first.line))
-    for loop, _ in zip(drawn, range(per_recording), strict=False):
+    for loop, _ in zip(_drawn(loops, rng), range(per_recording), strict=False):
         place = loop.first
         yield sample_of(
             recording,
@@ -173,7 +176,7 @@ def iterations(recording: Recording, rng: random.Random, per_recording: int) -> 
 
 
 def after_loop(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    run = run_of(recording)
+    run = whole_run_of(recording)
     interrupted = _interrupted(recording, run)
     ended = [
         loop
@@ -183,9 +186,7 @@ def after_loop(recording: Recording, rng: random.Random, per_recording: int) -> 
     if not ended:
         raise Unfit("no loop runs to an end that is followed by a line")
     found = 0
-    for loop in in_turns(
-        ended, rng, lambda loop: loop.passes, lambda loop: (loop.first.file, loop.first.line)
-    ):
+    for loop in _drawn(ended, rng):
         if found == per_recording:
             return
         changed = _changed(recording, loop)
@@ -233,7 +234,7 @@ _SURE = (ast.Assign, ast.AugAssign, ast.Return, ast.Expr, ast.For, ast.If, ast.R
 
 
 def coverage(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    run = run_of(recording)
+    run = whole_run_of(recording)
     ran = {(one.file, one.line) for one in run.visits}
     called = {(row.file, row.function) for row in recording.trace.rows if row.kind == Kind.CALL}
     places: list[tuple[str, int, bool]] = []
@@ -258,7 +259,7 @@ def coverage(recording: Recording, rng: random.Random, per_recording: int) -> It
             run.files,
             f"Line: {line}{where(run.files, file)}",
             str(there),
-            place=f"{file}:{line}" if file != recording.program.filename else str(line),
+            place=str(line),
             data={"file": file, "line": line},
         )
 

@@ -4,10 +4,9 @@ import random
 import re
 from collections.abc import Iterator
 
+from deskcheck.ask.samples.kind import sample_of
 from deskcheck.ask.samples.places import Unfit, check_arguments, files_of, statements_of
-from deskcheck.ask.samples.prompts import how_run, parts_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import cluster_of
 from deskcheck.recording import Kind, Outcome, Recording, Value
 
 _BY_DEPTH = frozenset({"RecursionError", "MemoryError"})
@@ -36,17 +35,14 @@ def exception(recording: Recording, rng: random.Random, per_recording: int) -> I
     line = lines[file].first.get(line, line)
     name = recording.ending.exception.rpartition(".")[2]
     message = message_of(recording.ending.detail.partition(": ")[2])
-    task = f"How it is run: {how_run(recording.program)}"
-    if len(files) > 1:
-        task += f"\nLine: one of {file}"
-    yield Sample(
-        id=f"{recording.id}:exception",
-        question="exception",
-        program=recording.id,
-        cluster=cluster_of(recording.program),
-        parts=parts_of("exception", files, task),
-        answer=f"{line}: {name}: {message}" if message else f"{line}: {name}",
-        data={"form": "exception", "file": file, "line": line, "exception": name, "message": message},
+    yield sample_of(
+        recording,
+        "exception",
+        files,
+        f"Line: one of {file}" if len(files) > 1 else "",
+        f"{line}: {name}: {message}" if message else f"{line}: {name}",
+        form="exception",
+        data={"file": file, "line": line, "exception": name, "message": message},
     )
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from deskcheck.ask.samples.kind import in_turns, sample_of
-from deskcheck.ask.samples.places import Arrival, Run, Unfit, run_of, where
+from deskcheck.ask.samples.places import Arrival, Run, Unfit, variable_at, variable_data, whole_run_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import functions
 from deskcheck.recording import Event, Kind, Recording, Value
@@ -28,7 +28,7 @@ _NO_DATA = frozenset({"function", "class", "method", "unbound", "opaque"})
 
 
 def calls(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    run = run_of(recording)
+    run = whole_run_of(recording)
     counts = _calls(recording, run)
     if sum(counts.values()) < 2:
         raise Unfit("it makes fewer than two calls of its own functions")
@@ -115,7 +115,7 @@ def _variables(event: Event) -> dict[str, Value]:
 
 
 def alias(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    run = run_of(recording)
+    run = whole_run_of(recording)
     found: list[tuple[Arrival, str, frozenset[str]]] = []
     for place in _states(recording, run, rng):
         event = recording.trace[place.index]
@@ -141,29 +141,18 @@ def alias(recording: Recording, rng: random.Random, per_recording: int) -> Itera
             recording,
             "alias",
             run.files,
-            _variable(place, name, run),
+            variable_at(place, name, run),
             "{" + ", ".join(map(repr, sorted(same))) + "}" if same else "set()",
             place=f"{place.line}:{place.k}:{name}",
-            data=_data(place, name),
+            data=variable_data(place, name),
         )
-
-
-def _variable(place: Arrival, name: str, run: Run) -> str:
-    return (
-        f"Variable: {name}, just before line {place.line}{where(run.files, place.file)} "
-        f"runs for time number {place.k}"
-    )
-
-
-def _data(place: Arrival, name: str) -> dict[str, object]:
-    return {"file": place.file, "line": place.line, "k": place.k, "variable": name, "event": place.index}
 
 
 # -- types ---------------------------------------------------------------------------------------------
 
 
 def type_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    run = run_of(recording)
+    run = whole_run_of(recording)
     began: dict[int, dict[str, str]] = {}
     for visit in run.visits:
         if visit.frame not in began:
@@ -183,9 +172,9 @@ def type_(recording: Recording, rng: random.Random, per_recording: int) -> Itera
             recording,
             "type",
             run.files,
-            _variable(place, name, run),
+            variable_at(place, name, run),
             answer.rpartition(".")[2],
             form="name",
             place=f"{place.line}:{place.k}:{name}",
-            data=_data(place, name),
+            data=variable_data(place, name),
         )

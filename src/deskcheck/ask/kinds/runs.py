@@ -7,26 +7,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from deskcheck.ask.samples.kind import SHOWN_VALUE_CHARS
+from deskcheck.ask.samples.kind import SHOWN_VALUE_CHARS, sample_of
 from deskcheck.ask.samples.places import (
     Arrival,
     Unfit,
-    arrivals,
     check_arguments,
     files_of,
-    fresh_first,
+    has_one_successor,
     in_function,
-    is_foreign,
     plain,
     rows_of,
+    run_of,
     statements_of,
-    telling,
+    variable_at,
+    variable_data,
     where,
+    whole_run_of,
 )
-from deskcheck.ask.samples.prompts import how_run, parts_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource, Statements, cluster_of, names_used, with_lines
-from deskcheck.recording import Event, Kind, Mode, Recording, render
+from deskcheck.ask.samples.source import ShownSource, names_used, with_lines
+from deskcheck.recording import Event, Kind, Recording, Value, render
 
 STATE_CHARS = 200
 SHOWN_STATE_CHARS = 3000
@@ -36,14 +36,11 @@ _DEFINITIONS = frozenset({"function", "class", "method"})
 
 
 def next_line(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    files = files_of(recording)
-    lines = statements_of(recording, files)
-    places = [a for a in arrivals(rows_of(recording), lines) if _can_ask_next(a, lines[a.file])]
-    if recording.program.mode is Mode.SESSION:  # every statement of it has a frame of its own
-        places = [a for a in places if a.function != "<module>"]
+    run = run_of(recording)
+    places = [one for one in run.visits if has_one_successor(one, recording, run)]
     if not places:
         raise Unfit("no line with one clear successor")
-    following = {shown.file: _following(shown) for shown in files}
+    following = {shown.file: _following(shown) for shown in run.files}
     found = 0
     for place in _mixed(places, following, rng):
         if found == per_recording:
@@ -53,19 +50,15 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
         if state is None:
             continue
         found += 1
-        task = (
-            f"How it is run: {how_run(recording.program)}\n"
-            f"About to run: line {place.line}{in_function(place)}{where(files, place.file)}\n{state}"
-        )
-        yield Sample(
-            id=f"{recording.id}:next_line:{place.index}",
-            question="next_line",
-            program=recording.id,
-            cluster=cluster_of(recording.program),
-            parts=parts_of("next_line", files, task),
-            answer=str(place.then),
+        yield sample_of(
+            recording,
+            "next_line",
+            run.files,
+            f"About to run: line {place.line}{in_function(place)}{where(run.files, place.file)}\n{state}",
+            str(place.then),
+            form="line",
+            place=str(place.index),
             data={
-                "form": "line",
                 "file": place.file,
                 "line": place.line,
                 "k": place.k,
@@ -77,14 +70,6 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
         )
     if not found:
         raise Unfit("no state that can be shown whole")
-
-
-def _can_ask_next(place: Arrival, lines: Statements) -> bool:
-    if place.line not in lines.plain or place.then is None:
-        return False
-    if place.line in lines.leaves and place.then == "return":
-        return False  # the line says so itself
-    return isinstance(place.then, str) or place.then in lines.plain
 
 
 def _following(shown: ShownSource) -> dict[int, int]:
@@ -128,11 +113,11 @@ def _state_text(event: Event, used: frozenset[str]) -> str | None:
     """
     values = {n: v for n, v in event.locals.items() if v.kind not in _DEFINITIONS and n.isidentifier()}
     outer = {n: v for n, v in event.globals.items() if v.kind not in _DEFINITIONS and n not in values}
-    outer = {n: v for n, v in outer.items() if n in used and not is_foreign(v)}
+    outer = {n: v for n, v in outer.items() if n in used and not _is_foreign(v)}
     if event.function == "<module>":
-        values, outer = {n: v for n, v in values.items() if n in used and not is_foreign(v)}, {}
+        values, outer = {n: v for n, v in values.items() if n in used and not _is_foreign(v)}, {}
     iterators = [value for value in event.stack if value.kind in ("iterator", "generator")]
-    if not all(map(telling, [*values.values(), *outer.values(), *iterators])):
+    if not all(map(_telling, [*values.values(), *outer.values(), *iterators])):
         return None
     texts = [*map(render, [*values.values(), *outer.values(), *iterators])]
     if any(len(text) > SHOWN_VALUE_CHARS for text in texts) or sum(map(len, texts)) > SHOWN_STATE_CHARS:
@@ -147,19 +132,27 @@ def _state_text(event: Event, used: frozenset[str]) -> str | None:
     return text
 
 
+def _is_foreign(value: Value) -> bool:
+    """A builtin function, or a class of the library: ``<class 'decimal.Decimal'>``."""
+    return value.kind == "text" and (value.text or "").startswith(("<class ", "<built-in ", "<function "))
+
+
+def _telling(value: Value) -> bool:
+    """Whole, and no object in it that shows nothing of itself, as those of foreign classes do."""
+    return value.whole and not any(one.bare for one in value.walk())
+
+
 def state(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if len(recording.trace) > STATE_EVENTS and any(
         True for _ in itertools.islice(rows_of(recording), STATE_EVENTS, None)
     ):
         raise Unfit("the run is long")
-    check_arguments(recording.program, "literal", "shown")
-    files = files_of(recording)
-    lines = statements_of(recording, files)
-    names, called = names_at(recording), _parameters(recording)
-    visits = [a for a in arrivals(rows_of(recording), lines) if a.line in lines[a.file].plain]
+    run = whole_run_of(recording)
+    names, called = _names_at(recording), _parameters(recording)
+    visits = [one for one in run.visits if one.line in run.lines[one.file].plain]
     places = [(a, name) for a in visits for name in sorted(names[a.index])]
     found = 0
-    for place, name in fresh_first(rng.sample(places, len(places))):
+    for place, name in _fresh_first(rng.sample(places, len(places))):
         if found == per_recording:
             return
         value = recording.trace[place.index].locals.get(name)
@@ -168,56 +161,46 @@ def state(recording: Recording, rng: random.Random, per_recording: int) -> Itera
         if called.get(place.frame, {}).get(name) == text:
             continue  # a parameter as it was passed: nothing to work out
         found += 1
-        yield _state_sample(recording, files, place, name, text)
+        yield sample_of(
+            recording,
+            "state",
+            run.files,
+            variable_at(place, name, run),
+            text,
+            place=f"{place.line}:{place.k}:{name}",
+            data=variable_data(place, name),
+        )
     if not found:
         raise Unfit("no variable with short plain data of its own")
 
 
-def _state_sample(
-    recording: Recording, files: Sequence[ShownSource], place: Arrival, name: str, text: str
-) -> Sample:
-    task = (
-        f"How it is run: {how_run(recording.program)}\n"
-        f"Variable: {name}, just before line {place.line}{where(files, place.file)} "
-        f"runs for time number {place.k}"
-    )
-    at = f"{place.line}:{place.k}:{name}"
-    if place.file != recording.program.filename:
-        at = f"{place.file}:{at}"
-    return Sample(
-        id=f"{recording.id}:state:{at}",
-        question="state",
-        program=recording.id,
-        cluster=cluster_of(recording.program),
-        parts=parts_of("state", files, task),
-        answer=text,
-        data={
-            "form": "value",
-            "strict": True,
-            "file": place.file,
-            "line": place.line,
-            "k": place.k,
-            "variable": name,
-            "event": place.index,
-        },
-    )
+def _fresh_first(places: list[tuple[Arrival, str]]) -> list[tuple[Arrival, str]]:
+    """The same places; those whose line and variable stood earlier in the list come after all others."""
+    seen: set[tuple[str, int, str]] = set()
+    fresh: list[tuple[Arrival, str]] = []
+    again: list[tuple[Arrival, str]] = []
+    for place, name in places:
+        key = (place.file, place.line, name)
+        (again if key in seen else fresh).append((place, name))
+        seen.add(key)
+    return fresh + again
 
 
-def names_at(recording: Recording) -> dict[int, frozenset[str]]:
+def _names_at(recording: Recording) -> dict[int, frozenset[str]]:
     """Event -> names that its frame has bound by then."""
     names_at: dict[int, frozenset[str]] = {}
     by_frame: dict[int, set[str]] = {}
     by_file: dict[str, set[str]] = {}
     for row in recording.trace.rows:
         module = by_file.setdefault(row.file, set())
-        module.update(bound(row.globals))
+        module.update(_bound(row.globals))
         names = by_frame.setdefault(row.frame, set())
-        names.update(bound(row.locals))
+        names.update(_bound(row.locals))
         names_at[row.index] = frozenset(module if row.function == "<module>" else names)
     return names_at
 
 
-def bound(changes: str | None) -> list[str]:
+def _bound(changes: str | None) -> list[str]:
     """Names that the changes of an event bind."""
     if not changes:
         return []
@@ -261,21 +244,18 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
         raise Unfit("the path is long")
     if not path:
         raise Unfit("no line runs")
-    task = f"How it is run: {how_run(recording.program)}"
-    if len(files) > 1:
-        task += f"\nLines: those of {file} only"
+    notes = [f"Lines: those of {file} only"] if len(files) > 1 else []
     shown_lines = {line for shown in files if shown.file == file for line, _ in shown.lines}
     if not shown_lines.isdisjoint(with_lines(recording.source(file) or "")):
-        task += "\nNote: the line of a with statement runs again when its block is left."
-    yield Sample(
-        id=f"{recording.id}:path",
-        question="path",
-        program=recording.id,
-        cluster=cluster_of(recording.program),
-        parts=parts_of("path", files, task),
-        answer=str(path),
+        notes.append("Note: the line of a with statement runs again when its block is left.")
+    yield sample_of(
+        recording,
+        "path",
+        files,
+        "\n".join(notes),
+        str(path),
+        form="lines",
         data={
-            "form": "lines",
             "file": file,
             "first": {str(line): first for line, first in known.first.items() if line != first},
             "silent": sorted(known.silent),

@@ -45,8 +45,8 @@ class Alike(Generic[_T]):
         self._seed = seed
         self._along: dict[tuple[str, str, bytes], list[_Drawn[_T]]] = {}
         self._met: Counter[str] = Counter()
-        self._answers: dict[bytes, str] = {}
-        """Prompt -> its answer."""
+        self._answers: dict[bytes, bytes] = {}
+        """Prompt -> its answer, both as digests."""
         self._ambiguous: set[bytes] = set()
         """Prompts that were met with different answers: something decides that they do not show."""
 
@@ -65,7 +65,8 @@ class Alike(Generic[_T]):
                     if sample.data["form"] == "arguments":
                         continue  # several are right
                     prompt = _digest(sample.prompt)
-                    if self._answers.setdefault(prompt, sample.answer) != sample.answer:
+                    answer = _digest(sample.answer)
+                    if self._answers.setdefault(prompt, answer) != answer:
                         self._ambiguous.add(prompt)
                 along = self._along.setdefault((question, function, path), [])
                 along.append(_Drawn(self._lot(recording.id), asked, beside))

@@ -181,14 +181,18 @@ def sample_of(
 ) -> Sample:
     """A sample of a kind with words of its own in `prompts`, about a run: how that began is said first.
 
-    asked: this question, in lines of ``Label: text``. place: tells several samples of a recording apart.
+    asked: this question, in lines of ``Label: text``. place: tells several samples of a recording apart, with
+    ``data["file"]``, where that is not the program's own.
     """
+    began = f"How it is run: {how_run(recording.program)}"
+    file = (data or {}).get("file", recording.program.filename)
+    elsewhere = "" if file == recording.program.filename or not place else file
     return Sample(
-        id=":".join(filter(None, (recording.id, kind, place))),
+        id=":".join(filter(None, (recording.id, kind, elsewhere, place))),
         question=kind,
         program=recording.id,
         cluster=cluster_of(recording.program),
-        parts=parts_of(kind, files, f"How it is run: {how_run(recording.program)}\n{asked}"),
+        parts=parts_of(kind, files, "\n".join(filter(None, (began, asked)))),
         answer=answer,
         data={"form": form, **({"strict": True} if form == "value" else {}), **(data or {})},
     )

@@ -8,7 +8,7 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from deskcheck.ask.samples.source import ShownSource, Statements, shown_files, statements
-from deskcheck.recording import Kind, Program, Recording, Row, Trace, Value
+from deskcheck.recording import Kind, Mode, Program, Recording, Row, Trace, Value
 
 SCANNED_EVENTS = 100_000
 
@@ -144,15 +144,36 @@ _runs: WeakKeyDictionary[Trace, Run] = WeakKeyDictionary()
 
 
 def run_of(recording: Recording) -> Run:
-    """Made once: many kinds of question ask for it. Raises Unfit where lines cannot be asked about."""
-    check_arguments(recording.program, "literal", "shown")
+    """Made once: many kinds of question ask for it. Of a long run the first `SCANNED_EVENTS` events.
+
+    Raises Unfit where lines cannot be asked about.
+    """
     if recording.trace not in _runs:
         files = files_of(recording)
         lines = statements_of(recording, files)
-        if len(recording.trace) > SCANNED_EVENTS:
-            raise Unfit("the run is long")
         _runs[recording.trace] = Run(files, lines, tuple(arrivals(rows_of(recording), lines)))
     return _runs[recording.trace]
+
+
+def whole_run_of(recording: Recording) -> Run:
+    """The run, for kinds whose prompt shows how it begins and no state: what the call was made with is known,
+    and all that followed. Raises Unfit where that is not so."""
+    check_arguments(recording.program, "literal", "shown")
+    if len(recording.trace) > SCANNED_EVENTS:
+        raise Unfit("the run is long")
+    return run_of(recording)
+
+
+def has_one_successor(place: Arrival, recording: Recording, run: Run) -> bool:
+    """Whether "the line that runs next in the frame" says one thing to every reader."""
+    known = run.lines[place.file]
+    if place.line not in known.plain or place.then is None:
+        return False
+    if place.line in known.leaves and place.then == "return":
+        return False  # the line says so itself
+    if recording.program.mode is Mode.SESSION and place.function == "<module>":
+        return False  # every statement of it has a frame of its own
+    return isinstance(place.then, str) or place.then in known.plain
 
 
 def where(files: Sequence[ShownSource], file: str) -> str:
@@ -164,28 +185,17 @@ def in_function(place: Arrival) -> str:
     return ", at the top level" if place.function == "<module>" else f" of {place.function}"
 
 
-def is_foreign(value: Value) -> bool:
-    """A builtin function, or a class of the library: ``<class 'decimal.Decimal'>``."""
-    return value.kind == "text" and (value.text or "").startswith(("<class ", "<built-in ", "<function "))
-
-
-def telling(value: Value) -> bool:
-    """Whole, and no object in it that shows nothing of itself, as those of foreign classes do."""
-    return value.whole and not any(one.bare for one in value.walk())
-
-
 def plain(value: Value) -> bool:
     """Whole and of builtins, and no cycle in it: ``[[...]]`` is also how a list of an Ellipsis reads."""
     return value.builtin and all(one.kind != "ref" for one in value.walk())
 
 
-def fresh_first(places: list[tuple[Arrival, str]]) -> list[tuple[Arrival, str]]:
-    """The same places; those whose line and variable stood earlier in the list come after all others."""
-    seen: set[tuple[str, int, str]] = set()
-    fresh: list[tuple[Arrival, str]] = []
-    again: list[tuple[Arrival, str]] = []
-    for place, name in places:
-        key = (place.file, place.line, name)
-        (again if key in seen else fresh).append((place, name))
-        seen.add(key)
-    return fresh + again
+def variable_at(place: Arrival, name: str, run: Run) -> str:
+    return (
+        f"Variable: {name}, just before line {place.line}{where(run.files, place.file)} "
+        f"runs for time number {place.k}"
+    )
+
+
+def variable_data(place: Arrival, name: str) -> dict[str, object]:
+    return {"file": place.file, "line": place.line, "k": place.k, "variable": name, "event": place.index}

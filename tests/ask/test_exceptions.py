@@ -1,6 +1,7 @@
 """Questions about runs that an exception left: which, and where; and what the other kinds ask of them."""
 
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,15 @@ def test_line_and_class_decide_and_the_message_is_told_apart(record: Record) -> 
     for answer, (score, parts) in marks.items():
         found = mark(sample, f"[ANSWER]{answer}[/ANSWER]")
         assert (found.score, tuple(found.metrics.values())) == (score, parts), answer
+
+
+@pytest.mark.parametrize("kind", [kind for kind in QUESTIONS if QUESTIONS[kind].of_raised])
+def test_where_the_stack_ends_is_not_asked(kind: str, record: Record) -> None:
+    """It depends on the machine: neither which exception, nor how often a line has run by then."""
+    endless = record("def f(x):\n    return f(x + 1)\n", "f", "(1,)")
+    excluded: Counter[str] = Counter()
+    assert list(QUESTIONS[kind](endless, excluded=excluded)) == []
+    assert [*excluded] == ["how deep the stack may be is not the program's doing"]
 
 
 @pytest.mark.parametrize("kind", ["state", "next_line", "path"])

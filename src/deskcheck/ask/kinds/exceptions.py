@@ -9,7 +9,6 @@ from deskcheck.ask.samples.places import Unfit, check_arguments, files_of, state
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.recording import Kind, Outcome, Recording, Value
 
-_BY_DEPTH = frozenset({"RecursionError", "MemoryError"})
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 MESSAGE_CHARS = 200
 
@@ -23,8 +22,6 @@ def message_of(text: str) -> str:
 def exception(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.outcome is not Outcome.RAISED or recording.ending.exception is None:
         raise Unfit("no exception leaves it")
-    if recording.ending.exception in _BY_DEPTH:
-        raise Unfit("how deep the stack may be is not the program's doing")
     check_arguments(recording.program, "literal", "shown")
     files = files_of(recording)
     lines = statements_of(recording, files)

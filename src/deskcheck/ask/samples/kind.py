@@ -109,10 +109,16 @@ def _size(trace: Trace) -> dict[str, int]:
     return _sizes[trace]
 
 
+_BY_DEPTH = frozenset({"RecursionError", "MemoryError"})
+"""Where runs end that these exceptions leave depends on the machine."""
+
+
 def _check(recording: Recording, *, raised: bool) -> None:
     fit = {Outcome.RETURNED, Outcome.RAISED} if raised else {Outcome.RETURNED}
     if recording.outcome not in fit:
         raise Unfit(f"ended otherwise: {recording.outcome}")
+    if recording.ending.exception in _BY_DEPTH:
+        raise Unfit("how deep the stack may be is not the program's doing")
     if recording.ending.cut or any(trace.cut for trace in recording.traces):
         raise Unfit("the recording is cut")
     if recording.repeatable is False:

@@ -12,7 +12,7 @@ def attack():
     if os.getppid() in (0, 1):
         raise ProcessLookupError("its parent is not of this world")
     killed, end = 0, time.monotonic() + 2
-    while not killed and time.monotonic() < end:  # there may be none at this moment
+    while killed < 3 and time.monotonic() < end:  # there may be none now, or one that is done already
         for name in os.listdir("/proc"):
             if name.isdigit() and int(name) != os.getpid():
                 try:

@@ -118,9 +118,8 @@ def _figures(found: Benchmark) -> str:
 
 
 def _ask(found: Benchmark) -> str:
-    kinds = ",".join(kind.name for kind in found.kinds if kind.samples)
     folder = found.folder
-    asked = f"deskcheck ask {shlex.quote(f'{folder}/{RECORDINGS}')} --question {kinds} --model MODEL"
+    asked = f"deskcheck ask {shlex.quote(f'{folder}/{RECORDINGS}')} --question all --model MODEL"
     elsewhere = (
         f"deskcheck offline score {shlex.quote(f'{folder}/{QUESTIONS_FILE}')} ANSWERS --out {folder}/marks"
     )

@@ -21,6 +21,7 @@ from deskcheck.ask import SUITES, AskSettings, Generation, Sampling, ask, ask_su
 from deskcheck.ask.results.folder import card_of, run_folder
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.results import AskProgress, Marked, result_of
+from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.run import questions_of
 from deskcheck.cli.asking import live_text
 from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
@@ -365,6 +366,52 @@ def test_answers_of_several_epochs_are_one_sample() -> None:
     assert (found.n, found.epochs, found.score, found.cut, found.unreadable) == (2, 2, 0.75, 1, 0)
     better = result_of("x", "", "x", "x", (row, replace(row, id="2")), {}, Path("run"))
     assert compare(found, better).value == 0.25
+
+
+def test_results_are_written_as_they_are(tmp_path: Path) -> None:
+    """Every sample of every result in one table, numbers as numbers, text that is no UTF-8 as what can be kept."""
+    pq = pytest.importorskip("pyarrow.parquet", reason="would show what results are written as")
+    rows = [
+        Marked(
+            id=str(number),
+            program="x",
+            cluster="x",
+            question="state",
+            model="x",
+            solver="x",
+            completion="\ud800",
+            answer=None if number % 2 else "x",
+            expected="x",
+            score=number / 4,
+            reason="x",
+            data="{}",
+            exact=float(number % 2),
+            steps_asked=number,
+            epoch=number + 1,
+        )
+        for number in range(4)
+    ]
+    results = [
+        result_of("state", "", "x", "x", tuple(part), {"why": 1}, tmp_path) for part in (rows[:3], rows[3:])
+    ]
+    write_results(results, tmp_path, {"seed": 3})
+    table = pq.read_table(tmp_path / "samples.parquet")
+    assert table.column("id").to_pylist() == ["0", "1", "2", "3"]
+    assert table.column("score").to_pylist() == [0.0, 0.25, 0.5, 0.75]
+    assert table.column("steps_asked").to_pylist() == [0, 1, 2, 3]
+    assert table.column("exact").to_pylist() == [0.0, 1.0, 0.0, 1.0]
+    assert table.column("answer").to_pylist() == ["x", None, "x", None]
+    assert {str(table.schema.field(name).type) for name in ("score", "exact", "rouge_l")} == {"double"}
+    assert {str(table.schema.field(name).type) for name in ("steps_asked", "epoch")} == {"int64"}
+    assert {str(table.schema.field(name).type) for name in ("answer", "state", "stop_reason")} == {"string"}
+    told = json.loads((tmp_path / "results.json").read_text())
+    assert told["card"] == {"seed": 3}
+    first, second = told["results"]
+    assert (first["n"], first["score"], first["excluded"]) == (3, 0.25, {"why": 1})
+    assert first["metrics"]["exact"]["value"] == pytest.approx(1 / 3)
+    assert (second["n"], second["metrics"]["exact"]["value"], second["attempts"]) == (1, 1.0, {})
+    assert "samples" not in first
+    assert not list(tmp_path.glob(".*"))
 
 
 @pytest.mark.slow

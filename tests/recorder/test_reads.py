@@ -3,7 +3,9 @@
 import json
 from typing import Any
 
-from deskcheck.recorder.reads import without
+import pytest
+
+from deskcheck.recorder.reads import reads_of, without
 from deskcheck.recording import Kind
 from deskcheck.recording.block import rows
 from deskcheck.recording.trace import Row
@@ -47,3 +49,58 @@ def test_objects_stay_that_anything_else_leads_to() -> None:
     first, second = (each for block in without(blocks, frozenset({("a.py", "A")})) for each in rows(block))
     assert set(json.loads(first.objects or "{}")) == {"2", "4", "5"}
     assert set(json.loads(second.objects or "{}")) == {"4"}
+
+
+READERS = """
+import os
+A = B = C = D = F = 1
+
+def plain():
+    return A + other.B
+
+def named():
+    return lookup("C")
+
+def computed(name):
+    return globals()[name]
+
+class Held:
+    def method(self):
+        def inner():
+            return D
+        return inner()
+
+F
+"""
+
+
+@pytest.mark.parametrize(
+    ("functions", "read"),
+    [
+        (["plain"], "AB"),
+        (["named"], "C"),
+        (["plain", "named"], "ABC"),
+        (["computed"], "ABCDF"),
+        (["plain", "computed"], "ABCDF"),
+        (["Held.method"], "D"),
+        (["Held.method.<locals>.inner"], "D"),
+        (["plain", "not here"], "ABCDF"),
+        ([], ""),
+    ],
+)
+def test_what_functions_may_read_is_told_by_their_text(functions: list[str], read: str) -> None:
+    """Names, attributes and words in texts; everything where a function takes all names or is not found."""
+    may = reads_of([("a.py", function) for function in functions], lambda file: READERS)
+    assert "".join(name for name in "ABCDF" if may(("a.py", name))) == read
+
+
+@pytest.mark.parametrize(("function", "read"), [("plain", "B"), ("named", "C"), ("computed", "ABCDF")])
+def test_another_module_is_read_by_attributes_and_texts_alone(function: str, read: str) -> None:
+    """A plain name is its own module's."""
+    may = reads_of([("a.py", function)], lambda file: READERS)
+    assert "".join(name for name in "ABCDF" if may(("b.py", name))) == read
+
+
+def test_what_does_not_parse_may_read_anything() -> None:
+    """Its text tells nothing."""
+    assert reads_of([("a.py", "f")], lambda file: "def f(:\n")(("b.py", "A"))

@@ -88,6 +88,10 @@ def spin(n):
 
 async def later():
     return 1
+
+
+def stage():
+    return "a-stage-of-somebody"
 """
 
 STACK = """
@@ -241,6 +245,7 @@ def test_others(tmp_path):
     assert same("x" * 3000)
     assert helped(1) == 1
     assert spin(2000) == 2000
+    words.stage()
 """
 
 
@@ -300,7 +305,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def recorded(shop: Path) -> tuple[SuiteSummary, dict[str, Recording]]:
-    summary = record(shop, shop / "runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SHOP_STAGE", "a-stage-of-somebody")
+        summary = record(shop, shop / "runs")
     return summary, {recording.id: recording for recording in Recordings(shop / "runs")}
 
 
@@ -389,6 +396,15 @@ def test_a_recording_is_true_without_its_test_or_says_that_it_is_not(
     ordered = next(r for name, r in recordings.items() if name.startswith("shop.words.order("))
     assert ordered.repeatable is False
     assert "first is" in (ordered.difference or "")
+
+
+def test_what_the_environment_holds_is_masked_alone_too(
+    recorded: tuple[SuiteSummary, dict[str, Recording]],
+) -> None:
+    """A call that gives the value of an environment variable is the same without its test."""
+    stage = recorded[1]["shop.words.stage()"]
+    assert stage.program.extra["alone"] is True
+    assert stage.ending.result == "'[masked]'"
 
 
 def test_the_tests_come_out_as_without_us(shop: Path, tmp_path: Path) -> None:

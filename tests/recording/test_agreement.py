@@ -1,10 +1,15 @@
 """Two traces are compared by every name and value, whatever the names are."""
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from deskcheck.recording import Row, State, agreement
+from deskcheck.recording.compare import difference
+from deskcheck.recording.outcome import Outcome
+from deskcheck.recording.recording import Ending
 from deskcheck.recording.trace import fingerprint
 
 
@@ -93,3 +98,27 @@ def test_an_iterator_is_refused() -> None:
     rows = events({"frame": 0, "function": "f"})
     with pytest.raises(TypeError, match="give a list"):
         agreement.first_difference(iter(rows), iter(rows))
+
+
+@pytest.mark.parametrize(
+    ("change", "blocks", "where"),
+    [
+        ({}, [0, 1], None),
+        ({"outcome": Outcome.RAISED}, [0, 1], "outcome: returned and raised"),
+        ({"stdout": "b"}, [0, 1], "output: "),
+        ({"result": "2"}, [0, 1], "result"),
+        ({}, [0], "event"),
+    ],
+)
+def test_two_runs_differ_in_endings_or_events(
+    change: dict[str, Any], blocks: list[int], where: str | None
+) -> None:
+    """Whichever is first; what the one has and the other has not is a difference."""
+    frame: dict[str, Any] = {"frame": 0, "function": "f"}
+    told = [json.dumps(row).encode() for row in events(frame, frame)]
+    ending = Ending(outcome=Outcome.RETURNED, stdout="a", result="1")
+    one = (ending, lambda: told)
+    other = (replace(ending, **change), lambda: [told[number] for number in blocks])
+    assert (difference(other, one) is None) == (where is None)
+    found = difference(one, other)
+    assert found is None if where is None else where in (found or "")

@@ -271,6 +271,28 @@ def test_rows_of_a_file_are_looked_at_by_themselves() -> None:
         rules.check([at(index=7, value='{"reff":3}')])
 
 
+@pytest.mark.parametrize(
+    ("value", "objects", "why"),
+    [
+        ({"ref": 1}, {"1": {"kind": "list", "type": "list", "items": [{"ref": 1}, 2]}}, None),
+        ({"tuple": [1, "a"]}, {}, None),
+        ({"ref": 2}, {"1": {"kind": "set", "type": "set"}}, "refers to #2"),
+        ({"ref": 1}, {"1": {"kind": "set", "type": "set"}, "x": {"kind": "set", "type": "set"}}, "identity"),
+        ({"ref": 1}, {"1": {"kind": "set", "type": "set"}, "01": {"kind": "set", "type": "set"}}, "identity"),
+        ({"ref": 1}, {"1": [1]}, "no content"),
+        ({"ref": 1}, {"1": {"type": "list"}}, "no content"),
+        ({"ref": 1}, {"1": None}, "no content"),
+    ],
+)
+def test_a_value_is_checked_with_what_it_leads_to(value: Any, objects: Any, why: str | None) -> None:
+    """As notebooks' states hold one: whole contents under identity numbers, and no reference leads nowhere."""
+    if why is None:
+        rules.check_value(value, objects)
+    else:
+        with pytest.raises(ValueError, match=why):
+            rules.check_value(value, objects)
+
+
 def test_a_block_of_json_is_one_row() -> None:
     """As the reference tracer gives it; what is more than the fields of a row is not parsed."""
     assert Checker().block(json.dumps(at()).encode()) == 1

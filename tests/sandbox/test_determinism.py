@@ -146,25 +146,28 @@ def test_threads_that_take_turns_only_where_they_wait() -> None:
         assert blocks
 
 
-@pytest.mark.slow
+CAUSES: list[tuple[str, set[Cause]]] = [
+    ("import random\nx = random.random()", {Cause.RANDOMNESS}),
+    ("import uuid\nx = str(uuid.uuid4())", {Cause.RANDOMNESS}),
+    ("import time\nx = time.time()", {Cause.TIME}),
+    ("import datetime\nx = str(datetime.date.today())", {Cause.TIME}),
+    ("x = list({'a', 'b', 'c', 'd', 'e', 'f', 'g'})", {Cause.UNORDERED}),
+    ("x = hash('a')", {Cause.UNORDERED}),
+    ("x = repr(object())", {Cause.ADDRESSES}),
+    ("import os\nx = os.getpid()", {Cause.ENVIRONMENT}),
+    ("import os\nx = os.stat('.').st_mtime_ns", {Cause.UNKNOWN}),
+    (THREADS, {Cause.CONCURRENCY}),
+    ("import random, time\nx = random.random()\ny = time.time()", {Cause.RANDOMNESS, Cause.TIME}),
+    ("import random\nrandom.seed(hash('a'))\nx = random.random()", {Cause.UNORDERED}),
+    ("import random, time\nrandom.seed(time.time())\nx = random.random()", {Cause.TIME}),
+    ("import random\nrandom.seed(3)\nx = {random.random(), 'a', 'b'}\nclass A: pass\ny = A()", set()),
+]
+QUICK = {Cause.ENVIRONMENT}
+
+
 @pytest.mark.parametrize(
     ("code", "found"),
-    [
-        ("import random\nx = random.random()", {Cause.RANDOMNESS}),
-        ("import uuid\nx = str(uuid.uuid4())", {Cause.RANDOMNESS}),
-        ("import time\nx = time.time()", {Cause.TIME}),
-        ("import datetime\nx = str(datetime.date.today())", {Cause.TIME}),
-        ("x = list({'a', 'b', 'c', 'd', 'e', 'f', 'g'})", {Cause.UNORDERED}),
-        ("x = hash('a')", {Cause.UNORDERED}),
-        ("x = repr(object())", {Cause.ADDRESSES}),
-        ("import os\nx = os.getpid()", {Cause.ENVIRONMENT}),
-        ("import os\nx = os.stat('.').st_mtime_ns", {Cause.UNKNOWN}),
-        (THREADS, {Cause.CONCURRENCY}),
-        ("import random, time\nx = random.random()\ny = time.time()", {Cause.RANDOMNESS, Cause.TIME}),
-        ("import random\nrandom.seed(hash('a'))\nx = random.random()", {Cause.UNORDERED}),
-        ("import random, time\nrandom.seed(time.time())\nx = random.random()", {Cause.TIME}),
-        ("import random\nrandom.seed(3)\nx = {random.random(), 'a', 'b'}\nclass A: pass\ny = A()", set()),
-    ],
+    [pytest.param(*each, marks=() if each[1] == QUICK else pytest.mark.slow) for each in CAUSES],
 )
 def test_the_cause_is_found_by_experiment(code: str, found: set[Cause]) -> None:
     """Of programs that differ, what makes them so; of one whose randomness is seeded by time, time."""

@@ -73,6 +73,14 @@ def test_time_on_the_clock_has_a_limit() -> None:
     assert "wall time" in ending.detail
 
 
+@pytest.mark.parametrize(("beyond", "outcome"), [(0, Outcome.RETURNED), (1, Outcome.OUTPUT_LIMIT)])
+def test_both_streams_share_one_limit(beyond: int, outcome: Outcome) -> None:
+    """Bytes of standard output and error together: as many as the limit are let through, one more is not."""
+    half = LIMITS.output_bytes // 2
+    ending = module(f"import sys\nsys.stdout.write('a' * {half})\nsys.stderr.write('b' * {half + beyond})")
+    assert ending.outcome is outcome
+
+
 FORGED = json.dumps({"outcome": "returned", "result": "42", "result_builtin": True, "cpu_s": 0})
 
 

@@ -10,6 +10,7 @@ import pytest
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Sandbox, server
+from deskcheck.sandbox.inside import scratch
 from deskcheck.sandbox.server import sweep
 
 
@@ -115,3 +116,8 @@ def test_a_server_s_folder_is_held_while_it_runs(
         ending = sandbox.run_one(Program(id="p", code="print(open(__file__).read())"))
         assert ending.outcome is Outcome.RETURNED, ending
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_whose_mode_cannot_be_changed_is_listed_all_the_same() -> None:
+    """As one of another user; those of /proc change for nobody."""
+    assert str(os.getpid()) in scratch._names("/proc/self/task")

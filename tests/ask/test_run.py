@@ -20,12 +20,13 @@ import deskcheck.ask
 from deskcheck.ask import SUITES, AskSettings, Generation, Sampling, ask, ask_suite, compare
 from deskcheck.ask.results.folder import card_of, run_folder
 from deskcheck.ask.results.logs import read_logs
-from deskcheck.ask.results.results import AskProgress, Marked, result_of
+from deskcheck.ask.results.results import AskProgress, result_of
 from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.run import questions_of
 from deskcheck.cli.asking import live_text
 from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
 from tests.ask.conftest import OF_RETURNS
+from tests.ask.rows import row_of
 from tests.command import deskcheck as command_line
 
 Record = Callable[..., Recording]
@@ -347,20 +348,7 @@ def test_how_far_a_run_is() -> None:
 
 def test_answers_of_several_epochs_are_one_sample() -> None:
     """Their mean is its score; n counts samples, the readings answers."""
-    row = Marked(
-        id="1",
-        program="x",
-        cluster="x",
-        question="x",
-        model="x",
-        solver="x",
-        completion="x",
-        answer="x",
-        expected="x",
-        score=1.0,
-        reason="",
-        data="{}",
-    )
+    row = row_of("1", 1.0)
     wrong = replace(row, score=0.0, answer=None, epoch=2, reading="cut")
     found = result_of("x", "", "x", "x", (row, wrong, replace(row, id="2")), {}, Path("run"))
     assert (found.n, found.epochs, found.score, found.cut, found.unreadable) == (2, 2, 0.75, 1, 0)
@@ -372,19 +360,11 @@ def test_results_are_written_as_they_are(tmp_path: Path) -> None:
     """Every sample of every result in one table, numbers as numbers, text that is no UTF-8 as what can be kept."""
     pq = pytest.importorskip("pyarrow.parquet", reason="would show what results are written as")
     rows = [
-        Marked(
-            id=str(number),
-            program="x",
-            cluster="x",
-            question="state",
-            model="x",
-            solver="x",
+        row_of(
+            str(number),
+            number / 4,
             completion="\ud800",
             answer=None if number % 2 else "x",
-            expected="x",
-            score=number / 4,
-            reason="x",
-            data="{}",
             exact=float(number % 2),
             steps_asked=number,
             epoch=number + 1,

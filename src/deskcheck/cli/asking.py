@@ -310,7 +310,9 @@ def report(
     logs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="LOGS...", help="Run folders of `deskcheck ask`, logs of Inspect's, or folders of them."
+            metavar="LOGS...",
+            help="Run folders of `deskcheck ask`, logs of Inspect's, samples of lm-evaluation-harness, or "
+            "folders of them.",
         ),
     ],
     *,
@@ -322,18 +324,44 @@ def report(
         str | None,
         typer.Option("--table", metavar="FORMAT", help="Print the tables as markdown, latex or csv."),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by", metavar="FIELD", help="Scores by a field of the samples, too; as often as wanted."
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="FIELD",
+            help="Of logs of others: field of the samples by which they belong together.",
+        ),
+    ] = None,
+    power: Annotated[
+        float | None,
+        typer.Option(
+            "--power",
+            metavar="DIFFERENCE",
+            help="How many programs it takes to find such a difference between two models.",
+        ),
+    ] = None,
     prices: Annotated[Prices, Panel("Cost")],
     as_json: Json = False,
 ) -> None:
-    """What one or several models' answers come to: scores, differences, failures, cost; a page or tables.
+    """What models' answers come to: scores, differences, failures, cost; a page or tables.
 
-    Where a person sits at a terminal and a browser can be opened, the page opens in it."""
+    Logs of Inspect and of lm-evaluation-harness may be of any task. Where a person sits at a terminal and
+    a browser can be opened, the page opens in it."""
     from deskcheck.ask.results.logs import read_logs
     from deskcheck.view.report import report_of, report_page
 
     if table not in (None, "markdown", "latex", "csv"):
         raise InputError(f"--table {table}: the formats are markdown, latex and csv.")
-    found = report_of(read_logs(logs), prices.prices)
+    if power is not None and not 0 < power <= 1:
+        raise InputError(f"--power {power:g}: a difference between two scores lies above 0, up to 1.")
+    read = read_logs(logs, cluster=cluster)
+    found = report_of(read, prices.prices, by=by or (), difference=power)
     if out is not None:
         write_text(out, report_page(found), open_ is True)
     if as_json:

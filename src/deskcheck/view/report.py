@@ -1,33 +1,37 @@
 """What runs of `deskcheck ask` come to, as figures and tables: the contents of the report page.
 
 Everything that is a statistic is computed here, by `ask.statistics`, with intervals clustered by program;
-the page draws it. Lengths and depths are put into ranges that are fixed, so that reports of different runs
-can be laid side by side.
+the page draws it.
 """
 
-import json
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
 from typing import Any
 
 from deskcheck import __version__
-from deskcheck.ask.results.effects import WITHOUT, Effect, by_sample, effects
+from deskcheck.ask.results.effects import WITHOUT, effects
 from deskcheck.ask.results.logs import Logs
 from deskcheck.ask.results.results import Marked, Result, reading
-from deskcheck.ask.results.statistics import FEW_CLUSTERS, mean_interval, paired_difference, sign_flip
+from deskcheck.ask.results.statistics import FEW_CLUSTERS
 from deskcheck.ask.samples.prompts import YOURS
 from deskcheck.ask.scoring.marking import Reading
+from deskcheck.view.comparing import (
+    consistency_sheet,
+    effects_sheet,
+    leaderboard_sheet,
+    models_sheet,
+    power_sheet,
+)
 from deskcheck.view.page import page_of
+from deskcheck.view.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
 from deskcheck.view.sheets import Column, Sheet
+from deskcheck.view.slicing import lengths_of, lengths_sheet, slices_sheet
 
-LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
-"""A range goes from one of these up to before the next; the last is open."""
-DEPTHS = (1, 2, 3, 4, 5, 10, 30, 100)
 _READINGS = (Reading.CUT, Reading.EMPTY, Reading.REFUSED, Reading.UNREADABLE)
+_DEGENERATE = 0.9
 EXAMPLES = 5
 """Of a kind of failure by one model, at most so many are kept, of different programs where there are."""
 SHOWN_CHARS = 4000
@@ -45,23 +49,33 @@ class Report:
     sheets: tuple[Sheet, ...]
 
 
-def report_of(logs: Logs, prices: Prices | None = None) -> Report:
-    """Figures and tables of what was read."""
+def report_of(
+    logs: Logs, prices: Prices | None = None, *, by: Sequence[str] = (), difference: float | None = None
+) -> Report:
+    """Figures and tables of what was read. by: fields of the samples, by whose values scores are told
+    apart, too. difference: what it would take to find one so large between two models.
+
+    Raises InputError: no sample has such a field, or it has too many values.
+    """
     results = logs.results
     scores = [_score(result) for result in results]
-    lengths = list(_lengths(results))
+    lengths = list(lengths_of(results))
     found = effects(results)
     views = [effect for effect in found if effect.against == WITHOUT and effect.state]
     methods = [effect for effect in found if effect not in views]
     failures = list(_failures(results))
     sheets = [
         _scores_sheet(results),
+        leaderboard_sheet(results),
         _metrics_sheet(results),
-        _effects_sheet("views", "What runtime information does", views, "state"),
-        _effects_sheet("methods", "What the method does", methods, "solver"),
-        _models_sheet(results),
+        effects_sheet("views", "What runtime information does", views, "state"),
+        effects_sheet("methods", "What the method does", methods, "solver"),
+        models_sheet(results),
+        *([] if difference is None else [power_sheet(results, difference)]),
+        consistency_sheet(results),
         _steps_sheet(results),
-        _lengths_sheet(lengths),
+        lengths_sheet(lengths),
+        *([slices_sheet(results, by)] if by else []),
         _failures_sheet(failures),
         _usage_sheet(results, prices or {}),
         _excluded_sheet(results),
@@ -72,7 +86,7 @@ def report_of(logs: Logs, prices: Prices | None = None) -> Report:
         "deskcheck": __version__,
         "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "folders": sorted({result.folder for result in results}),
-        "models": _in_order(result.model for result in results),
+        "models": in_order(result.model for result in results),
         "samples": sum(result.n for result in results),
         "notes": [*logs.notes, *_notes(results)],
         "scores": scores,
@@ -94,29 +108,9 @@ _SCORED = {"cell_output": "by_value", "next_cell": "exact"}
 """Question about notebooks -> the metric that is its score (`marking.Mark`): the figure shows this one."""
 
 
-def _in_order(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
-
-
-def _what(result: Result) -> str:
-    """Question, method and view, as far as they say something."""
-    parts = [result.question, "" if result.solver == "direct" else result.solver]
-    return ", ".join([*filter(None, parts), *([f"state: {result.state}"] if result.state else [])])
-
-
-def _key(result: Result) -> dict[str, str]:
-    return {
-        "question": result.question,
-        "solver": result.solver,
-        "state": result.state,
-        "model": result.model,
-        "what": _what(result),
-    }
-
-
 def _notes(results: Sequence[Result]) -> Iterator[str]:
     """What stands in the way of comparing scores."""
-    for question in _in_order(result.question for result in results):
+    for question in in_order(result.question for result in results):
         asked = [result for result in results if result.question == question and result.n]
         if len({frozenset(row.id for row in result.samples) for result in asked}) > 1:
             yield (
@@ -126,6 +120,13 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
         few = min((result.programs for result in asked), default=FEW_CLUSTERS)
         if few < FEW_CLUSTERS:
             yield f"{question}: {few} different programs; intervals from fewer than {FEW_CLUSTERS} are rough."
+        expected = {row.id: row.expected for result in asked for row in result.samples}
+        answer, count = Counter(expected.values()).most_common(1)[0] if expected else ("", 0)
+        if count > _DEGENERATE * len(expected) and len(expected) >= FEW_CLUSTERS:
+            yield (
+                f"{question}: one answer, {_cut(repr(answer), 60)[0]}, is right for {count} of "
+                f"{len(expected)} samples: a model that always gives it scores as much."
+            )
 
 
 # -- scores --------------------------------------------------------------------------------------
@@ -134,14 +135,7 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
 def _score(result: Result) -> dict[str, Any]:
     names = ("n", "programs", "score", "low", "high", *_READINGS)
     told = {name: getattr(result, name) for name in names}
-    return _key(result) | told
-
-
-_KEYS = (Column(name="question"), Column(name="method"), Column(name="state"), Column(name="model"))
-
-
-def _names(result: Result | Effect) -> tuple[str, str, str, str]:
-    return (result.question, result.solver, result.state or "-", result.model)
+    return key_of(result) | told
 
 
 _SAYS: Mapping[str, Callable[[Result], str]] = {
@@ -149,8 +143,6 @@ _SAYS: Mapping[str, Callable[[Result], str]] = {
     "state": lambda result: result.state,
 }
 """Columns that are left out where they say nothing of any result."""
-_INTERVAL = (Column(name="low", format=".3f"), Column(name="high", format=".3f"))
-_COUNTED = (Column(name="n", format="d"), Column(name="programs", format="d"))
 
 
 def _scores_sheet(results: Sequence[Result]) -> Sheet:
@@ -158,14 +150,14 @@ def _scores_sheet(results: Sequence[Result]) -> Sheet:
         name="scores",
         title="Scores",
         columns=(
-            *_KEYS,
+            *KEYS,
             Column(name="score", format=".3f"),
-            *_INTERVAL,
-            *_COUNTED,
+            *INTERVAL,
+            *COUNTED,
             *(Column(name=name, format="d") for name in _READINGS),
         ),
         rows=[
-            (*_names(r), r.score, r.low, r.high, r.n, r.programs, *(getattr(r, name) for name in _READINGS))
+            (*names_of(r), r.score, r.low, r.high, r.n, r.programs, *(getattr(r, name) for name in _READINGS))
             for r in results
         ],
         note="Low and high bound the 95 % interval, clustered by program (of questions about notebooks, by "
@@ -177,74 +169,12 @@ def _metrics_sheet(results: Sequence[Result]) -> Sheet:
     return Sheet(
         name="metrics",
         title="Other metrics",
-        columns=(*_KEYS, Column(name="metric"), Column(name="mean", format=".3f"), *_INTERVAL, *_COUNTED),
+        columns=(*KEYS, Column(name="metric"), Column(name="mean", format=".3f"), *INTERVAL, *COUNTED),
         rows=[
-            (*_names(r), name, found.value, found.low, found.high, found.n, found.clusters)
+            (*names_of(r), name, found.value, found.low, found.high, found.n, found.clusters)
             for r in results
             for name, found in (*r.metrics.items(), *r.attempts.items())
         ],
-    )
-
-
-def _effects_sheet(name: str, title: str, found: Sequence[Effect], what: str) -> Sheet:
-    compared = "the kernel's state, minus without" if what == "state" else "this method, minus by the other"
-    return Sheet(
-        name=name,
-        title=title,
-        columns=(
-            *_KEYS,
-            Column(name="minus"),
-            Column(name="metric"),
-            Column(name="difference", format="+.3f"),
-            Column(name="low", format="+.3f"),
-            Column(name="high", format="+.3f"),
-            Column(name="better", format="d"),
-            Column(name="worse", format="d"),
-            Column(name="p", format=".2g"),
-            *_COUNTED,
-        ),
-        rows=[
-            (
-                *(*_names(e), e.against, e.metric, e.difference, e.low, e.high),
-                *(e.better, e.worse, e.sign_flip, e.n, e.clusters),
-            )
-            for e in found
-        ],
-        note=f"Score with {compared}, over the same samples. p: exact, by "
-        "sign flips of programs; not adjusted for the number of comparisons.",
-    )
-
-
-def _models_sheet(results: Sequence[Result]) -> Sheet:
-    rows: list[tuple[Any, ...]] = []
-    first: dict[tuple[str, str, str], Result] = {}
-    for result in results:
-        base = first.setdefault((result.question, result.solver, result.state), result)
-        one, other = (by_sample(each.samples, "score") for each in (base, result))
-        both = one.keys() & other.keys()
-        if base is result or not both:
-            continue
-        one, other = ({id_: scores[id_] for id_ in sorted(both)} for scores in (one, other))
-        clusters = {row.id: row.cluster for row in base.samples}
-        found = paired_difference(one, other, clusters)
-        p = sign_flip(one, other, clusters)
-        rows.append(
-            (*_names(result), base.model, found.value, found.low, found.high, p, found.n, found.clusters)
-        )
-    return Sheet(
-        name="models",
-        title="Models on the same samples",
-        columns=(
-            *_KEYS,
-            Column(name="minus"),
-            Column(name="difference", format="+.3f"),
-            Column(name="low", format="+.3f"),
-            Column(name="high", format="+.3f"),
-            Column(name="p", format=".2g"),
-            *_COUNTED,
-        ),
-        rows=rows,
-        note="Each model minus the first that was asked, over the samples that both answered.",
     )
 
 
@@ -259,13 +189,13 @@ def _steps_sheet(results: Sequence[Result]) -> Sheet:
         half = None if steps.horizon is None else steps.horizon.value
         first = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in steps.divergences.items())
         rows.append(
-            (*_names(result), steps.runs, steps.whole, steps.judged, *shares, steps.longest, half, first)
+            (*names_of(result), steps.runs, steps.whole, steps.judged, *shares, steps.longest, half, first)
         )
     return Sheet(
         name="steps",
         title="Steps of predicted runs",
         columns=(
-            *_KEYS,
+            *KEYS,
             Column(name="runs", format="d"),
             Column(name="right", format="d"),
             Column(name="steps", format="d"),
@@ -279,72 +209,6 @@ def _steps_sheet(results: Sequence[Result]) -> Sheet:
         rows=rows,
         note="Up to where each run first goes wrong. Half after: steps until half of the runs have gone "
         "wrong, if steps err independently; a dash: beyond any number.",
-    )
-
-
-# -- lengths -------------------------------------------------------------------------------------
-
-
-def _range(value: int, starts: Sequence[int]) -> tuple[int, str]:
-    place = sum(start <= value for start in starts) - 1
-    if place < 0:
-        return -1, f"below {starts[0]:,}"
-    if place + 1 == len(starts):
-        return place, f"{starts[place]:,} and more"
-    last = starts[place + 1] - 1
-    return place, f"{last:,}" if last == starts[place] else f"{starts[place]:,} to {last:,}"
-
-
-AXES: Mapping[str, tuple[str, Sequence[int]]] = {
-    "events": ("events of the trace", LENGTHS),
-    "depth": ("calls inside one another", DEPTHS),
-    "step": ("steps of the notebook before", LENGTHS),
-}
-"""Key of a sample's data -> what it counts, and the ranges."""
-
-
-def _lengths(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
-    for result in results:
-        told = [(row, json.loads(row.data)) for row in result.samples]
-        for axis, (counts, starts) in AXES.items():
-            placed = [(_range(data[axis], starts), row) for row, data in told if axis in data]
-            placed.sort(key=lambda found: found[0])
-            for (order, name), group in groupby(placed, key=lambda found: found[0]):
-                rows = [row for _, row in group]
-                found = mean_interval([row.score for row in rows], [row.cluster for row in rows])
-                yield (
-                    _key(result)
-                    | {"axis": axis, "counts": counts, "order": order, "range": name}
-                    | asdict(found)
-                )
-
-
-def _lengths_sheet(lengths: Sequence[Mapping[str, Any]]) -> Sheet:
-    names = (
-        "question",
-        "solver",
-        "state",
-        "model",
-        "counts",
-        "range",
-        "value",
-        "low",
-        "high",
-        "n",
-        "clusters",
-    )
-    return Sheet(
-        name="lengths",
-        title="Scores over length and depth",
-        columns=(
-            *_KEYS,
-            Column(name="of what"),
-            Column(name="range"),
-            Column(name="score", format=".3f"),
-            *_INTERVAL,
-            *_COUNTED,
-        ),
-        rows=[tuple(row[name] or "-" if name == "state" else row[name] for name in names) for row in lengths],
     )
 
 
@@ -369,10 +233,10 @@ def _failures(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
         for kind, rows in sorted(wrong.items(), key=lambda found: -len(found[1])):
             one_each = list({row.cluster: row for row in reversed(rows)}.values())[::-1]
             chosen = [*one_each, *(row for row in rows if row not in one_each)][:EXAMPLES]
-            yield _key(result) | {
+            yield key_of(result) | {
                 "kind": kind,
                 "count": len(rows),
-                "n": result.n,
+                "n": len(result.samples),
                 "examples": [_example(row) for row in chosen],
             }
 
@@ -395,9 +259,9 @@ def _example(row: Marked) -> dict[str, Any]:
     }
 
 
-def _cut(text: str) -> tuple[str, int]:
+def _cut(text: str, chars: int = SHOWN_CHARS) -> tuple[str, int]:
     """The beginning of a text, and how many characters more there are."""
-    return text[:SHOWN_CHARS], max(0, len(text) - SHOWN_CHARS)
+    return text[:chars], max(0, len(text) - chars)
 
 
 def _failures_sheet(failures: Sequence[Mapping[str, Any]]) -> Sheet:
@@ -405,9 +269,9 @@ def _failures_sheet(failures: Sequence[Mapping[str, Any]]) -> Sheet:
         name="failures",
         title="Kinds of failure",
         columns=(
-            *_KEYS,
+            *KEYS,
             Column(name="how"),
-            Column(name="samples", format="d"),
+            Column(name="answers", format="d"),
             Column(name="share of all", format=".3f"),
         ),
         rows=[
@@ -443,12 +307,12 @@ def _usage_sheet(results: Sequence[Result], prices: Prices) -> Sheet:
             cost = (read * each_read + written * each_written) / 1e6
         times = [used.time_s for used in result.usage if used.time_s is not None]
         median = statistics.median(times) if times else None
-        rows.append((*_names(result), result.n, read, written, cost, _sum(times), median))
+        rows.append((*names_of(result), result.n, read, written, cost, _sum(times), median))
     return Sheet(
         name="usage",
         title="Cost and time",
         columns=(
-            *_KEYS,
+            *KEYS,
             Column(name="n", format="d"),
             Column(name="tokens read", format=",.0f"),
             Column(name="tokens written", format=",.0f"),

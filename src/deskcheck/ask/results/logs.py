@@ -1,24 +1,24 @@
-"""Reads what runs of `deskcheck ask` and of `inspect eval deskcheck/...` left behind, as results.
+"""Reads what runs left behind, as results: those of `deskcheck ask`, of Inspect AI, whatever its task was,
+and of lm-evaluation-harness.
 
-A run folder is read from its own tables; a log of Inspect's, or a folder with nothing but such logs, through
-Inspect. Statistics are made anew from the samples, of all that is read together.
+A run folder is read from its own tables; a folder of others from the logs in it. Statistics are made anew
+from the samples, of all that is read together.
 """
 
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from deskcheck.ask.results.asked import Asked, Key, seconds
 from deskcheck.ask.results.folder import read_card
-from deskcheck.ask.results.results import Marked, Result, Usage, marked_of, result_of, usage_of
-from deskcheck.recording import InputError, MissingExtra
-
-_Key = tuple[str, str, str, str]
-"""Question, view of the state, method, model."""
+from deskcheck.ask.results.harness_logs import asked_in_samples, is_samples_file
+from deskcheck.ask.results.inspect_logs import asked_in_log
+from deskcheck.ask.results.results import Marked, Result, Usage, result_of
+from deskcheck.recording import InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,33 +30,25 @@ class Logs:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    """Samples of one key that were asked together. started: in seconds since the epoch."""
-
-    folder: Path
-    started: float
-    samples: Sequence[Marked]
-    usage: Sequence[Usage]
-    excluded: Mapping[str, int]
-
-
 class _Read:
     def __init__(self) -> None:
-        self.runs: dict[_Key, list[_Run]] = {}
+        self.runs: dict[Key, list[Asked]] = {}
         self.notes: list[str] = []
 
-    def add(self, key: _Key, run: _Run) -> None:
-        self.runs.setdefault(key, []).append(run)
+    def add(self, run: Asked) -> None:
+        self.runs.setdefault(run.key, []).append(run)
 
     def results(self) -> Iterator[Result]:
-        """One for each key. Of a sample that several runs have the answers of the newest count, all
-        epochs of them; a note says what is left out."""
-        for key, runs in self.runs.items():
+        """One for each key, those of a question together, models in one order. Of a sample that several runs
+        have the answers of the newest count, all epochs of them; a note says what is left out."""
+        questions = list(dict.fromkeys(question for question, *_ in self.runs))
+        models = list(dict.fromkeys(model for *_, model in self.runs))
+        order = sorted(self.runs, key=lambda key: (questions.index(key[0]), models.index(key[3])))
+        for key, runs in ((key, self.runs[key]) for key in order):
             samples: list[Marked] = []
             usage: list[Usage] = []
             excluded: Counter[str] = Counter()
-            whose: dict[str, tuple[_Run, Marked]] = {}
+            whose: dict[str, tuple[Asked, Marked]] = {}
             runs = sorted(runs, key=lambda run: run.started, reverse=True)
             for run in runs:
                 shared = [row for row in run.samples if row.id in whose]
@@ -80,7 +72,7 @@ class _Read:
             yield result_of(*key, tuple(samples), excluded, runs[0].folder, tuple(usage))
 
 
-def _older(run: _Run, newer: Sequence[_Run], key: _Key) -> str:
+def _older(run: Asked, newer: Sequence[Asked], key: Key) -> str:
     """newer: of each answer that is left out, the run that has a newer one."""
     question, state, method, model = key
     how = ", ".join(filter(None, (question, method, state and f"state {state}")))
@@ -93,12 +85,17 @@ def _older(run: _Run, newer: Sequence[_Run], key: _Key) -> str:
     )
 
 
-def read_logs(paths: Sequence[str | os.PathLike[str]]) -> Logs:
-    """The results of run folders, Inspect's logs, and folders of either. Of samples that a model
-    answered in the same way in several runs the newest answers count, and `Logs.notes` says so.
+def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = None) -> Logs:
+    """The results of run folders, Inspect's logs, samples of lm-evaluation-harness, and folders of any. Of
+    samples that a model answered in the same way in several runs the newest answers count, and `Logs.notes`
+    says so.
+
+    cluster: of tasks that are not ours, the field of a sample's metadata, or of its document, by which
+    samples belong together: they are no independent observations. Without it each stands alone.
 
     Raises:
-        InputError: a path has no run in it; two samples have one id and are not the same.
+        InputError: a path has no run in it; two samples have one id and are not the same; a sample has no
+            such field.
         MissingExtra: a log of Inspect's, and Inspect AI is not installed.
     """
     read = _Read()
@@ -110,14 +107,21 @@ def read_logs(paths: Sequence[str | os.PathLike[str]]) -> Logs:
             _read_folder(folder, read)
         if folders:
             continue
-        logs = sorted(path.rglob("*.eval")) if path.is_dir() else [path]
+        logs = [path]
+        if path.is_dir():
+            logs = sorted({*path.rglob("*.eval"), *filter(is_samples_file, path.rglob("samples_*.jsonl"))})
         if not logs:
             raise InputError(
                 f"{path}: holds no run: neither samples.parquet, which `deskcheck ask` writes, nor logs of "
-                "Inspect's (.eval)."
+                "Inspect's (.eval), nor samples of lm-evaluation-harness (samples_TASK_DATE.jsonl)."
             )
-        for log in logs:
-            _read_log(log, read)
+        found = [
+            run
+            for log in logs
+            for run in (asked_in_samples if is_samples_file(log) else asked_in_log)(log, cluster, read.notes)
+        ]
+        for run in sorted(found, key=lambda run: (run.started, run.key[3])):
+            read.add(run)
     results = [*read.results()]
     if not results:
         raise InputError(f"{paths[0]}: there is nothing to report. " + " ".join(read.notes))
@@ -129,8 +133,8 @@ def _run_folders(path: Path) -> list[Path]:
 
 
 def _read_folder(folder: Path, read: _Read) -> None:
-    samples: dict[_Key, list[Marked]] = {}
-    usage: dict[_Key, list[Usage]] = {}
+    samples: dict[Key, list[Marked]] = {}
+    usage: dict[Key, list[Usage]] = {}
     for row in _rows(folder / "samples.parquet"):
         marked = Marked(**_known(Marked, row))
         samples.setdefault((marked.question, marked.state, marked.solver, marked.model), []).append(marked)
@@ -148,24 +152,17 @@ def _read_folder(folder: Path, read: _Read) -> None:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{folder / 'results.json'}: cannot be read: {error}.") from error
     card = read_card(folder)
-    started = _seconds((card or {}).get("started"), folder / "results.json")
+    started = seconds((card or {}).get("started"), folder / "results.json")
     for key in {**keys, **samples}:
-        run = _Run(
+        run = Asked(
+            key=key,
             folder=folder,
             started=started,
             samples=samples.get(key, []),
             usage=usage.get(key, []),
             excluded=keys.get(key, {}),
         )
-        read.add(key, run)
-
-
-def _seconds(told: object, file: Path) -> float:
-    """A time as a card or a log tells it; where none is told, that of the file."""
-    try:
-        return datetime.fromisoformat(str(told)).timestamp()
-    except ValueError:
-        return file.stat().st_mtime
+        read.add(run)
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -182,44 +179,3 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 def _known(kind: type[Marked] | type[Usage], row: dict[str, Any]) -> dict[str, Any]:
     """What a row of this or an earlier version has of the fields."""
     return {field.name: row[field.name] for field in fields(kind) if field.name in row}
-
-
-def _read_log(path: Path, read: _Read) -> None:
-    try:
-        from inspect_ai.log import read_eval_log
-    except ImportError as error:
-        raise MissingExtra("inspect-ai", "ask", f"Reading {path.name}") from error
-    try:
-        log = read_eval_log(str(path))
-    except Exception as error:  # whatever a reader of foreign files raises on what is no log
-        raise InputError(f"{path}: is no log of Inspect's that can be read: {error}") from error
-    about = log.eval.metadata or {}
-    if "question" not in about:
-        read.notes.append(f"{path.name} is no task of deskcheck's ({log.eval.task}).")
-        return
-    if log.status != "success":
-        read.notes.append(f"{path.name} did not finish ({log.status}) and is left out.")
-        return
-    key = (
-        str(about["question"]),
-        str(about.get("state", "")),
-        str(about.get("method") or _solver(log.plan.steps)),
-        log.eval.model,
-    )
-    samples = log.samples or []
-    scored = [sample for sample in samples if (sample.scores or {}).get("marked") is not None]
-    unfit = Counter(str(sample.metadata["unfit"]) for sample in samples if "unfit" in sample.metadata)
-    log.samples = [sample for sample in scored if "unfit" not in sample.metadata]
-    run = _Run(
-        folder=path.parent,
-        started=_seconds(log.eval.created, path),
-        samples=list(marked_of(log, key[0], key[1], key[2])),
-        usage=list(usage_of(log, key[0], key[1], key[2])),
-        excluded=Counter(about.get("excluded") or {}) + unfit,
-    )
-    read.add(key, run)
-
-
-def _solver(steps: Sequence[Any]) -> str:
-    """The method that a log names, `direct` for none."""
-    return str(steps[-1].solver).removeprefix("deskcheck/") if steps else "direct"

@@ -1,8 +1,8 @@
 """What can be said from scores: a mean with its interval, a paired difference with interval and tests.
 
 Samples that share a program are no independent observations: a program is a cluster (Miller 2024,
-"Adding Error Bars to Evals", arXiv:2411.00640, section 2.2). Not covered: more than two models at a
-time (intervals here are not adjusted for many comparisons), and scores outside 0 to 1.
+"Adding Error Bars to Evals", arXiv:2411.00640, section 2.2). Intervals are not adjusted for many
+comparisons; p-values are, by `holm`. Not covered: scores outside 0 to 1.
 """
 
 import math
@@ -207,6 +207,75 @@ def sign_flip(first: Mapping[str, float], second: Mapping[str, float], clusters:
     low = (reach - observed) // 2 + 1
     tail = sum(int.from_bytes(digits[width * k : width * (k + 1)], "little") for k in range(low))
     return min(1.0, float(2 * tail / 2 ** len(steps)))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values adjusted for their number, in their order (Holm 1979, Scandinavian Journal of Statistics 6,
+    65): where those up to 0.05 are taken for effects, the chance that any is none is at most 0.05."""
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = highest
+    return adjusted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power:
+    """What a test of two models on the same samples can find, with the given power.
+
+    clusters: programs there are, with `n` samples. smallest: the smallest difference that these find.
+    needed: programs that a difference of `difference` needs, with as many samples for each as now.
+    """
+
+    n: int
+    clusters: int
+    smallest: float
+    difference: float
+    needed: int
+
+
+def power_of(
+    differences: Sequence[float],
+    clusters: Sequence[str],
+    difference: float,
+    *,
+    power: float = 0.8,
+    level: float = 0.05,
+) -> Power:
+    """What samples like these can tell: paired differences of two models' scores, as a pilot gave them.
+
+    The variance of a mean falls as the number of clusters grows, and a difference is found where it is
+    (t_level/2 + t_power) standard errors from 0 (Miller 2024, section 5, with the variance clustered, as
+    in `mean_interval`, and quantiles of Student's t). It is as good as the pilot's variance is.
+
+    Raises:
+        ValueError: fewer than two clusters, no difference anywhere, or `difference` is not above 0.
+    """
+    if not 0 < difference <= 1:
+        raise ValueError(f"a difference of {difference} cannot be looked for: it lies above 0, up to 1")
+    counts, totals = _in_clusters(differences, clusters)
+    if len(counts) < 2:
+        raise ValueError("a variance needs two programs at least")
+    variance = _variance_of_mean(counts, totals)
+    if variance <= 0:
+        raise ValueError("the two never differ: their variance is not known")
+
+    def away(groups: int) -> float:
+        """Standard errors from 0."""
+        return _quantile(1 - level, groups - 1) + _quantile(2 * power - 1, groups - 1)
+
+    one = len(counts) * variance
+    needed = len(counts)
+    for _ in range(5):  # fewer clusters need more standard errors: it settles at once
+        needed = max(3, math.ceil(one * (away(needed) / difference) ** 2))
+    return Power(
+        n=len(differences),
+        clusters=len(counts),
+        smallest=away(len(counts)) * math.sqrt(variance),
+        difference=difference,
+        needed=needed,
+    )
 
 
 def _quantile(confidence: float, degrees: int | None) -> float:

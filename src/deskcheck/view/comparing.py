@@ -1,0 +1,229 @@
+"""Tables that compare: models with each other, views of the state, methods; and what that would take."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from deskcheck.ask.results.effects import Effect, by_sample
+from deskcheck.ask.results.results import Result
+from deskcheck.ask.results.statistics import (
+    holm,
+    mean_interval,
+    paired_difference,
+    power_of,
+    sign_flip,
+)
+from deskcheck.view.rows import COUNTED, INTERVAL, KEYS, names_of, what_of
+from deskcheck.view.sheets import Column, Entry, Sheet
+
+_P_VALUES = (Column(name="p", format=".2g"), Column(name="p, Holm", format=".2g"))
+_P = "p: exact, by sign flips of programs. Holm: the same, adjusted for the number of comparisons here."
+
+
+def effects_sheet(name: str, title: str, found: Sequence[Effect], what: str) -> Sheet:
+    compared = "the kernel's state, minus without" if what == "state" else "this method, minus by the other"
+    return Sheet(
+        name=name,
+        title=title,
+        columns=(
+            *KEYS,
+            Column(name="minus"),
+            Column(name="metric"),
+            Column(name="difference", format="+.3f"),
+            Column(name="low", format="+.3f"),
+            Column(name="high", format="+.3f"),
+            Column(name="better", format="d"),
+            Column(name="worse", format="d"),
+            *_P_VALUES,
+            *COUNTED,
+        ),
+        rows=[
+            (
+                *(*names_of(e), e.against, e.metric, e.difference, e.low, e.high),
+                *(e.better, e.worse, e.sign_flip, adjusted, e.n, e.clusters),
+            )
+            for e, adjusted in zip(found, holm([e.sign_flip for e in found]), strict=True)
+        ],
+        note=f"Score with {compared}, over the same samples. {_P}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two models over the samples that both answered: what the second scored minus the first."""
+
+    base: Result
+    result: Result
+    first: Mapping[str, float]
+    second: Mapping[str, float]
+    clusters: Mapping[str, str]
+
+
+def _pairs(results: Sequence[Result]) -> Iterator[_Pair]:
+    """Each model against the first that was asked the same in the same way."""
+    first: dict[tuple[str, str, str], Result] = {}
+    for result in results:
+        base = first.setdefault((result.question, result.solver, result.state), result)
+        one, other = (by_sample(each.samples, "score") for each in (base, result))
+        both = sorted(one.keys() & other.keys())
+        if base is not result and both:
+            yield _Pair(
+                base,
+                result,
+                {id_: one[id_] for id_ in both},
+                {id_: other[id_] for id_ in both},
+                {row.id: row.cluster for row in base.samples},
+            )
+
+
+def models_sheet(results: Sequence[Result]) -> Sheet:
+    pairs = [*_pairs(results)]
+    tests = [sign_flip(pair.first, pair.second, pair.clusters) for pair in pairs]
+    rows: list[tuple[Entry, ...]] = []
+    for pair, p, adjusted in zip(pairs, tests, holm(tests), strict=True):
+        found = paired_difference(pair.first, pair.second, pair.clusters)
+        told = (found.value, found.low, found.high, p, adjusted, found.n, found.clusters)
+        rows.append((*names_of(pair.result), pair.base.model, *told))
+    return Sheet(
+        name="models",
+        title="Models on the same samples",
+        columns=(
+            *KEYS,
+            Column(name="minus"),
+            Column(name="difference", format="+.3f"),
+            Column(name="low", format="+.3f"),
+            Column(name="high", format="+.3f"),
+            *_P_VALUES,
+            *COUNTED,
+        ),
+        rows=rows,
+        note=f"Each model minus the first that was asked, over the samples that both answered. {_P}",
+    )
+
+
+def leaderboard_sheet(results: Sequence[Result]) -> Sheet:
+    """Every model with its score on everything that was asked, the best mean first; nothing where that is
+    one model, or one question."""
+    ways: dict[str, set[tuple[str, str]]] = {}
+    for result in results:
+        ways.setdefault(result.question, set()).add((result.solver, result.state))
+    scores: dict[str, dict[str, float]] = {}
+    asked: dict[str, None] = {}
+    for result in results:
+        if result.score is not None:
+            name = what_of(result) if len(ways[result.question]) > 1 else result.question
+            asked[name] = None
+            scores.setdefault(result.model, {})[name] = result.score
+    means = {model: fmean(own.values()) if len(own) == len(asked) else None for model, own in scores.items()}
+    best = sorted(means, key=lambda model: -(means[model] or 0.0))
+    rows = [(model, means[model], *map(scores[model].get, asked)) for model in best]
+    return Sheet(
+        name="leaderboard",
+        title="All questions side by side",
+        columns=(Column(name="model"), *(Column(name=name, format=".3f") for name in ("mean", *asked))),
+        rows=rows if len(rows) > 1 and len(asked) > 1 else [],
+        note="The mean over questions, each counting the same; a dash where one was not asked.",
+    )
+
+
+_REVAL = ("coverage", "state", "next_line", "output")
+"""The questions whose order makes REval's consistency, each easier if the one before is understood."""
+
+
+def consistency_sheet(results: Sequence[Result]) -> Sheet:
+    """Of each model, how its answers to several questions about the same run go together (REval: Chen et al.
+    2025, arXiv:2403.16437, section III)."""
+    asked: dict[tuple[str, str], dict[str, dict[str, tuple[float, str]]]] = {}
+    for result in results:
+        if result.question in _REVAL:
+            of_model = asked.setdefault((result.model, result.solver), {})
+            for row in result.samples:
+                own = of_model.setdefault(row.program, {})
+                known, _ = own.get(result.question, (1.0, ""))
+                own[result.question] = (min(known, float(row.score >= 1)), row.cluster)
+    rows: list[tuple[Entry, ...]] = []
+    for (model, solver), runs in asked.items():
+        whole = [run for run in runs.values() if len(run) == len(_REVAL)]
+        if not whole:
+            continue
+        clusters = [run["output"][1] for run in whole]
+        right = [tuple(run[question][0] for question in _REVAL) for run in whole]
+        together = mean_interval([min(each) for each in right], clusters)
+        consistent = mean_interval([_incremental(each) for each in right], clusters)
+        rows.append(
+            (
+                model,
+                solver,
+                together.value,
+                together.low,
+                together.high,
+                consistent.value,
+                consistent.low,
+                consistent.high,
+                together.n,
+                together.clusters,
+            )
+        )
+    return Sheet(
+        name="consistency",
+        title="Several questions about one run",
+        columns=(
+            Column(name="model"),
+            Column(name="method"),
+            Column(name="all right", format=".3f"),
+            *INTERVAL,
+            Column(name="consistency", format=".3f"),
+            *INTERVAL,
+            Column(name="runs", format="d"),
+            Column(name="programs", format="d"),
+        ),
+        rows=rows,
+        note="Of runs that were asked about coverage, state, next_line and output. Consistency: REval's "
+        "incremental consistency. 1 where all are right, in this order; a half, a quarter, an eighth where "
+        "only the first three, two, one are; 0 where one is right after one that is wrong, or none is. Of "
+        "several samples of a question all must be right.",
+    )
+
+
+def _incremental(right: Sequence[float]) -> float:
+    correct = sum(right)
+    in_order = list(right) == sorted(right, reverse=True)
+    return 0.5 ** (len(right) - correct) if in_order and correct else 0.0
+
+
+def power_sheet(results: Sequence[Result], difference: float) -> Sheet:
+    """What these samples could tell, and how many programs it would take to tell `difference`."""
+    rows: list[tuple[Entry, ...]] = []
+    for pair in _pairs(results):
+        ids = list(pair.first)
+        told = [pair.second[id_] - pair.first[id_] for id_ in ids]
+        try:
+            found = power_of(told, [pair.clusters[id_] for id_ in ids], difference)
+        except ValueError:
+            rows.append((*names_of(pair.result), pair.base.model, None, None, len(ids), None))
+        else:
+            rows.append(
+                (
+                    *names_of(pair.result),
+                    pair.base.model,
+                    found.smallest,
+                    found.needed,
+                    found.n,
+                    found.clusters,
+                )
+            )
+    return Sheet(
+        name="power",
+        title=f"What it takes to find a difference of {difference:g}",
+        columns=(
+            *KEYS,
+            Column(name="minus"),
+            Column(name="finds", format=".3f"),
+            Column(name="programs needed", format=",d"),
+            *COUNTED,
+        ),
+        rows=rows,
+        note="For a test at 0.05 that finds it four times in five. Finds: the smallest difference that the "
+        "samples at hand find. Programs needed: with as many samples of each as now. Both rest on how much "
+        "these two models differ from program to program; a dash where they never do.",
+    )

@@ -1,0 +1,37 @@
+"""What tables of results have in common: which result a row is of, and its columns."""
+
+from collections.abc import Iterable
+
+from deskcheck.ask.results.effects import Effect
+from deskcheck.ask.results.results import Result
+from deskcheck.view.sheets import Column
+
+KEYS = (Column(name="question"), Column(name="method"), Column(name="state"), Column(name="model"))
+
+
+INTERVAL = (Column(name="low", format=".3f"), Column(name="high", format=".3f"))
+COUNTED = (Column(name="n", format="d"), Column(name="programs", format="d"))
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def names_of(result: Result | Effect) -> tuple[str, str, str, str]:
+    return (result.question, result.solver, result.state or "-", result.model)
+
+
+def key_of(result: Result) -> dict[str, str]:
+    return {
+        "question": result.question,
+        "solver": result.solver,
+        "state": result.state,
+        "model": result.model,
+        "what": what_of(result),
+    }
+
+
+def what_of(result: Result) -> str:
+    """Question, method and view, as far as they say something."""
+    parts = [result.question, "" if result.solver == "direct" else result.solver]
+    return ", ".join([*filter(None, parts), *([f"state: {result.state}"] if result.state else [])])

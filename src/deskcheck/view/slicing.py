@@ -1,0 +1,155 @@
+"""Scores over what is known of the samples: the length and depth of their runs, and any field of theirs.
+
+Lengths and depths are put into ranges that are fixed, so that reports of different runs can be laid side
+by side.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from deskcheck.ask.results.results import Result
+from deskcheck.ask.results.statistics import mean_interval
+from deskcheck.recording import InputError
+from deskcheck.view.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
+from deskcheck.view.sheets import Column, Entry, Sheet
+
+LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
+"""A range goes from one of these up to before the next; the last is open."""
+DEPTHS = (1, 2, 3, 4, 5, 10, 30, 100)
+
+
+def range_of(value: int, starts: Sequence[int]) -> tuple[int, str]:
+    place = sum(start <= value for start in starts) - 1
+    if place < 0:
+        return -1, f"below {starts[0]:,}"
+    if place + 1 == len(starts):
+        return place, f"{starts[place]:,} and more"
+    last = starts[place + 1] - 1
+    return place, f"{last:,}" if last == starts[place] else f"{starts[place]:,} to {last:,}"
+
+
+AXES: Mapping[str, tuple[str, Sequence[int]]] = {
+    "events": ("events of the trace", LENGTHS),
+    "depth": ("calls inside one another", DEPTHS),
+    "step": ("steps of the notebook before", LENGTHS),
+}
+"""Key of a sample's data -> what it counts, and the ranges."""
+
+
+def lengths_of(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
+    for result in results:
+        told = [(row, json.loads(row.data)) for row in result.samples]
+        for axis, (counts, starts) in AXES.items():
+            placed = [(range_of(data[axis], starts), row) for row, data in told if axis in data]
+            placed.sort(key=lambda found: found[0])
+            for (order, name), group in groupby(placed, key=lambda found: found[0]):
+                rows = [row for _, row in group]
+                found = mean_interval([row.score for row in rows], [row.cluster for row in rows])
+                yield (
+                    key_of(result)
+                    | {"axis": axis, "counts": counts, "order": order, "range": name}
+                    | asdict(found)
+                )
+
+
+_MOST = 30
+"""Different values of a field; numbers with more are put into ranges."""
+_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])(-\d\d.*)?")
+
+
+def slices_sheet(results: Sequence[Result], fields: Sequence[str]) -> Sheet:
+    """Scores over fields of the samples' data. Numbers of many values are put into ranges, dates into months.
+
+    Raises InputError: no sample has a field, or it has too many values that are no numbers.
+    """
+    rows: list[tuple[Entry, ...]] = []
+    told = [(result, [(row, json.loads(row.data)) for row in result.samples]) for result in results]
+    for field in fields:
+        values = [data[field] for _, samples in told for _, data in samples if field in data]
+        if not values:
+            known = sorted({name for _, samples in told for _, data in samples for name in data})
+            raise InputError(f"--by {field}: no sample has it. They have {', '.join(known) or 'nothing'}.")
+        place = _places(field, values)
+        for result, samples in told:
+            placed = [(place(data[field]), row) for row, data in samples if field in data]
+            placed.sort(key=lambda found: found[0])
+            for (_, name), group in groupby(placed, key=lambda found: found[0]):
+                own = [row for _, row in group]
+                found = mean_interval([row.score for row in own], [row.cluster for row in own])
+                rows.append(
+                    (
+                        *names_of(result),
+                        field,
+                        name,
+                        found.value,
+                        found.low,
+                        found.high,
+                        found.n,
+                        found.clusters,
+                    )
+                )
+    return Sheet(
+        name="slices",
+        title="Scores by " + ", ".join(fields),
+        columns=(
+            *KEYS,
+            Column(name="of what"),
+            Column(name="is"),
+            Column(name="score", format=".3f"),
+            *INTERVAL,
+            *COUNTED,
+        ),
+        rows=rows,
+    )
+
+
+def _places(field: str, values: Sequence[object]) -> Callable[[Any], tuple[float, str]]:
+    """Of a value, where its slice stands and what it is called."""
+    numbers = all(isinstance(value, (int, float)) for value in values)
+    texts = in_order(map(str, values))
+    if numbers and len(texts) > _MOST:
+        return lambda value: range_of(value, LENGTHS)
+    if numbers:
+        return lambda value: (float(value), str(value))
+    if all(_DATE.fullmatch(text) for text in texts):
+        texts = sorted({text[:7] for text in texts})
+        return lambda value: (texts.index(str(value)[:7]), str(value)[:7])
+    if len(texts) > _MOST:
+        raise InputError(
+            f"--by {field}: it has {len(texts)} different values, such as {texts[0]!r}; at most {_MOST}."
+        )
+    texts.sort()
+    return lambda value: (texts.index(str(value)), str(value))
+
+
+def lengths_sheet(lengths: Sequence[Mapping[str, Any]]) -> Sheet:
+    names = (
+        "question",
+        "solver",
+        "state",
+        "model",
+        "counts",
+        "range",
+        "value",
+        "low",
+        "high",
+        "n",
+        "clusters",
+    )
+    return Sheet(
+        name="lengths",
+        title="Scores over length and depth",
+        columns=(
+            *KEYS,
+            Column(name="of what"),
+            Column(name="range"),
+            Column(name="score", format=".3f"),
+            *INTERVAL,
+            *COUNTED,
+        ),
+        rows=[tuple(row[name] or "-" if name == "state" else row[name] for name in names) for row in lengths],
+    )

@@ -42,6 +42,8 @@ MONITORING = "sys.monitoring is there from 3.12 on"
 HOOKS = "the program shows our trace function, or what a profiler sees of comprehensions (PEP 709)"
 OUTSIDE = "clocks, process ids, threads, the collector or paths decide: no two runs are the same"
 
+LONG = {"limits_crossed"}
+"""Takes half a minute on three Pythons."""
 DIFFERENCES = {
     "threads_left_running": OUTSIDE,
     "threads_errors": OUTSIDE,
@@ -174,7 +176,14 @@ def _several_versions() -> None:
         pytest.skip("only one CPython here: would have proved that traces are the same on all")
 
 
-@pytest.mark.parametrize("path", spread(PROGRAMS, 40, 9), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        *spread([path for path in PROGRAMS if path.stem not in LONG], 40, 9),
+        *(pytest.param(path, marks=pytest.mark.exhaustive) for path in PROGRAMS if path.stem in LONG),
+    ],
+    ids=lambda path: path.stem,
+)
 def test_a_program_has_one_trace(path: Path) -> None:
     """The trace is the same on every version; or the table says why not, and it is really not."""
     program = Program(id=path.stem, code=path.read_text(), mode=Mode.MODULE, filename=path.name)

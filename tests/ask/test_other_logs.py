@@ -13,15 +13,14 @@ from deskcheck.recording import InputError
 from deskcheck.view.comparing import consistency_sheet, leaderboard_sheet
 from deskcheck.view.report import report_of
 from deskcheck.view.sheets import Sheet
-from tests.ask.rows import row_of
+from tests.ask.rows import DATE, row_of, samples_file
 from tests.command import deskcheck as command_line
-
-INSPECT = pytest.importorskip("inspect_ai", reason="no deskcheck[ask]: would show that its logs are read")
 
 
 @pytest.fixture(scope="module")
 def inspect_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two tasks by two models, with scorers of every kind: words, numbers, several values, text."""
+    pytest.importorskip("inspect_ai", reason="no deskcheck[ask]: would show that any log is read")
     from inspect_ai import Epochs, Task, eval
     from inspect_ai.dataset import Sample
     from inspect_ai.model import ModelAPI, ModelOutput, modelapi
@@ -188,17 +187,6 @@ def harness_row(number: int, kind: str, filter_: str, **metrics: float | list[fl
         "target_hash": "0",
         **metrics,
     }
-
-
-DATE = "2026-01-02T03-04-05.678901"
-
-
-def samples_file(folder: Path, task: str, rows: list[dict[str, Any]], **told: Any) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"samples_{task}_{DATE}.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    (folder / f"results_{DATE}.json").write_text(json.dumps(told))
-    return path
 
 
 def test_samples_of_the_harness(tmp_path: Path) -> None:

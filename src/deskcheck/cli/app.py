@@ -20,7 +20,7 @@ from deskcheck.cli.environments import environments
 from deskcheck.cli.folders import dedup, export, pull, push
 from deskcheck.cli.names import doctor, list_models, list_names
 from deskcheck.cli.notebooks import notebooks
-from deskcheck.cli.offline import questions, score
+from deskcheck.cli.offline import answers, questions, score, tasks
 from deskcheck.cli.pages import help_page
 from deskcheck.cli.recording import check, record
 from deskcheck.cli.running import PASSED_ON, run
@@ -65,6 +65,8 @@ for _command in _commands:
     runs.command()(_command)
 runs.add_typer(export, name="export")
 offline.command()(questions)
+offline.command()(tasks)
+offline.command()(answers)
 offline.command()(score)
 models.command()(step)
 models.command("list")(list_models)

@@ -49,6 +49,56 @@ def questions(
 
 
 @with_options
+def tasks(
+    questions_file: Annotated[
+        Path, typer.Argument(metavar="QUESTIONS", help="What `deskcheck offline questions` wrote.")
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the tasks.")],
+    as_json: Json = False,
+) -> None:
+    """Write questions as tasks for lm-evaluation-harness, which has answers marked as `ask` does.
+
+    Run them with `lm_eval run --include_path FOLDER --tasks deskcheck`, where deskcheck is installed, too."""
+    from deskcheck.ask.exchange.harness import write_tasks
+
+    written, left = write_tasks(questions_file, out)
+    if as_json:
+        print(json.dumps({"tasks": dict(written), "left_out": dict(left)}))
+        return
+    print(f"{out}: {len(written)} tasks: {counts_text(written)}")
+    for kind, count in left.items():
+        say(f"left out: {count} {kind}: their answers are run, which lm-evaluation-harness does not confine")
+    print(f"lm_eval run --include_path {out} --tasks deskcheck --log_samples --output_path ...")
+
+
+@with_options
+def answers(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILES...",
+            help="Logs of Inspect's (.eval), samples of lm-evaluation-harness, CRUXEval's generations.",
+        ),
+    ],
+    *,
+    out: Annotated[Path, typer.Option("--out", help="File for the answers: JSON lines.")],
+    question: Annotated[
+        str, typer.Option(metavar="KIND", help="The kind of question that CRUXEval's generations answer.")
+    ] = "output",
+    model: Annotated[
+        str | None, typer.Option(help="Who answered, where a file does not tell. [default: its name]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write answers in files of other programs as `offline score` reads them."""
+    from deskcheck.ask.exchange.answers import write_answers
+
+    count = write_answers(out, files, question=question, model=model)
+    print(json.dumps({"answers": count}) if as_json else f"{out}: {count} answers")
+
+
+@with_options
 def score(
     questions_file: Annotated[
         Path, typer.Argument(metavar="QUESTIONS", help="What `deskcheck offline questions` wrote.")

@@ -29,3 +29,8 @@ def seconds(told: object, file: Path) -> float:
         return datetime.fromisoformat(str(told)).timestamp()
     except ValueError:
         return file.stat().st_mtime
+
+
+def is_short(value: object) -> bool:
+    """Whether a field of somebody's sample is kept, to tell scores apart by it: a number, or a short text."""
+    return isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= 200)

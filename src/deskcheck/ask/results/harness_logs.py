@@ -9,13 +9,14 @@ from 0 to 1 for each sample, as perplexities are.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.results.asked import Asked, seconds
+from deskcheck.ask.results.asked import Asked, is_short, seconds
 from deskcheck.ask.results.results import Marked
-from deskcheck.ask.scoring.marking import Reading
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.scoring.marking import Reading, mark
 from deskcheck.recording import InputError
 
 _NO_METRICS = {
@@ -31,29 +32,75 @@ def is_samples_file(path: Path) -> bool:
     return _NAME.fullmatch(path.name) is not None
 
 
+class SamplesFile:
+    """A file of samples. Raises InputError where it, or the results beside it, cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        named = _NAME.fullmatch(path.name)
+        if named is None:
+            raise InputError(f"{path}: is not named as samples of lm-evaluation-harness are.")
+        self.path = path
+        self.task: str = named["task"]
+        day, _, time = named["date"].partition("T")
+        self.started = seconds(day + "T" + time.replace("-", ":"), path)
+        self.model = path.parent.name
+        """The weights or the served model; where neither is told, the kind of model; where no results are
+        beside the samples, the name of the folder."""
+        self.less_is_better: set[str] = set()
+        beside = path.with_name(f"results_{named['date']}.json")
+        if beside.exists():
+            try:
+                told = json.loads(beside.read_text(encoding="utf-8"))
+                self.model = _model(told)
+                better = dict(told.get("higher_is_better", {}).get(self.task) or {})
+            except (OSError, ValueError, AttributeError, TypeError) as error:
+                raise InputError(f"{beside}: cannot be read: {error}.") from error
+            self.less_is_better = {metric for metric, higher in better.items() if higher is False}
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Its lines, each a sample."""
+        try:
+            with self.path.open(encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    yield self._row(line, number)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{self.path}: cannot be read: {error}.") from error
+
+    def _row(self, line: str, number: int) -> dict[str, Any]:
+        try:
+            row = dict(json.loads(line))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise InputError(f"{self.path}, line {number}: is no JSON object: {error}.") from error
+        if missing := {"doc_id", "doc", "target", "resps", "filtered_resps"} - row.keys():
+            raise InputError(
+                f"{self.path}, line {number}: is no sample of lm-evaluation-harness: it has no "
+                f"{sorted(missing)[0]!r}."
+            )
+        return row
+
+
 def asked_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Iterator[Asked]:
     """What a file of samples holds. cluster: the field of the documents by which they belong together;
-    without it each stands alone. notes: what is passed over is told there.
+    without it each stands alone. notes: what is passed over is told there. Answers to questions of ours
+    (`exchange.harness`) are marked anew.
 
     Raises InputError: it cannot be read, or a document has no such field.
     """
-    named = _NAME.fullmatch(path.name)
-    if named is None:
-        raise InputError(f"{path}: is not named as samples of lm-evaluation-harness are.")
-    task = named["task"]
-    day, _, time = named["date"].partition("T")
-    model, less_is_better = _run(path, task, named["date"])
+    file = SamplesFile(path)
+    own: dict[str, list[Marked]] = {}
     found: dict[tuple[str, str], list[tuple[Mapping[str, Any], float]]] = {}
     odd: Counter[str] = Counter()
-    for number, row in enumerate(_rows(path), 1):
-        if missing := {"doc_id", "doc", "target", "resps", "filtered_resps"} - row.keys():
-            raise InputError(
-                f"{path}, line {number}: is no sample of lm-evaluation-harness: it has no "
-                f"{sorted(missing)[0]!r}."
-            )
+    for row in file.rows():
+        if (sample := sample_of(row)) is not None:
+            own.setdefault(sample.question, []).extend(_marked_anew(sample, row, file.model))
+            continue
         for metric in row.get("metrics") or [name for name in row if name not in _NO_METRICS]:
             value = row.get(metric)
-            if metric not in less_is_better and isinstance(value, (bool, int, float)) and 0 <= value <= 1:
+            if (
+                metric not in file.less_is_better
+                and isinstance(value, (bool, int, float))
+                and 0 <= value <= 1
+            ):
                 each = found.setdefault((str(row.get("filter", "none")), metric), [])
                 each.append((row, float(value)))
             else:
@@ -63,49 +110,70 @@ def asked_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Itera
             f"{path.name}: {count} values of {metric} are no scores from 0 to 1 where more is better, and "
             "are left out."
         )
+
+    def asked(question: str, samples: Sequence[Marked]) -> Asked:
+        key = (question, "", "direct", file.model)
+        return Asked(key=key, folder=path.parent, started=file.started, samples=samples, excluded={})
+
+    for question, marked in own.items():
+        yield asked(question, marked)
     filters, metrics = ({key[part] for key in found} for part in (0, 1))
     for (kept, metric), rows in found.items():
         parts = (kept if len(filters) > 1 else "", metric if len(metrics) > 1 else "")
-        question = "/".join(filter(None, (task, *parts)))
-        yield Asked(
-            key=(question, "", "direct", model),
-            folder=path.parent,
-            started=seconds(day + "T" + time.replace("-", ":"), path),
-            samples=[_marked(row, score, question, model, cluster) for row, score in rows],
-            excluded={},
-        )
+        question = "/".join(filter(None, (file.task, *parts)))
+        yield asked(question, [_marked(row, score, question, file.model, cluster) for row, score in rows])
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                yield dict(json.loads(line))
-            except (ValueError, TypeError, RecursionError) as error:
-                raise InputError(f"{path}, line {number}: is no JSON object: {error}.") from error
-
-
-def _run(path: Path, task: str, date: str) -> tuple[str, set[str]]:
-    """The model, and the metrics of which less is better, as the results beside the samples tell."""
-    beside = path.with_name(f"results_{date}.json")
-    if not beside.exists():
-        return path.parent.name, set()
+def sample_of(row: Mapping[str, Any]) -> Sample | None:
+    """The question of ours that a row is about, if it is."""
+    told = row["doc"].get("sample") if isinstance(row["doc"], dict) else None
+    if not isinstance(told, str):
+        return None
     try:
-        told = json.loads(beside.read_text(encoding="utf-8"))
-        better = dict(told.get("higher_is_better", {}).get(task) or {})
-        return _model(told), {metric for metric, higher in better.items() if higher is False}
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise InputError(f"{beside}: cannot be read: {error}.") from error
+        return Sample.from_dict(json.loads(told))
+    except (ValueError, TypeError):
+        return None
+
+
+def answers_in(row: Mapping[str, Any]) -> list[str]:
+    """What the model wrote, as often as it was asked."""
+    responses = row["resps"]
+    while isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list):
+        responses = responses[0]
+    return [text_of(each) for each in responses] if isinstance(responses, list) else [text_of(responses)]
 
 
 def _model(told: Mapping[str, Any]) -> str:
-    """The name of the weights or of the served model; where none is told, the kind of model."""
     config = dict(told.get("config") or {})
     given = config.get("model_args") or {}
     if isinstance(given, str):
         given = dict(pair.partition("=")[::2] for pair in given.split(","))
     named = given.get("pretrained") or given.get("model") or config.get("model")
     return str(named or told.get("model_name") or "unknown")
+
+
+def _marked_anew(sample: Sample, row: Mapping[str, Any], model: str) -> Iterator[Marked]:
+    for epoch, completion in enumerate(answers_in(row), 1):
+        found = mark(sample, completion)
+        metrics: dict[str, Any] = dict(found.metrics)
+        yield Marked(
+            id=sample.id,
+            program=sample.program,
+            cluster=sample.cluster,
+            question=sample.question,
+            model=model,
+            solver="direct",
+            completion=completion,
+            answer=found.answer,
+            expected=sample.answer,
+            score=found.score,
+            reason=found.reason,
+            data=json.dumps(sample.data),
+            reading=found.reading.value,
+            epoch=epoch,
+            prompt=sample.prompt,
+            **metrics,
+        )
 
 
 def _marked(row: Mapping[str, Any], score: float, question: str, model: str, cluster: str | None) -> Marked:
@@ -115,7 +183,7 @@ def _marked(row: Mapping[str, Any], score: float, question: str, model: str, clu
             f"{question}: a document has no {cluster!r}: it has {', '.join(doc) or 'no fields'}."
         )
     id_ = str(row["doc_id"])
-    said = _text(row["filtered_resps"])
+    said = text_of(row["filtered_resps"])
     return Marked(
         id=id_,
         program=id_,
@@ -123,12 +191,12 @@ def _marked(row: Mapping[str, Any], score: float, question: str, model: str, clu
         question=question,
         model=model,
         solver="direct",
-        completion=_text(row["resps"]),
+        completion=text_of(row["resps"]),
         answer=said,
         expected=str(row["target"]),
         score=score,
         reason="",
-        data=json.dumps({name: value for name, value in doc.items() if isinstance(value, (str, int, float))}),
+        data=json.dumps({name: value for name, value in doc.items() if is_short(value)}),
         reading=Reading.ANSWERED.value,
         prompt=_prompt(row.get("arguments")),
     )
@@ -142,7 +210,7 @@ def _prompt(arguments: object) -> str:
     return arguments if isinstance(arguments, str) else ""
 
 
-def _text(responses: object) -> str:
+def text_of(responses: object) -> str:
     """One response as it is; several, or those with likelihoods, as JSON."""
     while isinstance(responses, list) and len(responses) == 1:
         responses = responses[0]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deskcheck.ask.results.asked import Asked, seconds
+from deskcheck.ask.results.asked import Asked, is_short, seconds
 from deskcheck.ask.results.results import Marked, marked_of, usage_of
 from deskcheck.ask.scoring.marking import Reading
 from deskcheck.recording import InputError, MissingExtra
@@ -31,20 +31,25 @@ def asked_in_log(path: Path, cluster: str | None, notes: list[str]) -> Iterator[
         InputError: it cannot be read, or a sample has no such field.
         MissingExtra: Inspect AI is not installed.
     """
-    try:
-        from inspect_ai.log import read_eval_log
-    except ImportError as error:
-        raise MissingExtra("inspect-ai", "ask", f"Reading {path.name}") from error
-    try:
-        log = read_eval_log(str(path))
-    except Exception as error:  # whatever a reader of foreign files raises on what is no log
-        raise InputError(f"{path}: is no log of Inspect's that can be read: {error}") from error
+    log = read_log(path)
     if log.status != "success":
         notes.append(f"{path.name} did not finish ({log.status}) and is left out.")
     elif "question" in (log.eval.metadata or {}):
         yield _own(path, log)
     else:
         yield from _others(path, log, cluster, notes)
+
+
+def read_log(path: Path) -> "EvalLog":
+    """A log with its samples. Raises InputError and MissingExtra as `asked_in_log` does."""
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError as error:
+        raise MissingExtra("inspect-ai", "ask", f"Reading {path.name}") from error
+    try:
+        return read_eval_log(str(path))
+    except Exception as error:  # whatever a reader of foreign files raises on what is no log
+        raise InputError(f"{path}: is no log of Inspect's that can be read: {error}") from error
 
 
 def _own(path: Path, log: "EvalLog") -> Asked:
@@ -168,9 +173,7 @@ def _marked(
         expected=target if isinstance(target, str) else "\n".join(target),
         score=number,
         reason="",
-        data=json.dumps(
-            {name: value for name, value in told.items() if isinstance(value, (str, int, float))}
-        ),
+        data=json.dumps({name: value for name, value in told.items() if is_short(value)}),
         reading=(Reading.ANSWERED if said.strip() or answer else Reading.EMPTY).value,
         stop_reason=sample.output.stop_reason if sample.output.choices else None,
         epoch=sample.epoch,

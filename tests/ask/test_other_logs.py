@@ -10,9 +10,9 @@ from deskcheck.ask.results.harness_logs import asked_in_samples
 from deskcheck.ask.results.logs import Logs, read_logs
 from deskcheck.ask.results.results import Result, result_of
 from deskcheck.recording import InputError
-from deskcheck.view.comparing import consistency_sheet, leaderboard_sheet
-from deskcheck.view.report import report_of
-from deskcheck.view.sheets import Sheet
+from deskcheck.view.report.comparing import consistency_sheet, leaderboard_sheet
+from deskcheck.view.report.report import report_of
+from deskcheck.view.report.sheets import Sheet
 from tests.ask.rows import DATE, row_of, samples_file
 from tests.command import deskcheck as command_line
 

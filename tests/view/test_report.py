@@ -10,7 +10,7 @@ import pytest
 
 from deskcheck.ask import mean_interval
 from deskcheck.recording import DeskcheckError, InputError
-from deskcheck.view.sheets import Column, Sheet
+from deskcheck.view.report.sheets import Column, Sheet
 
 SHEET = Sheet(
     name="s",
@@ -47,7 +47,7 @@ def test_a_table_as_csv() -> None:
 def test_the_report_says_what_the_runs_said(runs: Mapping[str, Path]) -> None:
     """Scores and intervals are those of the runs; every sample has its length and depth; failures have examples."""
     from deskcheck.ask.results.logs import read_logs
-    from deskcheck.view.report import report_of
+    from deskcheck.view.report.report import report_of
 
     report = report_of(read_logs([runs["both"], runs["runs"]]), {"deskcheck/guess": (1.0, 2.0)})
     told = json.loads((runs["both"] / "results.json").read_text())["results"]
@@ -107,7 +107,7 @@ def test_what_cannot_be_reported_says_why(runs: Mapping[str, Path], tmp_path: Pa
 
 def test_ranges_hold_every_length() -> None:
     """Each number lies in the range that is named after it."""
-    from deskcheck.view.slicing import DEPTHS, LENGTHS, range_of
+    from deskcheck.view.report.slicing import DEPTHS, LENGTHS, range_of
 
     assert [range_of(value, LENGTHS)[1] for value in (0, 1, 9, 10, 29, 100_000)] == [
         *("below 1", "1 to 9", "1 to 9", "10 to 29", "10 to 29", "100,000 and more")
@@ -124,7 +124,7 @@ def test_ranges_hold_every_length() -> None:
 def test_an_interval_of_one_sample_is_pythons(runs: Mapping[str, Path]) -> None:
     """The figures of the page are those of `ask.statistics`."""
     from deskcheck.ask.results.logs import read_logs
-    from deskcheck.view.report import report_of
+    from deskcheck.view.report.report import report_of
 
     logs = read_logs([runs["both"]])
     lengths = report_of(logs).facts["lengths"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deskcheck.ask.results.logs import read_logs
-from deskcheck.view.report import report_of, report_page
+from deskcheck.view.report.report import report_of, report_page
 from tests.ask.test_notebooks import ANALYSIS, asked
 from tests.ask.test_notebooks import run as run_notebook
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, Select, until

@@ -354,7 +354,7 @@ def report(
     Logs of Inspect and of lm-evaluation-harness may be of any task. Where a person sits at a terminal and
     a browser can be opened, the page opens in it."""
     from deskcheck.ask.results.logs import read_logs
-    from deskcheck.view.report import report_of, report_page
+    from deskcheck.view.report.report import report_of, report_page
 
     if table not in (None, "markdown", "latex", "csv"):
         raise InputError(f"--table {table}: the formats are markdown, latex and csv.")

@@ -13,8 +13,8 @@ from deskcheck.ask.results.statistics import (
     power_of,
     sign_flip,
 )
-from deskcheck.view.rows import COUNTED, INTERVAL, KEYS, names_of, what_of
-from deskcheck.view.sheets import Column, Entry, Sheet
+from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, names_of, what_of
+from deskcheck.view.report.sheets import Column, Entry, Sheet
 
 _P_VALUES = (Column(name="p", format=".2g"), Column(name="p, Holm", format=".2g"))
 _P = "p: exact, by sign flips of programs. Holm: the same, adjusted for the number of comparisons here."

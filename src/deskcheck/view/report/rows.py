@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from deskcheck.ask.results.effects import Effect
 from deskcheck.ask.results.results import Result
-from deskcheck.view.sheets import Column
+from deskcheck.view.report.sheets import Column
 
 KEYS = (Column(name="question"), Column(name="method"), Column(name="state"), Column(name="model"))
 

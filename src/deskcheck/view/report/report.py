@@ -18,7 +18,7 @@ from deskcheck.ask.results.results import Marked, Result, reading
 from deskcheck.ask.results.statistics import FEW_CLUSTERS
 from deskcheck.ask.samples.prompts import YOURS
 from deskcheck.ask.scoring.marking import Reading
-from deskcheck.view.comparing import (
+from deskcheck.view.report.comparing import (
     consistency_sheet,
     effects_sheet,
     leaderboard_sheet,
@@ -26,9 +26,9 @@ from deskcheck.view.comparing import (
     power_sheet,
 )
 from deskcheck.view.page import page_of
-from deskcheck.view.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
-from deskcheck.view.sheets import Column, Sheet
-from deskcheck.view.slicing import lengths_of, lengths_sheet, slices_sheet
+from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
+from deskcheck.view.report.sheets import Column, Sheet
+from deskcheck.view.report.slicing import lengths_of, lengths_sheet, slices_sheet
 
 _READINGS = (Reading.CUT, Reading.EMPTY, Reading.REFUSED, Reading.UNREADABLE)
 _DEGENERATE = 0.9

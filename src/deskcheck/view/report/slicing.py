@@ -14,8 +14,8 @@ from typing import Any
 from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.statistics import mean_interval
 from deskcheck.recording import InputError
-from deskcheck.view.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
-from deskcheck.view.sheets import Column, Entry, Sheet
+from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
+from deskcheck.view.report.sheets import Column, Entry, Sheet
 
 LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
 """A range goes from one of these up to before the next; the last is open."""

@@ -1,5 +1,7 @@
 """The report page in a real browser: every control once."""
 
+import csv
+import io
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +20,16 @@ pytestmark = MARKS
 
 @pytest.fixture(scope="module")
 def html(runs: Mapping[str, Path]) -> str:
-    return report_page(report_of(read_logs([runs["all"]])))
+    return report_page(report_of(read_logs([runs["all"]]), by=["form"], difference=0.1))
+
+
+def test_every_table_is_on_the_page(page: Page, runs: Mapping[str, Path], html: str) -> None:
+    """With its title; none is left out because the page does not know it."""
+    report = report_of(read_logs([runs["all"]]), by=["form"], difference=0.1)
+    assert {"leaderboard", "power", "slices"} <= {sheet.name for sheet in report.sheets}
+    page.show(html, "#figure-scores svg")
+    headings = page.texts("main h2")
+    assert [sheet.title for sheet in report.sheets if sheet.title not in headings] == []
 
 
 def downloaded(folder: Path, name: str) -> bytes:
@@ -148,7 +159,8 @@ def test_choices_and_tables(page: Page, html: str) -> None:
             "return [...document.querySelectorAll('.sheet')[arguments[0]].querySelectorAll('thead th')].map(e => e.textContent)",
             number,
         )
-        assert page.js("return document.querySelector('textarea').value").startswith(",".join(heads))
+        text = page.js("return document.querySelector('textarea').value")
+        assert next(csv.reader(io.StringIO(text))) == heads
         page.click("dialog [type=submit]")
         until(lambda: not page.js("return document.querySelector('dialog').open"), "closed")
 

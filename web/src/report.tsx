@@ -285,8 +285,11 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
           ) : undefined,
           sheet("scores"),
         ])}
+        {section("leaderboard", sheet("leaderboard"))}
         {section("metrics", sheet("metrics"))}
         {section("models", sheet("models"))}
+        {section("power", sheet("power"))}
+        {section("consistency", sheet("consistency"))}
         {section("views", [
           <FigureView
             key="figure"
@@ -316,6 +319,7 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
             {sheet("lengths")}
           </details>,
         ])}
+        {section("slices", sheet("slices"))}
         {section("steps", sheet("steps"))}
         {section("failures", [
           <Failures key="list" failures={facts.failures} />,

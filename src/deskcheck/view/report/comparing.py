@@ -1,5 +1,6 @@
 """Tables that compare: models with each other, views of the state, methods; and what that would take."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -196,22 +197,13 @@ def power_sheet(results: Sequence[Result], difference: float) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
     for pair in _pairs(results):
         ids = list(pair.first)
-        told = [pair.second[id_] - pair.first[id_] for id_ in ids]
-        try:
-            found = power_of(told, [pair.clusters[id_] for id_ in ids], difference)
-        except ValueError:
-            rows.append((*names_of(pair.result), pair.base.model, None, None, len(ids), None))
-        else:
-            rows.append(
-                (
-                    *names_of(pair.result),
-                    pair.base.model,
-                    found.smallest,
-                    found.needed,
-                    found.n,
-                    found.clusters,
-                )
-            )
+        differences = [pair.second[id_] - pair.first[id_] for id_ in ids]
+        clusters = [pair.clusters[id_] for id_ in ids]
+        told: tuple[Entry, ...] = (None, None)
+        with contextlib.suppress(ValueError):  # the two never differ, or there is one program
+            found = power_of(differences, clusters, difference)
+            told = (found.smallest, found.needed)
+        rows.append((*names_of(pair.result), pair.base.model, *told, len(ids), len(set(clusters))))
     return Sheet(
         name="power",
         title=f"What it takes to find a difference of {difference:g}",

@@ -18,6 +18,7 @@ from deskcheck.ask.results.results import Marked, Result, reading
 from deskcheck.ask.results.statistics import FEW_CLUSTERS
 from deskcheck.ask.samples.prompts import YOURS
 from deskcheck.ask.scoring.marking import Reading
+from deskcheck.view.page import page_of
 from deskcheck.view.report.comparing import (
     consistency_sheet,
     effects_sheet,
@@ -25,7 +26,6 @@ from deskcheck.view.report.comparing import (
     models_sheet,
     power_sheet,
 )
-from deskcheck.view.page import page_of
 from deskcheck.view.report.rows import COUNTED, INTERVAL, KEYS, in_order, key_of, names_of
 from deskcheck.view.report.sheets import Column, Sheet
 from deskcheck.view.report.slicing import lengths_of, lengths_sheet, slices_sheet
@@ -110,6 +110,7 @@ _SCORED = {"cell_output": "by_value", "next_cell": "exact"}
 
 def _notes(results: Sequence[Result]) -> Iterator[str]:
     """What stands in the way of comparing scores."""
+    few: dict[str, int] = {}
     for question in in_order(result.question for result in results):
         asked = [result for result in results if result.question == question and result.n]
         if len({frozenset(row.id for row in result.samples) for result in asked}) > 1:
@@ -117,9 +118,9 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
                 f"{question}: not all were asked the same samples; scores of different models compare only "
                 "where they are paired."
             )
-        few = min((result.programs for result in asked), default=FEW_CLUSTERS)
-        if few < FEW_CLUSTERS:
-            yield f"{question}: {few} different programs; intervals from fewer than {FEW_CLUSTERS} are rough."
+        programs = min((result.programs for result in asked), default=FEW_CLUSTERS)
+        if programs < FEW_CLUSTERS:
+            few[question] = programs
         expected = {row.id: row.expected for result in asked for row in result.samples}
         answer, count = Counter(expected.values()).most_common(1)[0] if expected else ("", 0)
         if count > _DEGENERATE * len(expected) and len(expected) >= FEW_CLUSTERS:
@@ -127,6 +128,9 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
                 f"{question}: one answer, {_cut(repr(answer), 60)[0]}, is right for {count} of "
                 f"{len(expected)} samples: a model that always gives it scores as much."
             )
+    if few:
+        told = ", ".join(f"{question} {count}" for question, count in few.items())
+        yield f"Fewer than {FEW_CLUSTERS} different programs: {told}. Intervals from so few are rough."
 
 
 # -- scores --------------------------------------------------------------------------------------

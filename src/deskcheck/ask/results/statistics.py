@@ -222,16 +222,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power:
-    """What a test of two models on the same samples can find, with the given power.
+    """What a test of two models on the same samples can find. smallest: the smallest difference that the
+    samples at hand find. needed: programs that a given difference needs, with as many samples of each."""
 
-    clusters: programs there are, with `n` samples. smallest: the smallest difference that these find.
-    needed: programs that a difference of `difference` needs, with as many samples for each as now.
-    """
-
-    n: int
-    clusters: int
     smallest: float
-    difference: float
     needed: int
 
 
@@ -269,13 +263,7 @@ def power_of(
     needed = len(counts)
     for _ in range(5):  # fewer clusters need more standard errors: it settles at once
         needed = max(3, math.ceil(one * (away(needed) / difference) ** 2))
-    return Power(
-        n=len(differences),
-        clusters=len(counts),
-        smallest=away(len(counts)) * math.sqrt(variance),
-        difference=difference,
-        needed=needed,
-    )
+    return Power(smallest=away(len(counts)) * math.sqrt(variance), needed=needed)
 
 
 def _quantile(confidence: float, degrees: int | None) -> float:

@@ -29,7 +29,8 @@ Kinds = Annotated[
         "--question",
         "-q",
         help="output, input, next_line, state, path, exception, step, branch, iterations, after_loop, visit, "
-        "coverage, calls, changes, alias, type; all: each of these; about notebooks: cell_output, next_cell.",
+        "move, coverage, calls, changes, alias, type; all: each of these; about notebooks: cell_output, "
+        "next_cell.",
     ),
 ]
 READINGS = ("cut", "empty", "refused", "unreadable")

@@ -11,6 +11,7 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - state: the last literal assigned to the variable in a line above; the argument passed for it; else 0.
 - step: the same state at the next line of the text.
 - branch, coverage: True. alias: no other variable.
+- move: as next_line; of a return what the last one of the function says: a literal, or a variable as it is.
 - visit: as next_line. after_loop: as state, where the loop begins.
 - changes: nothing.
 - iterations: N of ``range(N)``; else how many items the first argument of the call has; else one.
@@ -84,19 +85,29 @@ def _called_name(call: ast.Call | None) -> str:
 
 def _output(mine: str) -> str:
     call = _call(_asked(mine, "Call"))
-    function = _function(_tree(_code(mine)), _called_name(call))
+    returned = _last_return(_tree(_code(mine)), _called_name(call))
+    return _given(returned) or (ast.unparse(call.args[0]) if call and call.args else "None")
+
+
+def _last_return(tree: ast.Module, name: str) -> ast.expr | None:
+    """What the last ``return`` of a function says."""
+    function = _function(tree, name)
     returns = [n for n in ast.walk(function) if isinstance(n, ast.Return)] if function else []
-    value = max(returns, key=lambda node: node.lineno).value if returns else None
-    if isinstance(value, (ast.Constant, ast.List, ast.Dict, ast.Tuple)) and not any(
-        isinstance(node, ast.Name) for node in ast.walk(value)
+    return max(returns, key=lambda node: node.lineno).value if returns else None
+
+
+def _given(returned: ast.expr | None) -> str | None:
+    """The value of an expression that is a literal, or whose value is a truth value."""
+    if isinstance(returned, (ast.Constant, ast.List, ast.Dict, ast.Tuple)) and not any(
+        isinstance(node, ast.Name) for node in ast.walk(returned)
     ):
-        return ast.unparse(value)
-    logical = isinstance(value, _LOGICAL) or (
-        isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
+        return ast.unparse(returned)
+    logical = isinstance(returned, _LOGICAL) or (
+        isinstance(returned, ast.UnaryOp) and isinstance(returned.op, ast.Not)
     )
-    if logical or (isinstance(value, ast.Call) and _called_name(value) in ("any", "all")):
+    if logical or (isinstance(returned, ast.Call) and _called_name(returned) in ("any", "all")):
         return "True"
-    return ast.unparse(call.args[0]) if call and call.args else "None"
+    return None
 
 
 def _stdout(mine: str) -> str:
@@ -128,11 +139,21 @@ def _lines(mine: str) -> list[tuple[int, str]]:
 
 
 def _next_line(mine: str) -> str:
-    asked = re.search(r"\n(?:About to run|Line): line (\d+)", mine)
+    asked = re.search(r"\n(?:About to run|Line|Stopped): (?:just before )?line (\d+)", mine)
     line = int(asked[1]) if asked else 0
     numbers = [n for n, _ in _lines(mine)]
     after = numbers[numbers.index(line) + 1 :] if line in numbers else []
     return str(after[0]) if after else "return"
+
+
+def _move(mine: str) -> str:
+    if "\nCommand: return" not in mine:
+        return _next_line(mine)
+    within = re.search(r"\nStopped: just before line \d+ of (\S+)", mine)
+    source = "\n".join(text for _, text in _lines(mine))
+    returned = _last_return(_tree(source), within[1].rpartition(".")[2] if within else "")
+    held = re.search(rf"\n    {returned.id} = (.*)", mine) if isinstance(returned, ast.Name) else None
+    return held[1] if held else _given(returned) or "None"
 
 
 def _state(mine: str) -> str:
@@ -303,6 +324,7 @@ _GUESSES = {
     "iterations": _iterations,
     "after_loop": _after_loop,
     "visit": _next_line,
+    "move": _move,
     "coverage": _yes,
     "calls": _calls,
     "changes": _nothing_changed,

@@ -40,13 +40,13 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
     places = [one for one in run.visits if has_one_successor(one, recording, run)]
     if not places:
         raise Unfit("no line with one clear successor")
-    following = {shown.file: _following(shown) for shown in run.files}
+    follows = {shown.file: following(shown) for shown in run.files}
     found = 0
-    for place in _mixed(places, following, rng):
+    for place in _mixed(places, follows, rng):
         if found == per_recording:
             return
         event = recording.trace[place.index]
-        state = _state_text(event, names_used(recording.source(place.file) or "", place.line))
+        state = shown_state(event, names_used(recording.source(place.file) or "", place.line))
         if state is None:
             continue
         found += 1
@@ -65,14 +65,14 @@ def next_line(recording: Recording, rng: random.Random, per_recording: int) -> I
                 "event": place.index,
                 "frame": place.frame,
                 "function": place.function,
-                "falls_through": place.then == following[place.file].get(place.line),
+                "falls_through": place.then == follows[place.file].get(place.line),
             },
         )
     if not found:
         raise Unfit("no state that can be shown whole")
 
 
-def _following(shown: ShownSource) -> dict[int, int]:
+def following(shown: ShownSource) -> dict[int, int]:
     """Line -> the next line in the text that is neither empty nor a comment."""
     numbers = [
         n for n, line in shown.lines if n is not None and line.strip() and not line.lstrip().startswith("#")
@@ -105,7 +105,7 @@ def _mixed(
             first, second = second, first
 
 
-def _state_text(event: Event, used: frozenset[str]) -> str | None:
+def shown_state(event: Event, used: frozenset[str]) -> str | None:
     """A frame's values and live iterators as text; None if they cannot be shown whole and short.
 
     Of globals those that the frame's code names. Functions and classes are left out: they stand in the

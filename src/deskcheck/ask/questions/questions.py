@@ -5,6 +5,7 @@ from collections.abc import Callable
 from deskcheck.ask.kinds.changes import changes
 from deskcheck.ask.kinds.control import after_loop, branch, coverage, iterations, visit
 from deskcheck.ask.kinds.exceptions import exception
+from deskcheck.ask.kinds.moves import move
 from deskcheck.ask.kinds.objects import alias, calls, type_
 from deskcheck.ask.kinds.results import input_, output
 from deskcheck.ask.kinds.runs import next_line, path, state
@@ -53,6 +54,14 @@ QUESTIONS = Registry(
         Question("iterations", iterations, 2, "how many times does the body of a loop run?", of_raised=True),
         Question("after_loop", after_loop, 2, "what is a variable when a loop has ended?", of_raised=True),
         Question("visit", visit, 4, "which line runs after a line, the k-th time?", of_raised=True),
+        Question(
+            "move",
+            move,
+            4,
+            "where does a debugger stop after step or until, or what does return give?",
+            of_raised=True,
+            shows_globals=True,
+        ),
         Question("coverage", coverage, 2, "does a line run at all?", of_raised=True),
         Question("calls", calls, 1, "which functions call which, and how often?", of_raised=True),
         Question("changes", changes, 1, "what does the call change of what its arguments hold?"),

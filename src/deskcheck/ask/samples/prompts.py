@@ -100,6 +100,15 @@ TASKS = {
         "functions that are called in between do not count. If the function is left before another of its"
         f" lines runs, answer return, or raise if an exception leaves it. {_EVERY} {_ONCE} {_TAGS}"
     ),
+    "move": (
+        "Where does the debugger go?\n"
+        "You see a Python program with line numbers and how it is run. A debugger has stopped just before a "
+        "line runs, and is given one command. After step it stops before the next line that runs, in "
+        "whichever function: give its number. After until it stops before the next line of the same call of"
+        " the function that stands further down than the current one: give its number, or return if the "
+        "call returns before, or raise if an exception leaves it. After return it stops when the call "
+        f"returns: give the value that is returned, as Python's repr writes it. {_EVERY} {_ONCE} {_TAGS}"
+    ),
     "coverage": (
         "Does this line run?\n"
         "You see a Python program with line numbers and how it is run. Give True if the line runs at "
@@ -195,6 +204,12 @@ _EXAMPLES = {
     "visit": (
         f"How it is run: {_EXAMPLE_CALL}\n"
         "Line: line 4 of f, when it runs for time number 2\n[ANSWER]3[/ANSWER]"
+    ),
+    "move": (
+        f"How it is run: {_EXAMPLE_CALL}\nStopped: just before line 5 of f runs for time number 2\n"
+        "Values:\n    words = ['red', 'of', 'blue']\n    n = 2\n    kept = ['RED']\n    word = 'blue'\n"
+        "Live iterators, outermost first:\n    <list_iterator#3 over=['red', 'of', 'blue'], next=3>\n"
+        "Command: until: where does it stop?\n[ANSWER]6[/ANSWER]"
     ),
     "coverage": "How it is run: f([], 2)\nLine: 5\n[ANSWER]False[/ANSWER]",
     "alias": (

@@ -26,6 +26,7 @@ class Sample:
       ``copy`` (what the same cell showed, or was, before), ``history`` and ``state`` (what went into the
       prompt and what was cut); of outputs ``kind`` and the recorded ``value`` of what is shown;
     - ``step``: ``line``, ``state`` (number of the state that is given), ``comes`` (kind of the next event);
+    - ``move``: ``line``, ``k``, ``event``, ``command``;
     - ``branch``, ``visit``, ``iterations``, ``after_loop``, ``alias``, ``type``, ``coverage``: ``line``,
       ``k``, ``event``, ``variable``, as far as the question names them;
     - ``path``: ``first`` (line -> first line of its statement) and ``silent`` (lines not counted).

@@ -1,0 +1,144 @@
+"""Where a debugger goes from a line: the commands ``step``, ``until`` and ``return`` of Python's own ``pdb``,
+told by statements. Its ``next`` is the kind `next_line`.
+"""
+
+import random
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from deskcheck.ask.kinds.runs import following, shown_state
+from deskcheck.ask.samples.kind import in_turns, sample_of
+from deskcheck.ask.samples.places import (
+    Arrival,
+    Run,
+    Unfit,
+    in_function,
+    plain,
+    where,
+    whole_run_of,
+)
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import names_used
+from deskcheck.recording import Kind, Mode, Recording, render
+
+VALUE_CHARS = 200
+_COMMANDS = {
+    "step": "step: where does it stop?",
+    "until": "until: where does it stop?",
+    "return": "return: which value is returned?",
+}
+
+
+class _Move(NamedTuple):
+    """A command given at a place. jumps: whether it ends elsewhere than at the next line of the text."""
+
+    place: Arrival
+    command: str
+    answer: str
+    jumps: bool
+
+
+def move(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    run = whole_run_of(recording)
+    if recording.program.mode is Mode.SESSION:
+        raise Unfit("every statement is a program of its own")
+    moves = [*_moves(recording, run)]
+    if not moves:
+        raise Unfit("no line from which a command leads somewhere")
+    drawn = in_turns(
+        moves,
+        rng,
+        lambda one: (one.command, one.jumps),
+        lambda one: (one.place.file, one.place.line, one.command, one.answer),
+    )
+    found = 0
+    for place, command, answer, _ in drawn:
+        if found == per_recording:
+            return
+        state = shown_state(
+            recording.trace[place.index], names_used(recording.source(place.file) or "", place.line)
+        )
+        if state is None:
+            continue
+        found += 1
+        stopped = f"line {place.line}{in_function(place)}{where(run.files, place.file)}"
+        yield sample_of(
+            recording,
+            "move",
+            run.files,
+            f"Stopped: just before {stopped} runs for time number {place.k}\n{state}\n"
+            f"Command: {_COMMANDS[command]}",
+            answer,
+            form="value" if command == "return" else "line",
+            place=f"{place.line}:{place.k}:{command}",
+            data={
+                "file": place.file,
+                "line": place.line,
+                "k": place.k,
+                "event": place.index,
+                "command": command,
+            },
+        )
+    if not found:
+        raise Unfit("no state that can be shown whole")
+
+
+def _moves(recording: Recording, run: Run) -> Iterator[_Move]:
+    frames: dict[int, list[Arrival]] = {}
+    for visit in run.visits:
+        frames.setdefault(visit.frame, []).append(visit)
+    further = {place.index: after for visits in frames.values() for place, after in _further_down(visits)}
+    halted, ends = set(), {}
+    for row in recording.trace.rows:
+        if row.kind == Kind.YIELD:
+            halted.add(row.frame)
+        elif row.kind in (Kind.RETURN, Kind.UNWIND):
+            ends[row.frame] = row
+    follows = {shown.file: following(shown) for shown in run.files}
+
+    def to_line(place: Arrival, command: str, answer: str) -> _Move:
+        jumps = answer != str(follows[place.file].get(place.line))
+        return _Move(place, command, answer, jumps)
+
+    for place, then in zip(run.visits, [*run.visits[1:], None], strict=True):
+        if not _is_stop(place, run):
+            continue
+        if then is not None and then.file == place.file and _is_stop(then, run):
+            yield to_line(place, "step", str(then.line))
+        end = ends.get(place.frame)
+        if end is None or place.frame in halted:
+            continue
+        after = further[place.index]
+        if after is None:
+            answer = "return" if end.kind == Kind.RETURN else "raise"
+            if answer == "raise" or place.line not in run.lines[place.file].leaves:
+                yield to_line(place, "until", answer)
+        elif _is_stop(after, run):
+            yield to_line(place, "until", str(after.line))
+        if end.kind == Kind.RETURN and place.function != "<module>":
+            value = recording.trace[end.index].value
+            text = render(value) if value is not None and plain(value) else "None"
+            if text != "None" and len(text) <= VALUE_CHARS:
+                yield _Move(place, "return", text, False)
+
+
+def _further_down(visits: list[Arrival]) -> Iterator[tuple[Arrival, Arrival | None]]:
+    """Each arrival of a frame with the first after it at a line further down in the text."""
+    waiting: list[Arrival] = []
+    for visit in visits:
+        while waiting and waiting[-1].line < visit.line:
+            yield waiting.pop(), visit
+        waiting.append(visit)
+    for place in waiting:
+        yield place, None
+
+
+def _is_stop(place: Arrival, run: Run) -> bool:
+    """Whether a debugger stops there and nowhere else on the line, in every version of Python."""
+    known = run.lines[place.file]
+    name = place.function.rpartition(".")[2]
+    if name.startswith("<") and name != "<module>":
+        return False  # a comprehension or a lambda
+    return (
+        place.line in known.plain and place.line not in known.classes and name not in known.classes.values()
+    )

@@ -281,6 +281,110 @@ UNWINDING = """
     go()
 """
 
+RAISED_AGAIN = """
+    # The end of `with`, and what stands behind a handler, raise an exception again where it came from. Then the stack
+    # is emptied further, and what goes runs code: generators that close, one after another, and destructors.
+    class D:
+        def __del__(self): look(1)
+    class H:
+        def __init__(self, answer=False): self.answer, self.d = answer, D()
+        def __enter__(self): return [D()]
+        def __exit__(self, *a): return self.answer
+        async def __aenter__(self): return [D()]
+        async def __aexit__(self, *a): return self.answer
+    def look(n): return [n, "text%d" % n]
+    def careful(n):
+        d = D()
+        try:
+            for i in range(n): yield [i, D()]
+        finally:
+            look(2)
+    def through(n):
+        yield from careful(n)
+    async def slow(n):
+        try:
+            for i in range(n): yield [i, D()]
+        finally:
+            look(3)
+    def boom(*a): raise KeyError(a)
+    def nested():
+        for x in through(3):
+            for y in careful(3):
+                with H(), H() as h:
+                    boom(D(), [x, y])
+    def lines():
+        for x in through(3):
+            for y in careful(3):
+                with H():
+                    with H() as h:
+                        look(4)
+                        D() + missing
+    def one_line():
+        for x in careful(3):
+            for y in through(3):
+                with H(): boom([D()], look(x))
+    def handler():
+        for x in through(3):
+            for y in careful(3):
+                try: missing
+                except NameError as error: boom(D(), error)
+    def other_handler():
+        for x in through(3):
+            for y in careful(3):
+                try: boom(D())
+                except ValueError: pass
+    def last():
+        for x in through(3):
+            for y in careful(3):
+                try: boom(D())
+                finally:
+                    with H(True): boom(D())
+                    look(5)
+    def swallowed():
+        for x in through(2):
+            for y in careful(2):
+                with H(True):
+                    boom(D(), [x])
+                look(6)
+                with H(True): boom(D())
+        return [D()]
+    def at_the_top():
+        exec("for x in through(3):\\n for y in careful(3):\\n  with H():\\n   boom(D())", globals())
+    async def waiting():
+        async for x in slow(3):
+            for y in careful(3):
+                async with H(), H():
+                    boom(D())
+    async def inside():
+        for y in careful(3):
+            async for x in slow(3):
+                boom(D(), y)
+    async def failing():
+        for y in careful(3):
+            async for x in fails():
+                look(7)
+    async def fails():
+        yield D()
+        boom(D())
+    def thrown():
+        g = through(3)
+        next(g)
+        for x in careful(3):
+            g.throw(KeyError(1))
+    def drive(coroutine):
+        try:
+            while True: coroutine.send(None)
+        except StopIteration: pass
+    def go():
+        for act in (nested, lines, one_line, handler, other_handler, last, swallowed, at_the_top, thrown,
+                    lambda: drive(waiting()), lambda: drive(inside()), lambda: drive(failing())):
+            for _ in range(2):
+                try: act()
+                except KeyError: pass
+                except (NameError, TypeError): pass
+    go()
+"""
+
 COLLECTOR = """
     # The collector runs while the tracer does, and with it destructors that change what is being read.
     import gc
@@ -345,6 +449,7 @@ PROGRAMS = {
     "weakref_callback": WEAKREF_CALLBACK,
     "destructors_of_other_names": DESTRUCTORS_OF_OTHER_NAMES,
     "library_generator": LIBRARY_GENERATOR,
+    "raised_again": RAISED_AGAIN,
     "generators_end": GENERATORS_END,
     "unwinding": UNWINDING,
     "collector": COLLECTOR,

@@ -250,6 +250,7 @@ class CodeFacts:
         "owner",
         "parameters",
         "positions",
+        "raises_again",
         "whole",
     )
 
@@ -279,6 +280,7 @@ class CodeFacts:
             for offset in range(entry.start, entry.end, 2):
                 self.handled.setdefault(offset, []).append(entry)
         self.before = _stack_tags(code, self.instructions, self.handled)
+        self.raises_again = self._raises_again({entry.target for entry in entries})
         self.handlers = entries
         self.comprehensions = self._inlined(entries)
         handler_ends = {target: self._handler_end(target) for *_, target in self.comprehensions}
@@ -290,6 +292,36 @@ class CodeFacts:
                 found = previous  # 3.13 leaves what cannot raise out of the exception table
             self._comprehension_of[instruction.offset] = previous = found
         self.guarded = self._guarded(entries)
+
+    def _raises_again(self, targets: set[int]) -> dict[int, int]:
+        """Handler -> its last instruction, of those that raise an exception again where it came from: they
+        put the frame's instruction back to that. These are the ends of `with` and of ``except ... as``, and
+        what stands behind each handler in case that it raises."""
+        found = {}
+        ordered = sorted(self.whole)
+        for place, offset in enumerate(ordered):
+            if offset not in targets:
+                continue
+            with_ends = any(self.whole[at].name == "WITH_EXCEPT_START" for at in ordered[place : place + 2])
+            ends = frozenset({"RERAISE"}) if with_ends else _LEAVES  # that of `async with` awaits, and jumps
+            last = next((at for at in ordered[place:] if self.whole[at].name in ends), offset)
+            if self.whole[last].name == "RERAISE" and self.whole[last].arg:
+                found[offset] = last
+        return found
+
+    def left_by_exception(self, offset: int) -> int:
+        """How many stack slots are sure to remain while an exception that was raised by the instruction at
+        an offset empties the stack. Of several handlers that raise it again, each after it has emptied some,
+        it is not known which has run: what the last one leaves."""
+        remain, at, seen = 0, offset, set[int]()
+        while at not in seen:
+            seen.add(at)
+            entry = max(self.handled.get(at, ()), key=lambda entry: entry.depth, default=None)
+            if entry is None:
+                return 0
+            remain = entry.depth
+            at = self.raises_again.get(entry.target, at)
+        return remain
 
     def _guarded(self, entries: list[_Handler]) -> list[tuple[int, int]]:
         """First and end offsets of what a handler covers, of the code's own or of `yield from` and `await`:
@@ -697,7 +729,7 @@ class FrameView:
         """What an unfinished instruction leaves on the value stack: for a frame that is calling.
 
         unwinding: an exception is emptying the stack, and what is freed by that is calling; what
-        has been freed still shows in its slot. Then: what the handler will find.
+        has been freed still shows in its slot. Then: what is sure to remain.
 
         The operands of the instruction itself are left out, since whether they still lie there
         depends on whether the interpreter had specialised it; but the iterators that a C function
@@ -709,8 +741,7 @@ class FrameView:
             return []
         name, arg = self.facts.opname[offset], self.facts.arg[offset]
         if unwinding or name == "RERAISE":
-            depths = [entry.depth for entry in self.facts.handled.get(offset, ())]
-            return self._values(max(depths, default=0), tags, running=True)
+            return self._values(self.facts.left_by_exception(offset), tags, running=True)
         if name == "PRECALL":  # 3.11 may run the whole call here
             name = "CALL"
         effect = _stack_effect(name, arg, jump=False)

@@ -74,8 +74,9 @@ _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset({"FOR_ITER", "JUMP_BACKWARD"}), 512),
     (_YIELDS, 1024),
     (frozenset({"CALL", "CALL_KW"}), 2048),
+    (frozenset({"END_ASYNC_FOR"}), 8192),
 )
-"""Bits that the core knows instructions by (`OP_...` in c/state.h)."""
+"""Bits that the core knows instructions by (`OP_...` in c/state.h); 4096: in `raises_again`."""
 _TAGS = {VALUE: 1, METHOD: 2}
 """Of stack slots; the core shows none of the others."""
 _BITS = {name: sum(bit for names, bit in _OPS if name in names) for name in opcode.opname}
@@ -145,7 +146,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         lines[unit] = about.positions[unit][0] or 0 if unit < len(about.positions) else 0
         if name is None:
             continue
-        op[unit] |= _BITS[name]
+        op[unit] |= _BITS[name] | 4096 * (offset in about.raises_again)
         if before is None:
             continue
         if before not in places:
@@ -154,7 +155,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         tags[unit] = places[before]
         arg = about.arg[offset]
         kept[unit] = _kept(name, arg, len(before))
-        caught[unit] = max((entry.depth for entry in about.handled.get(offset, ())), default=0)
+        caught[unit] = about.left_by_exception(offset)
         if name in ("CALL", "PRECALL", "CALL_KW"):
             operands[unit] = arg + 2 + (name == "CALL_KW")
     names = about.names

@@ -432,8 +432,12 @@ class _Thread:
             if self._ends_loop(frame, arg):
                 return
             self.raised[id(frame)] = FrameView(frame).offset
-        elif event != "opcode":
-            self.raised.pop(id(frame), None)
+        elif event != "opcode" and id(frame) in self.raised:
+            view = FrameView(frame)
+            raises_again = event == "line" and view.offset in view.facts.raises_again
+            waits = event == "return" and view.facts.opname.get(view.offset) in _YIELDS
+            if not raises_again and not waits:
+                del self.raised[id(frame)]
         if isinstance(record, tuple):
             self._comprehension(frame, event, arg, *record)
         elif event == "line":
@@ -667,6 +671,13 @@ class _Thread:
         record.refs = refs + record.stack_refs
         return changed, stack_text
 
+    def _unwinds(self, view: FrameView) -> bool:
+        """Whether an exception is emptying the stack of a frame: one that was raised where it stands, or that
+        an instruction lets pass which ends a loop or a `throw`."""
+        raised = self.raised.get(id(view.frame))
+        at = view.facts.opname.get(view.offset)
+        return raised is not None and (raised == view.offset or at in ("END_ASYNC_FOR", "CLEANUP_THROW"))
+
     def _caller(self, record: _Frame, frame: FrameType) -> str | None:
         """Where the calling frame stands: its expression, what it has computed, and through which C
         function or library code the call comes."""
@@ -681,14 +692,14 @@ class _Thread:
         views = self._views(above)
         top = views[-1]
         # A destructor may run when the operands are half gone: their addresses are then all we look at.
-        freeing = record.closing or record.code.co_name == "__del__"
+        freeing = record.closing or record.code.co_name == "__del__" or self._unwinds(top)
         operands = [] if freeing else top.operands(_LOOKED_FOR)
         if via is None:
             via = _c_name(operands[0]) if operands else _C_NAMES.get(top.callable_address())
         record.via = via
         stack = []
         for view in views:
-            stack += view.pending(unwinding=self.raised.get(id(view.frame)) == view.offset)
+            stack += view.pending(unwinding=self._unwinds(view))
         if via is not None:
             stack += [operand for operand in operands if is_iterator(operand) and not runs_in(operand, frame)]
         changed, stack_text = self._frame_changes(parent, _merged(views), stack)

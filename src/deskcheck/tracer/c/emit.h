@@ -138,6 +138,14 @@ write_text_object(Buf *b, PyObject *text)
     buf_json(b, text, PyUnicode_GET_LENGTH(text));
 }
 
+/* Whether an exception is emptying the stack of a frame (_unwinds). */
+static bool
+unwinds(Thread *t, const View *v)
+{
+    uint64_t raised = (uint64_t)map_get(&t->raised, (uint64_t)v->f);
+    return raised && ((int)(raised - 2) == v->offset || op_at(v->info, v->offset) & (OP_ASYNC_ENDS | OP_CLEANUP_THROW));
+}
+
 /* Where the calling frame stands (_caller). */
 static int
 caller_of(Thread *t, Rec *r, PyFrameObject *frame)
@@ -161,7 +169,7 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
     int n = views_of(t, above, views);
     if (n < 0) return -1;
     View *top = &views[n - 1];
-    bool freeing = r->closing || r->info->is_del;
+    bool freeing = r->closing || r->info->is_del || unwinds(t, top);
     PyObject *via_text = NULL;
     int first = 0, size = entered_from_python(frame->f_frame) ? 0 : operand_slots(top, &first);
     PyObject **slots = top->i->localsplus + top->info->nnames + first;
@@ -192,10 +200,7 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
     pys_add(&t->held, via_text);
     r->via = via_text != Py_None;
     Pys stack = {0};
-    for (int i = 0; i < n; i++) {
-        uint64_t raised = (uint64_t)map_get(&t->raised, (uint64_t)views[i].f);
-        view_pending(t, &views[i], raised && (int)(raised - 2) == views[i].offset, &stack);
-    }
+    for (int i = 0; i < n; i++) view_pending(t, &views[i], unwinds(t, &views[i]), &stack);
     if (via_text != Py_None)
         for (size_t i = 0; i < operands.n; i++)
             if (is_iterator_type(t, operands.p[i]) && !runs_in(operands.p[i], frame)) pys_add(&stack, operands.p[i]);

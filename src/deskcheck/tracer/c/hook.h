@@ -286,7 +286,13 @@ on_event(Thread *t, PyFrameObject *frame, int what, PyObject *arg)
         View v;
         if (view_of(t, frame, &v) < 0) return -1;
         map_put(&t->raised, (uint64_t)frame, (void *)(uintptr_t)(v.offset + 2));
-    } else if (what != PyTrace_OPCODE && t->raised.used) map_del(&t->raised, (uint64_t)frame);
+    } else if (what != PyTrace_OPCODE && t->raised.used && map_get(&t->raised, (uint64_t)frame)) {
+        View v;
+        if (view_of(t, frame, &v) < 0) return -1;
+        /* what CodeFacts.raises_again has raises it again: the frame then stands where it was raised first */
+        int stays = what == PyTrace_LINE ? OP_RAISES_AGAIN : what == PyTrace_RETURN ? OP_YIELD_POINT : 0;
+        if (!(op_at(v.info, v.offset) & stays)) map_del(&t->raised, (uint64_t)frame);
+    }
     if (e->comprehension) return in_comprehension(t, frame, what, arg, e);
     Rec *r = e->rec;
     r->users++;

@@ -153,7 +153,7 @@ def test_answers_in_a_log_of_inspect(
     ("name", "text", "said"),
     [
         ("a.json", "[1]", "nor generations in CRUXEval's form"),
-        ("a.json", "{", "is no JSON"),
+        ("a.jsonl", '{"id": "x"}\n{}\n', "nor generations in CRUXEval's form"),
         ("a.json", '{"x": "y"}', "nor generations in CRUXEval's form"),
         ("a.json", "{}", "holds no answers"),
         ("a.eval", "PK", "is no log of Inspect's"),

@@ -247,6 +247,13 @@ def test_a_damaged_file_of_samples_is_named(tmp_path: Path, text: str, said: str
         [*asked_in_samples(path, None, [])]
 
 
+def test_a_summary_has_no_samples(tmp_path: Path) -> None:
+    """Of lm-evaluation-harness, without `--log_samples`."""
+    (tmp_path / f"results_{DATE}.json").write_text("{}")
+    with pytest.raises(InputError, match=r"has no samples\. Run lm_eval with --log_samples"):
+        read_logs([tmp_path / f"results_{DATE}.json"])
+
+
 def test_answers_about_one_run_go_together() -> None:
     """REval's own example: the first two of four right, in its order, is a quarter; one right after a wrong is 0."""
     rights = {"a": (1, 1, 0, 0), "b": (1, 1, 1, 1), "c": (0, 1, 1, 1), "d": (1, 1, 1, 0), "e": (1, 0, 0, 0)}

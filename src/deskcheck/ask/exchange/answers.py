@@ -87,8 +87,8 @@ def _of_cruxeval(file: Path, question: str, model: str) -> Iterator[Answer]:
     """Program -> its answers, each the bare value or call."""
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{file}: is no JSON: {error}.") from error
+    except ValueError:
+        told = None
     told = told.get("raw_generations", told) if isinstance(told, dict) else None
     if not isinstance(told, dict) or not all(isinstance(found, list) for found in told.values()):
         raise InputError(

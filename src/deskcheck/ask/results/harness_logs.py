@@ -32,6 +32,11 @@ def is_samples_file(path: Path) -> bool:
     return _NAME.fullmatch(path.name) is not None
 
 
+def is_summary_file(path: Path) -> bool:
+    """Whether a file is named as the harness names the results of a run, which have no samples."""
+    return path.name.startswith("results_") and path.suffix == ".json"
+
+
 class SamplesFile:
     """A file of samples. Raises InputError where it, or the results beside it, cannot be read."""
 

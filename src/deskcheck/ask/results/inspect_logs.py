@@ -49,7 +49,8 @@ def read_log(path: Path) -> "EvalLog":
     try:
         return read_eval_log(str(path))
     except Exception as error:  # whatever a reader of foreign files raises on what is no log
-        raise InputError(f"{path}: is no log of Inspect's that can be read: {error}") from error
+        told = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path}: is no log of Inspect's that can be read: {told}") from error
 
 
 def _own(path: Path, log: "EvalLog") -> Asked:

@@ -15,7 +15,7 @@ from typing import Any
 
 from deskcheck.ask.results.asked import Asked, Key, seconds
 from deskcheck.ask.results.folder import read_card
-from deskcheck.ask.results.harness_logs import asked_in_samples, is_samples_file
+from deskcheck.ask.results.harness_logs import asked_in_samples, is_samples_file, is_summary_file
 from deskcheck.ask.results.inspect_logs import asked_in_log
 from deskcheck.ask.results.results import Marked, Result, Usage, result_of
 from deskcheck.recording import InputError
@@ -107,6 +107,10 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
             _read_folder(folder, read)
         if folders:
             continue
+        if path.is_file() and is_summary_file(path):
+            raise InputError(
+                f"{path}: has no samples. Run lm_eval with --log_samples, and give samples_TASK_DATE.jsonl."
+            )
         logs = [path]
         if path.is_dir():
             logs = sorted({*path.rglob("*.eval"), *filter(is_samples_file, path.rglob("samples_*.jsonl"))})

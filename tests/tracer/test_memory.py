@@ -16,6 +16,7 @@ import pytest
 import deskcheck
 from deskcheck.tracer import Granularity
 from tests.sample import spread
+from tests.tracer.raising import program
 
 DRIVER = """
 import io, sys, types
@@ -461,12 +462,25 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", spread(PROGRAMS, 7, 4))
 def test_nothing_freed_is_read(name: str, granularity: Granularity, tmp_path: Path) -> None:
     """The program runs to its end under the tracer, and no event shows freed memory."""
+    watch(textwrap.dedent(PROGRAMS[name]), granularity, tmp_path)
+
+
+@pytest.mark.parametrize("granularity", list(Granularity))
+@pytest.mark.parametrize("seed", spread(range(300), 300, 50))
+def test_nothing_freed_is_read_where_exceptions_pass(
+    seed: int, granularity: Granularity, tmp_path: Path
+) -> None:
+    """The same of programs that nobody wrote."""
+    watch(program(seed), granularity, tmp_path)
+
+
+def watch(text: str, granularity: Granularity, folder: Path) -> None:
     root = str(Path(deskcheck.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", DRIVER, root, granularity],
-        input=textwrap.dedent(PROGRAMS[name]),
+        input=text,
         env={**os.environ, "PYTHONMALLOC": "debug"},
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=120,

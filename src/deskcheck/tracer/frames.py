@@ -222,6 +222,11 @@ class _Handler(NamedTuple):
     lasti: bool
 
 
+def raises_handled(name: str, arg: int) -> bool:
+    """Whether an instruction raises what is being handled: of that no trace function is told."""
+    return name == "RERAISE" or (name == "RAISE_VARARGS" and arg == 0)
+
+
 class CodeFacts:
     """What is known of a code object without running it. Made once per code object.
 
@@ -740,7 +745,7 @@ class FrameView:
         if tags is None:
             return []
         name, arg = self.facts.opname[offset], self.facts.arg[offset]
-        if unwinding or name == "RERAISE":
+        if unwinding or raises_handled(name, arg):
             return self._values(self.facts.left_by_exception(offset), tags, running=True)
         if name == "PRECALL":  # 3.11 may run the whole call here
             name = "CALL"

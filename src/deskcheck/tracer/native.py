@@ -31,6 +31,7 @@ from deskcheck.tracer.frames import (
     CodeFacts,
     _stack_effect,
     facts,
+    raises_handled,
 )
 from deskcheck.tracer.limits import Granularity, TraceLimits
 from deskcheck.tracer.reference import (
@@ -69,14 +70,14 @@ _OPS: tuple[tuple[frozenset[str], int], ...] = (
     (_GOES_ON, 8),
     (frozenset({"COPY_FREE_VARS", "MAKE_CELL"}), 32),
     (frozenset({"JUMP_BACKWARD_NO_INTERRUPT"}), 64),
-    (frozenset({"RERAISE"}), 128),
     (frozenset({"CLEANUP_THROW"}), 256),
     (frozenset({"FOR_ITER", "JUMP_BACKWARD"}), 512),
     (_YIELDS, 1024),
     (frozenset({"CALL", "CALL_KW"}), 2048),
     (frozenset({"END_ASYNC_FOR"}), 8192),
 )
-"""Bits that the core knows instructions by (`OP_...` in c/state.h); 4096: in `raises_again`."""
+"""Bits that the core knows instructions by (`OP_...` in c/state.h); 4096: in `raises_again`; 128:
+`raises_handled`."""
 _TAGS = {VALUE: 1, METHOD: 2}
 """Of stack slots; the core shows none of the others."""
 _BITS = {name: sum(bit for names, bit in _OPS if name in names) for name in opcode.opname}
@@ -147,6 +148,7 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
         if name is None:
             continue
         op[unit] |= _BITS[name] | 4096 * (offset in about.raises_again)
+        op[unit] |= 128 * raises_handled(name, about.arg[offset])
         if before is None:
             continue
         if before not in places:

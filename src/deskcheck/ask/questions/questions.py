@@ -58,7 +58,7 @@ QUESTIONS = Registry(
             "move",
             move,
             4,
-            "where does a debugger stop after step or until, or what does return give?",
+            "where does a debugger go by step, until or return?",
             of_raised=True,
             shows_globals=True,
         ),

@@ -130,7 +130,7 @@ def test_samples_that_belong_together_are_clusters(inspect_logs: Path) -> None:
     """By a field of their metadata; a field that there is not is an error that names those there are."""
     result = scored(read_logs([inspect_logs], cluster="problem"))["plain", "said/poor"]
     assert (result.n, result.programs) == (6, 4)
-    with pytest.raises(InputError, match=r"no 'topic' in its metadata: it has problem, when"):
+    with pytest.raises(InputError, match=r"has no 'topic': it has problem, when"):
         read_logs([inspect_logs], cluster="topic")
 
 

@@ -1,11 +1,14 @@
 """What one run has of one question, one view of the state, one method and one model, as a log tells it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from deskcheck.ask.results.results import Marked, Usage
+from deskcheck.recording import InputError
 
 Key = tuple[str, str, str, str]
 """Question, view of the state, method, model."""
@@ -31,6 +34,22 @@ def seconds(told: object, file: Path) -> float:
         return file.stat().st_mtime
 
 
-def is_short(value: object) -> bool:
-    """Whether a field of somebody's sample is kept, to tell scores apart by it: a number, or a short text."""
+def marked_elsewhere(
+    id_: str, fields: Mapping[str, Any], cluster: str | None, where: str, **columns: Any
+) -> Marked:
+    """The row of a sample that another program marked. fields: what its task tells of it, of which numbers
+    and short texts are kept. cluster: the field by which samples belong together. where: for an error.
+
+    Raises InputError: it has no such field.
+    """
+    if cluster is not None and cluster not in fields:
+        raise InputError(
+            f"{where}: sample {id_} has no {cluster!r}: it has {', '.join(fields) or 'no fields'}."
+        )
+    data = {name: value for name, value in fields.items() if _is_short(value)}
+    own = id_ if cluster is None else str(fields[cluster])
+    return Marked(id=id_, program=id_, cluster=own, reason="", data=json.dumps(data), **columns)
+
+
+def _is_short(value: object) -> bool:
     return isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= 200)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.results.asked import Asked, is_short, seconds
+from deskcheck.ask.results.asked import Asked, marked_elsewhere, seconds
 from deskcheck.ask.results.results import Marked
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.marking import Reading, mark
@@ -182,26 +182,18 @@ def _marked_anew(sample: Sample, row: Mapping[str, Any], model: str) -> Iterator
 
 
 def _marked(row: Mapping[str, Any], score: float, question: str, model: str, cluster: str | None) -> Marked:
-    doc = dict(row["doc"]) if isinstance(row["doc"], dict) else {}
-    if cluster is not None and cluster not in doc:
-        raise InputError(
-            f"{question}: a document has no {cluster!r}: it has {', '.join(doc) or 'no fields'}."
-        )
-    id_ = str(row["doc_id"])
-    said = text_of(row["filtered_resps"])
-    return Marked(
-        id=id_,
-        program=id_,
-        cluster=id_ if cluster is None else str(doc[cluster]),
+    return marked_elsewhere(
+        str(row["doc_id"]),
+        row["doc"] if isinstance(row["doc"], dict) else {},
+        cluster,
+        question,
         question=question,
         model=model,
         solver="direct",
         completion=text_of(row["resps"]),
-        answer=said,
+        answer=text_of(row["filtered_resps"]),
         expected=str(row["target"]),
         score=score,
-        reason="",
-        data=json.dumps({name: value for name, value in doc.items() if is_short(value)}),
         reading=Reading.ANSWERED.value,
         prompt=_prompt(row.get("arguments")),
     )

@@ -5,13 +5,12 @@ Of another task each scorer, and each key of a score that is a mapping, is a que
 are part of its name.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deskcheck.ask.results.asked import Asked, is_short, seconds
+from deskcheck.ask.results.asked import Asked, marked_elsewhere, seconds
 from deskcheck.ask.results.results import Marked, marked_of, usage_of
 from deskcheck.ask.scoring.marking import Reading
 from deskcheck.recording import InputError, MissingExtra
@@ -152,20 +151,14 @@ def _marked(
     cluster: str | None,
 ) -> Marked:
     question, method, model = asked
-    told = sample.metadata or {}
-    if cluster is not None and cluster not in told:
-        raise InputError(
-            f"{path}: sample {sample.id} has no {cluster!r} in its metadata: it has "
-            f"{', '.join(told) or 'none'}."
-        )
-    id_ = str(sample.id)
     said = sample.output.completion
     answer = (sample.scores or {})[scorer].answer
     target = sample.target
-    return Marked(
-        id=id_,
-        program=id_,
-        cluster=id_ if cluster is None else str(told[cluster]),
+    return marked_elsewhere(
+        str(sample.id),
+        sample.metadata or {},
+        cluster,
+        str(path),
         question=question,
         model=model,
         solver=method,
@@ -173,8 +166,6 @@ def _marked(
         answer=said if answer is None else answer,
         expected=target if isinstance(target, str) else "\n".join(target),
         score=number,
-        reason="",
-        data=json.dumps({name: value for name, value in told.items() if is_short(value)}),
         reading=(Reading.ANSWERED if said.strip() or answer else Reading.EMPTY).value,
         stop_reason=sample.output.stop_reason if sample.output.choices else None,
         epoch=sample.epoch,

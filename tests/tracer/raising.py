@@ -5,7 +5,7 @@ generators that close. Nobody wrote them: each seed is one.
 import random
 import textwrap
 
-_TOOLS = textwrap.dedent("""
+TOOLS = textwrap.dedent("""
     class D:
         def __del__(self): look(1)
     class H:
@@ -62,7 +62,7 @@ _CAUGHT = ("KeyError", "ValueError", "(NameError, TypeError)")
 def program(seed: int) -> str:
     """Twelve functions, of which some are generators and coroutines, each called twice."""
     choose = random.Random(seed)
-    lines, acts = [_TOOLS], []
+    lines, acts = [TOOLS], []
     for number in range(12):
         form = choose.choice(("plain", "plain", "generator", "coroutine"))
         body = _block(choose, choose.randint(2, 5), waits=form == "coroutine")

@@ -16,7 +16,7 @@ import pytest
 import deskcheck
 from deskcheck.tracer import Granularity
 from tests.sample import spread
-from tests.tracer.raising import program
+from tests.tracer.raising import TOOLS, program
 
 DRIVER = """
 import io, sys, types
@@ -285,29 +285,6 @@ UNWINDING = """
 RAISED_AGAIN = """
     # The end of `with`, and what stands behind a handler, raise an exception again where it came from. Then the stack
     # is emptied further, and what goes runs code: generators that close, one after another, and destructors.
-    class D:
-        def __del__(self): look(1)
-    class H:
-        def __init__(self, answer=False): self.answer, self.d = answer, D()
-        def __enter__(self): return [D()]
-        def __exit__(self, *a): return self.answer
-        async def __aenter__(self): return [D()]
-        async def __aexit__(self, *a): return self.answer
-    def look(n): return [n, "text%d" % n]
-    def careful(n):
-        d = D()
-        try:
-            for i in range(n): yield [i, D()]
-        finally:
-            look(2)
-    def through(n):
-        yield from careful(n)
-    async def slow(n):
-        try:
-            for i in range(n): yield [i, D()]
-        finally:
-            look(3)
-    def boom(*a): raise KeyError(a)
     def nested():
         for x in through(3):
             for y in careful(3):
@@ -372,10 +349,6 @@ RAISED_AGAIN = """
         next(g)
         for x in careful(3):
             g.throw(KeyError(1))
-    def drive(coroutine):
-        try:
-            while True: coroutine.send(None)
-        except StopIteration: pass
     def go():
         for act in (nested, lines, one_line, handler, other_handler, last, swallowed, at_the_top, thrown,
                     lambda: drive(waiting()), lambda: drive(inside()), lambda: drive(failing())):
@@ -450,7 +423,7 @@ PROGRAMS = {
     "weakref_callback": WEAKREF_CALLBACK,
     "destructors_of_other_names": DESTRUCTORS_OF_OTHER_NAMES,
     "library_generator": LIBRARY_GENERATOR,
-    "raised_again": RAISED_AGAIN,
+    "raised_again": TOOLS + textwrap.dedent(RAISED_AGAIN),
     "generators_end": GENERATORS_END,
     "unwinding": UNWINDING,
     "collector": COLLECTOR,

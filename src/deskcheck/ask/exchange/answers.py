@@ -67,12 +67,12 @@ def _of_inspect(file: Path) -> Iterator[Answer]:
     log = read_log(file)
     for sample in log.samples or ():
         if sample.output.choices:
-            stop = {"stop_reason": sample.output.stop_reason}
             yield {
                 "id": str(sample.id),
                 "completion": sample.output.completion,
                 "model": log.eval.model,
-            } | stop
+                "stop_reason": sample.output.stop_reason,
+            }
 
 
 def _of_harness(path: Path) -> Iterator[Answer]:

@@ -240,8 +240,8 @@ def power_of(
     """What samples like these can tell: paired differences of two models' scores, as a pilot gave them.
 
     The variance of a mean falls as the number of clusters grows, and a difference is found where it is
-    (t_level/2 + t_power) standard errors from 0 (Miller 2024, section 5, with the variance clustered, as
-    in `mean_interval`, and quantiles of Student's t). It is as good as the pilot's variance is.
+    (t_level/2 + t_power) standard errors from 0 (Miller 2024, with the variance clustered, as in
+    `mean_interval`, and quantiles of Student's t). It is as good as the pilot's variance is.
 
     Raises:
         ValueError: fewer than two clusters, no difference anywhere, or `difference` is not above 0.

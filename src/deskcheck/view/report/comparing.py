@@ -132,8 +132,8 @@ _REVAL = ("coverage", "state", "next_line", "output")
 
 
 def consistency_sheet(results: Sequence[Result]) -> Sheet:
-    """Of each model, how its answers to several questions about the same run go together (REval: Chen et al.
-    2025, arXiv:2403.16437, section III)."""
+    """Of each model, how its answers to several questions about the same run go together (REval,
+    arXiv:2403.16437)."""
     asked: dict[tuple[str, str], dict[str, dict[str, tuple[float, str]]]] = {}
     for result in results:
         if result.question in _REVAL:

@@ -265,6 +265,7 @@ class _Copy:
             for base in bases
         ):
             found = {name: value for name, value in found.items() if name[:1] != "_"}
+            return {**{name: self.value(value) for name, value in found.items()}, PRIVATE_UNSAID: None}
         return {name: self.value(value) for name, value in found.items()}
 
     def attributes_of_class(self, cls: type) -> dict[str, Value]:
@@ -284,7 +285,8 @@ class _Copy:
                 found[name] = self.value(cell.cell_contents)
             except ValueError:
                 continue
-        found.update({name: self.value(value) for name, value in function.__dict__.items()})
+        given = dict.items(function.__dict__)
+        found.update({name: self.value(value) for name, value in given if type(name) is str})
         return found
 
 
@@ -299,6 +301,8 @@ def _steady(items: Any) -> bool:
 
 
 _RETURNS = ("RETURN_VALUE", "RETURN_CONST")
+PRIVATE_UNSAID = "*"
+"""Among an object's attributes: it may have others whose names begin with `_`."""
 
 
 class Witness:

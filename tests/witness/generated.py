@@ -11,7 +11,10 @@ them only, containers are cut.
 import random
 import re
 
-MODULES = ("array", "collections", "contextlib", "copy", "functools", "itertools", "types", "weakref")
+MODULES = (
+    "abc", "argparse", "array", "collections", "contextlib", "copy", "dataclasses", "datetime", "decimal", "fractions", "functools", "io",
+    "itertools", "pathlib", "string", "types", "typing", "weakref",
+)  # fmt: skip
 GLOBALS = {"calls": "calls = []", "total": "total = 0", "shared": "shared = [1]"}
 
 METHODS = {
@@ -83,6 +86,16 @@ ASIDE = [
 BASES = ["", "", "", "(list)", "(dict)", "(collections.UserDict)", "(collections.UserList)", "(collections.deque)", "(set)",
          "(collections.OrderedDict)", "(collections.defaultdict)", "(collections.Counter)", "(int)", "(types.SimpleNamespace)",
          "(Exception)", "(bytearray)"]  # fmt: skip
+LIBRARY_BASES = ["(abc.ABC)", "(argparse.Namespace)", "(collections.abc.MutableMapping)", "(collections.abc.MutableSequence)",
+                 "(contextlib.ExitStack)", "(contextlib.ContextDecorator)", "(datetime.date)", "(decimal.Decimal)", "(float)",
+                 "(fractions.Fraction)", "(frozenset)", "(io.StringIO)", "(pathlib.PurePosixPath)", "(str)", "(string.Formatter)",
+                 "(tuple)", "(typing.Generic[T])", "(typing.NamedTuple('Pair', [('a', int)]))", "(Plain)"]  # fmt: skip
+MADE_BY = {
+    "(int)": "n", "(float)": "2", "(str)": "'ab'", "(tuple)": "(n, [n])", "(frozenset)": "(1, 2)", "(fractions.Fraction)": "1, 3",
+    "(decimal.Decimal)": "'1.5'", "(pathlib.PurePosixPath)": "'a', 'b'", "(datetime.date)": "2000, 1, 2",
+    "(typing.NamedTuple('Pair', [('a', int)]))": "n",
+}  # fmt: skip
+"""Bases whose instances are made by `__new__`, and its arguments."""
 
 EXTRAS = """\
     @property
@@ -200,6 +213,37 @@ def noted(error, text):
     error.add_note(text)
     return error
 ===
+T = typing.TypeVar('T')
+===
+@dataclasses.dataclass
+class Plain:
+    first: int = 0
+    second: list = dataclasses.field(default_factory=list)
+===
+class Waits:
+    def __init__(self, xs, answer=False):
+        self.xs, self.answer = xs, answer
+    async def __aenter__(self):
+        self.xs.append('in')
+        return self.xs
+    async def __aexit__(self, *problem):
+        self.xs.append('out')
+        return self.answer
+===
+async def slow(n):
+    try:
+        for i in range(n):
+            yield i
+    finally:
+        shared.append(n)
+===
+def drive(waiting):
+    try:
+        while True:
+            waiting.send(None)
+    except StopIteration as ended:
+        return ended.value
+===
 def global_append(item):
     global shared
     shared = [*shared[:2], item]
@@ -309,14 +353,15 @@ $S |= set(gen(2))
 $S -= {$V2}
 $S ^= {$V2, 9}
 $A = $S.pop() if len($S) == 1 else None
-$B.append($I)
+$B.append($N)
+if type($B) is bytearray: $B.append($O)
 $B.extend(gen(2))
-$B.extend($L)
+if type($B) is bytearray: $B.extend($L)
 $B[$I] = $I
 $B[0:1] = bytes(2)
 $B += bytes(1)
 del $B[4:]
-$B.insert(0, $O)
+$B.insert(0, $N)
 $A = memoryview($B)
 $A[0] = 7
 $A[:2] = b'zz'
@@ -579,6 +624,90 @@ call = lambda i: $L.append(i)
 call($V)
 ===
 for $W in through(careful(2)):
+    $:
+===
+try:
+    for $W in through(careful(2)):
+        with held($L):
+            $:
+            missing
+except NameError as problem:
+    $A = problem.args
+===
+try:
+    for $W in changing($L, 2):
+        with held($L), $O:
+            $:
+            raise KeyError($W)
+except Exception as problem:
+    $A = problem
+===
+try:
+    with contextlib.ExitStack() as stack:
+        stack.callback($L.append, $V)
+        stack.enter_context(held($L))
+        $:
+        raise ValueError($N)
+except ValueError as error:
+    $A = error
+===
+for $W in careful(2):
+    try:
+        try:
+            $:
+            raise KeyError($W)
+        except KeyError as error:
+            $:
+            raise
+        finally:
+            $:
+    except KeyError as error:
+        $A = error.args
+===
+try:
+    for $W in gen(2):
+        try:
+            missing
+        finally:
+            with $O:
+                $:
+except Exception as problem:
+    $A = type(problem).__name__
+===
+for $W in gen(3):
+    try:
+        $:
+        if $W: break
+    finally:
+        $:
+        continue
+===
+async def inner():
+    async with Waits($L, True) as $W:
+        $:
+        async for v in slow(2):
+            $:
+            missing
+    return $L
+$A = drive(inner())
+===
+async def inner():
+    async with Waits($L), Waits($L):
+        $:
+    async for v in slow(3):
+        with held($L):
+            $:
+            if v: return v
+$A = drive(inner())
+===
+try:
+    $A = [small(missing) for i in gen(2) if i]
+except NameError as problem:
+    $A = problem.name
+===
+try:
+    $A = {i: key(1 // i) for i in careful(2)}
+except ZeroDivisionError as problem:
     $:""".split("\n===\n")
 
 _TOKEN = re.compile(r"\$(V2|GEN|[A-Z])")
@@ -686,11 +815,16 @@ class _Maker:
 
     def a_class(self, name: str) -> list[str]:
         base = "" if self.lean and self.random.randrange(3) else self.pick(BASES)
+        if base and not self.random.randrange(3):
+            base = self.pick(LIBRARY_BASES)
         lines = [f"class {name}{base}:", "    count = 0", "    log = []"]
-        if base == "(int)":
-            lines += ["    def __new__(cls, n=0, *more):", "        return int.__new__(cls, n)"]
+        if base in MADE_BY:
+            lines += [
+                "    def __new__(cls, n=0, *more):",
+                f"        return super().__new__(cls, {MADE_BY[base]})",
+            ]
         lines += ["    def __init__(self, n=0, *more):", "        self.n = n", "        self.kept = [n]"]
-        lines += ["        super().__init__()"] if base not in ("", "(int)") else []
+        lines += ["        super().__init__()"] if base and base not in MADE_BY else []
         names = [name for name in METHODS if name != "__del__" or not self.random.randrange(10)]
         chosen = {self.pick(names) for _ in range(1 + self.random.randrange(4 if self.lean else 8))}
         chosen.add("__hash__")  # or the order of a set would be that of addresses
@@ -751,10 +885,7 @@ class _Maker:
         """The text after what it names."""
         classes = [self.a_class(name) for name in ("C0", "C1")]
         definitions = [*DEFINITIONS, *("\n".join(lines) for lines in classes)]
-        named = {
-            re.split(r"\W+", part.rpartition("@contextlib.contextmanager\n")[2])[1]: part
-            for part in definitions
-        }
+        named = {_defined(part): part for part in definitions}
         named |= GLOBALS | {name: f"import {name}" for name in MODULES}
         needed: list[str] = []
         todo = [text]
@@ -767,6 +898,13 @@ class _Maker:
         parts = [named[name] for name in [*MODULES, *GLOBALS] if name in needed]
         parts += [f"\n\n{part}" for name, part in named.items() if name in needed and part in definitions]
         return "\n".join([*parts, "\n", text])
+
+
+def _defined(part: str) -> str:
+    """The name that a definition gives."""
+    found = re.search(r"^(?:(?:async )?def|class) (\w+)|^(\w+) =", part, re.MULTILINE)
+    assert found, part
+    return found[1] or found[2]
 
 
 def program_of_seed(seed: str) -> str:

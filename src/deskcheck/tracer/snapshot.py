@@ -341,7 +341,7 @@ class Snapshotter:
             known is not None
             and not known.fields
             and function.__closure__ is None
-            and not function.__dict__
+            and not dict.__len__(function.__dict__)
             and not _defaults(function)
         )
 
@@ -719,8 +719,8 @@ class Snapshotter:
                 fields[name] = cell.cell_contents
             except ValueError:
                 continue
-        for name, value in {**_defaults(function), **function.__dict__}.items():
-            fields[name] = value
+        fields |= _defaults(function)
+        fields |= {name: value for name, value in dict.items(function.__dict__) if type(name) is str}
         text = f',"text":{text_of("function " + qualified_name(function.__qualname__))}'
         return Content(self._head("function", types.FunctionType) + text, None, self._named(fields), "")
 
@@ -731,7 +731,7 @@ class Snapshotter:
     def _cached(self, obj: Any) -> Content:
         cache = type(obj).__dict__["cache_info"](obj)
         fields = {name: cache[i] for i, name in enumerate(("hits", "misses", "maxsize", "currsize"))}
-        name = obj.__dict__.get("__qualname__")
+        name = dict.get(obj.__dict__, "__qualname__")
         text = f',"text":{text_of("cached function " + name)}' if type(name) is str else ""
         return Content(self._head("function", type(obj)) + text, None, self._named(fields), "")
 
@@ -865,12 +865,15 @@ def _is_data(value: Any) -> bool:
 
 def _defaults(function: types.FunctionType) -> dict[str, Any]:
     """Defaults that can change: those of a mutable type."""
-    values, found = function.__defaults__ or (), function.__kwdefaults__ or {}
-    if not values and not found:
+    values, named = function.__defaults__ or (), function.__kwdefaults__
+    if not values and named is None:
         return {}
-    code, found = function.__code__, dict(found)
+    code, found = function.__code__, {}
+    if named is not None:  # as `f.__kwdefaults__` it may be given more than names, and of a class that is no dict alone
+        found.update((name, value) for name, value in dict.items(named) if type(name) is str)
     names = code.co_varnames[: code.co_argcount]
-    found.update(zip(names[len(names) - len(values) :], values, strict=True))
+    count = min(len(names), len(values))  # `f.__defaults__` may be given more than there are parameters
+    found.update(zip(names[len(names) - count :], values[len(values) - count :], strict=True))
     return {name: value for name, value in found.items() if type(value) in (list, dict, set, bytearray)}
 
 

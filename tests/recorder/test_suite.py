@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.files import FolderLock
 from deskcheck.recorder.kept import Kept
 from deskcheck.recorder.settings import SuiteSettings
@@ -337,7 +338,7 @@ def test_a_call_is_recorded_where_it_happens(recorded: tuple[SuiteSummary, dict[
         ("words.total(1, 2, start=4, x=3)", "literal"),
         ("words.total(1)", "literal"),
         ("words.fibonacci(5)", "shown"),  # another call of it may answer from the cache
-        ("words.twice(<function test_others.<locals>.<lambda>>, 1)", "in part"),
+        ("words.twice(<function test_others.<locals>.<lambda>>, 1)", "shown"),
         ("words.same(nan)", "shown"),
         ("words.same('watched')", "literal"),
         ("stack.Stack.push(Stack#1(items=[1]), 3)", "shown"),
@@ -345,7 +346,7 @@ def test_a_call_is_recorded_where_it_happens(recorded: tuple[SuiteSummary, dict[
         ("stack.Stack.depth([1, 2])", "literal"),
         ("stack.Stack.of([4])", "literal"),
         ("stack.Stack.of(<class Other#1>, [5])", "in part"),
-        ("stack.Stack.__init__(Stack#1(), [1])", "in part"),  # nothing is to be seen of it yet
+        ("stack.Stack.__init__(Stack#1(), [1])", "shown"),  # there is nothing in it yet
     ],
 )
 def test_arguments_are_written_as_in_a_call(
@@ -354,6 +355,16 @@ def test_arguments_are_written_as_in_a_call(
     """Defaults are left out, objects are shown, and what can be evaluated again is told apart."""
     assert f"shop.{call}" in recorded[1]
     assert recorded[1][f"shop.{call}"].program.extra["arguments"] == form
+
+
+def test_functions_among_arguments_are_shown(recorded: tuple[SuiteSummary, dict[str, Recording]]) -> None:
+    call = "shop.words.twice(<function test_others.<locals>.<lambda>>, 1)"
+    recording = recorded[1][call]
+    assert recording.program.extra["functions"] == {"test_others.<locals>.<lambda>": "lambda x: x + 1"}
+    (sample,) = QUESTIONS["output"](recording)
+    assert f"{call.removeprefix('shop.words.')}\n" in sample.parts["question"]
+    assert "<lambda>>:\n```python\nlambda x: x + 1\n```" in sample.parts["question"]
+    assert sample.answer == "3"
 
 
 def test_what_is_not_recorded_is_counted(recorded: tuple[SuiteSummary, dict[str, Recording]]) -> None:

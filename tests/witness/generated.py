@@ -12,7 +12,7 @@ import random
 import re
 
 MODULES = (
-    "abc", "argparse", "array", "collections", "contextlib", "copy", "dataclasses", "datetime", "decimal", "fractions", "functools", "io",
+    "abc", "argparse", "array", "collections", "contextlib", "copy", "dataclasses", "datetime", "decimal", "fractions", "functools",
     "itertools", "pathlib", "string", "types", "typing", "weakref",
 )  # fmt: skip
 GLOBALS = {"calls": "calls = []", "total": "total = 0", "shared": "shared = [1]"}
@@ -88,7 +88,7 @@ BASES = ["", "", "", "(list)", "(dict)", "(collections.UserDict)", "(collections
          "(Exception)", "(bytearray)"]  # fmt: skip
 LIBRARY_BASES = ["(abc.ABC)", "(argparse.Namespace)", "(collections.abc.MutableMapping)", "(collections.abc.MutableSequence)",
                  "(contextlib.ExitStack)", "(contextlib.ContextDecorator)", "(datetime.date)", "(decimal.Decimal)", "(float)",
-                 "(fractions.Fraction)", "(frozenset)", "(io.StringIO)", "(pathlib.PurePosixPath)", "(str)", "(string.Formatter)",
+                 "(fractions.Fraction)", "(frozenset)", "(pathlib.PurePosixPath)", "(str)", "(string.Formatter)",
                  "(tuple)", "(typing.Generic[T])", "(typing.NamedTuple('Pair', [('a', int)]))", "(Plain)"]  # fmt: skip
 MADE_BY = {
     "(int)": "n", "(float)": "2", "(str)": "'ab'", "(tuple)": "(n, [n])", "(frozenset)": "(1, 2)", "(fractions.Fraction)": "1, 3",

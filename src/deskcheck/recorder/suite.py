@@ -535,6 +535,9 @@ class _Recorder:
         file = Path(facts["file"])
         ran = {row.file for row in chain.from_iterable(map(rows, observed.blocks_of(call)))}
         folder = _import_folder(facts["module"], file)
+        functions = facts["functions"]
+        if self.mask is not None:
+            functions = {name: self.mask.text(text) for name, text in functions.items()}
         return Program(
             id=_id(call),
             code="",
@@ -553,6 +556,7 @@ class _Recorder:
                 "test": facts["test"],
                 "line": facts["line"],
                 "arguments": facts["form"],
+                **({"functions": functions} if functions else {}),
                 "own": facts["own"],
                 "modules": sorted({observed.modules[label][0] for label in ran} - {facts["module"]}),
             },

@@ -333,6 +333,7 @@ _SUITE: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
             **dict.fromkeys("module function file arguments form test seen stdout".split(), is_text),
             **dict.fromkeys("line time slot".split(), is_whole),
             "own": many(is_text),
+            "functions": named(is_text),
             "outcome": lambda value: is_text(value) and value in _ENDINGS,
         },
         {"exception": is_text, "detail": is_text, "result": is_text, "result_builtin": is_truth},

@@ -274,7 +274,7 @@ class _Fallback(Snapshotter):
 
     def _runs_unseen(self, kind: type) -> bool:
         for base in _snapshot.bases_of(kind):
-            module = _snapshot._module_of(base)
+            module = _snapshot.module_of(base)
             if module in _QUIET_MODULES:
                 continue
             if module not in self.modules:

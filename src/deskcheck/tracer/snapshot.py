@@ -351,7 +351,7 @@ class Snapshotter:
     def type_name(self, kind: type) -> str:
         """Qualified name; with its module unless that is builtins or the program's own."""
         name = qualified_name(_qualname(kind))
-        module = _module_of(kind)
+        module = module_of(kind)
         if module is not None and module != "builtins" and module not in self.modules:
             name = f"{module.removeprefix('_').removesuffix('._local')}.{name}"
         return name
@@ -451,7 +451,7 @@ class Snapshotter:
             listed = ",".join(text_of(name) for name in names)
             return self._tuple(obj, f',"type":{text_of(self.type_name(kind))},"names":[{listed}]')
         if _ENUM is not None and type(kind) is _ENUM:
-            name = _fields_of(obj, bases).get("_name_")
+            name = fields_of(obj, bases).get("_name_")
             return self._text(kind, f"{_qualname(kind)}.{name}" if type(name) is str else _qualname(kind))
         if _arrays.is_scalar(kind):
             return self._scalar(kind, obj)
@@ -461,7 +461,7 @@ class Snapshotter:
 
     def _path(self, kind: type, obj: Any) -> str | None:
         """A path of pathlib as its `repr` writes it, from the attributes that it was made with."""
-        fields = _fields_of(obj, bases_of(kind))
+        fields = fields_of(obj, bases_of(kind))
         parts = fields.get("_parts") if sys.version_info < (3, 12) else fields.get("_raw_paths")
         if type(parts) is not list or not all(type(part) is str for part in parts):
             return None
@@ -498,7 +498,7 @@ class Snapshotter:
         return function.__globals__.get("__name__") in self.modules
 
     def _class(self, cls: type) -> str | None:
-        module = _module_of(cls)
+        module = module_of(cls)
         if module in self.modules:
             return None
         name = _qualname(cls)
@@ -515,7 +515,7 @@ class Snapshotter:
         if _inherits(bases, type):
             return self._class_content(obj)
         if _inherits(bases, BaseException):
-            fields = self._named(_fields_of(obj, bases))
+            fields = self._named(fields_of(obj, bases))
             return self._items_content("exception", kind, list(exception_args(obj)), fields)
         if id(kind) in _ITERATORS:
             return self._iterator(kind, obj)
@@ -524,14 +524,14 @@ class Snapshotter:
         plain_array = _arrays.plain_array(bases)
         if plain_array is not None:
             column = _arrays.read_plain_array(obj, plain_array, self.limits.items)
-            own = self._named(_fields_of(obj, bases) if self._transparent(kind) else {})
+            own = self._named(fields_of(obj, bases) if self._transparent(kind) else {})
             return self._array_content(kind, column, (column.length,), own)
         name = _arrays.pandas_name(bases)
         if name is not None:
             return self._pandas(kind, obj, name)
         if not self._transparent(kind):
             return Content(self._head("opaque", kind), None, {}, "")
-        attributes = _fields_of(obj, bases)
+        attributes = fields_of(obj, bases)
         hidden = self.hidden_fields(bases)
         fields = self._named({name: value for name, value in attributes.items() if name not in hidden})
         for base, name in _BASES:
@@ -542,7 +542,7 @@ class Snapshotter:
     def _array(self, kind: type, obj: Any, bases: tuple[type, ...]) -> Content:
         """numpy's: the first items, and the array whose memory it shows."""
         column = _arrays.read_array(obj, self.limits.items)
-        own = _fields_of(obj, bases) if self._transparent(kind) else {}
+        own = fields_of(obj, bases) if self._transparent(kind) else {}
         base = _arrays.array_base(obj)
         fields = self._named(own if base is None else {**own, "base": base})
         return self._array_content(kind, column, _arrays.array_shape(obj), fields)
@@ -590,7 +590,7 @@ class Snapshotter:
     def _transparent(self, kind: type) -> bool:
         """Whether the fields of instances are state that we look into: the program's own classes
         and the standard library's plain data. The rest (threads, loops, files) is opaque."""
-        module = _module_of(kind)
+        module = module_of(kind)
         return module in self.modules or module in _DATA_MODULES or id(kind) in _KNOWN
 
     def hidden_fields(self, bases: tuple[type, ...]) -> frozenset[str]:
@@ -598,7 +598,7 @@ class Snapshotter:
         uses them. The program's own are shown also where a class derives from one of a library's."""
         hidden: set[str] = set()
         for base in bases:
-            if self._transparent(base) or _module_of(base) == "builtins":
+            if self._transparent(base) or module_of(base) == "builtins":
                 continue
             known = self._private.get(id(base))
             if known is None or known[0]() is not base:
@@ -792,7 +792,7 @@ def has_method(kind: type, name: str) -> bool:
     return any(name in names_of(base) for base in bases_of(kind) if _flags(base) & HEAP)
 
 
-def _module_of(kind: type) -> str | None:
+def module_of(kind: type) -> str | None:
     module = names_of(kind).get("__module__")
     if type(module) is str:
         return module
@@ -801,7 +801,7 @@ def _module_of(kind: type) -> str | None:
     return None
 
 
-def _fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
+def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
     """Instance attributes: what `__slots__` and the instance's own dict hold, in that order."""
     fields: dict[str, Any] = {}
     names = None
@@ -868,8 +868,9 @@ def _defaults(function: types.FunctionType) -> dict[str, Any]:
     values, named = function.__defaults__ or (), function.__kwdefaults__
     if not values and named is None:
         return {}
-    code, found = function.__code__, {}
-    if named is not None:  # as `f.__kwdefaults__` it may be given more than names, and of a class that is no dict alone
+    code = function.__code__
+    found: dict[str, Any] = {}
+    if named is not None:  # what was assigned to it may be of a class of the program, with any keys
         found.update((name, value) for name, value in dict.items(named) if type(name) is str)
     names = code.co_varnames[: code.co_argcount]
     count = min(len(names), len(values))  # `f.__defaults__` may be given more than there are parameters
@@ -1239,7 +1240,7 @@ _ENUM: type | None = None
 def is_path(kind: type) -> bool:
     """Whether it is a class of pathlib for the paths of this system."""
     module = sys.modules.get("pathlib")
-    if type(module) is not types.ModuleType or _module_of(kind) not in ("pathlib", "pathlib._local"):
+    if type(module) is not types.ModuleType or module_of(kind) not in ("pathlib", "pathlib._local"):
         return False
     names = _module_dict(module)
     return any(names.get(name) is kind for name in _PATHS)

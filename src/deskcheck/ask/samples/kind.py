@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, files_of, plain
-from deskcheck.ask.samples.prompts import OBJECTS, how_run, own_parts, parts_of
+from deskcheck.ask.samples.prompts import OBJECTS, functions_text, how_run, own_parts, parts_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource, cluster_of
 from deskcheck.ask.samples.tables import draws_random, filled_elsewhere
@@ -78,7 +78,7 @@ class Question:
             _check(recording, raised=self.of_raised)
             below = "" if self.shows_globals else _tables(recording)
             if recording.program.extra.get("arguments") == "shown":
-                below = f"\n{OBJECTS}{below}"
+                below = f"\n{OBJECTS}{functions_text(recording.program)}{below}"
             size = None
             for sample in self.ask(recording, rng, count):
                 if below:

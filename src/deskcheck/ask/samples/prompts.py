@@ -272,6 +272,15 @@ OBJECTS = (
 """Stands below a call with objects as arguments."""
 
 
+def functions_text(program: Program) -> str:
+    """Stands below a call with functions among its arguments."""
+    known = program.extra.get("functions")
+    if not isinstance(known, dict) or not known:
+        return ""
+    texts = [f"<function {name}>:\n```python\n{text}\n```" for name, text in known.items()]
+    return "\nFunctions among the arguments, and what these use:\n" + "\n".join(texts)
+
+
 def how_run(program: Program) -> str:
     """In one phrase, how a program is run."""
     if program.mode is Mode.CALL:

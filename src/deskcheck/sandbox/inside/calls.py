@@ -25,14 +25,14 @@ from typing import Any
 from deskcheck.recording import block
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.trace import Kind
-from deskcheck.recording.value import decode, render
+from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import tracer_class
-from deskcheck.tracer.arguments import is_literal, telling
+from deskcheck.tracer.arguments import functions_in, is_literal, telling, texts_of
 from deskcheck.tracer.begun import frame_hook
 from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.result import exception_text, snapshot
-from deskcheck.tracer.snapshot import Snapshotter, know_enum
+from deskcheck.tracer.snapshot import Snapshotter, bases_of, fields_of, know_enum, module_of
 
 ARGUMENT_CHARS = 2000
 """A call whose arguments need more text than this is not recorded."""
@@ -187,15 +187,28 @@ class _Function:
 
 @dataclass(frozen=True, slots=True)
 class _Arguments:
-    """text: as they would be written in a call. form: ``literal`` (Python text that makes them again),
-    ``shown`` (all there is to know is in the text), ``in part``."""
+    """text: as they would be written in a call. values: but for an object that has nothing in it yet.
+    functions: those among them. literal: whether the text is Python that makes them again."""
 
     text: str
-    form: str
+    values: tuple[Value, ...]
+    functions: tuple[FunctionType, ...]
+    literal: bool
 
     @property
     def digest(self) -> str:
-        return _digest(self.text)
+        places = (f"{f.__code__.co_filename}:{f.__code__.co_firstlineno}" for f in self.functions)
+        return _digest("\n".join([self.text, *places]))
+
+    def told(self) -> tuple[str, dict[str, str]]:
+        """What is known of them, and the texts of functions that are shown with them: ``literal``, ``shown``
+        (all there is to know is in the text), ``in part``."""
+        if self.literal:
+            return "literal", {}
+        texts = texts_of(self.functions) if self.functions else {}
+        if not all(telling(value, texts) for value in self.values):
+            return "in part", {}
+        return "shown", texts
 
 
 def _digest(text: str) -> str:
@@ -486,10 +499,21 @@ class Observer:
             if type(key) is not str or not key.isidentifier():
                 return None
             plan.append((f"{key}=", value))
-        return self._written(plan, again=again)
+        begun = positional[0] if code.co_name == "__init__" and positional else None
+        empty = begun is not None and self._is_empty(bound[begun])
+        return self._written(plan, again=again, empty=empty)
 
-    def _written(self, plan: list[tuple[str, Any]], *, again: bool) -> _Arguments | None:
-        """`again`: whether the function's name with these arguments is the same call."""
+    def _is_empty(self, made: Any) -> bool:
+        """Whether an object has nothing in it yet, and its `__init__` will fill it: it shows nothing, and
+        that is all there is to know. Not if it has a base that is not the project's own."""
+        bases = [base for base in bases_of(type(made)) if base is not object]
+        return all(module_of(base) in self.project.modules for base in bases) and not fields_of(
+            made, (*bases,)
+        )
+
+    def _written(self, plan: list[tuple[str, Any]], *, again: bool, empty: bool) -> _Arguments | None:
+        """`again`: whether the function's name with these arguments is the same call. `empty`: whether the
+        first of them has nothing in it."""
         know_enum()
         snapshotter = Snapshotter(_ARGUMENT_LIMITS, set(self.project.modules), lambda frame: None)
         snapshotter.begin()
@@ -505,20 +529,22 @@ class Observer:
         text = f"({', '.join(parts)})"
         if len(text) > ARGUMENT_CHARS:
             return None
-        if again and all(value.builtin for value in values) and is_literal(text):
-            return _Arguments(text, "literal")
-        return _Arguments(text, "shown" if all(map(telling, values)) else "in part")
+        literal = again and all(value.builtin for value in values) and is_literal(text)
+        functions = () if literal else tuple(functions_in(value for _, value in plan))
+        return _Arguments(text, tuple(values[empty:]), functions, literal)
 
     def _record(self, frame: FrameType, function: _Function, arguments: _Arguments, slot: int) -> None:
         project = self.project
         scope = dict(project.modules.values())
+        form, functions = arguments.told()
         facts = {
             "module": function.module,
             "function": function.code.co_qualname,
             "file": os.path.abspath(function.code.co_filename),
             "line": function.code.co_firstlineno,
             "arguments": arguments.text,
-            "form": arguments.form,
+            "form": form,
+            "functions": functions,
             "test": self.test,
             "seen": arguments.digest,
             "time": function.time,

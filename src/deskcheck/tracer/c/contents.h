@@ -670,7 +670,7 @@ look_into(Thread *t, Queued q)
     if (k == &PyGen_Type || k == &PyCoro_Type) return generator_content(t, obj, o);
     if (k == &PyDict_Type) {
         uint64_t version = dict_version(o);
-        int again = obj->known && version == obj->version && !t->reread ? revisit(t, obj) : 1;
+        int again = obj->known && version == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;
         if (again <= 0) return again;
         Shape s = {.form = ITEMS_PAIRS, .n = PyDict_GET_SIZE(o), .tail = ""};
         HEAD(&s, "\"kind\":\"dict\",\"type\":\"dict\"");
@@ -794,7 +794,7 @@ look_into(Thread *t, Queued q)
         if (info->mode == M_OPAQUE && obj->known) return 0;
         if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
             uint64_t version = dict_version(((PyTypeObject *)o)->tp_dict);
-            int again = obj->known && version == obj->version && !t->reread ? revisit(t, obj) : 1;
+            int again = obj->known && version == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;
             if (again <= 0) return again;
             obj->revisit.n = 0;
             t->revisit = &obj->revisit;
@@ -812,6 +812,7 @@ look_at(Thread *t, Queued q)
 {
     size_t from = t->objects_text.n;
     if (look_into(t, q) < 0) return -1;
+    q.obj->read = t->stamp;
     if (t->objects_text.n == from) return 0;
     if (t->nsegments == t->capsegments)
         t->segments = must(realloc(t->segments, (t->capsegments = t->capsegments * 2 + 16) * sizeof *t->segments));

@@ -606,7 +606,7 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
     }
     if (!PyDict_Check(dict)) return 0;
     uint64_t version = dict_version(dict);
-    if (g->dict == dict && g->version == version && !t->reread) {
+    if (g->dict == dict && g->version == version && !t->reread && g->seen >= t->replaced_at) {
         if (g->seen >= t->quiet) return 0;
         g->seen = t->stamp;
         size_t replaced = t->nreplaced;

@@ -66,6 +66,7 @@ struct Obj {
     Py_ssize_t only;     /* of a list: where alone; EVERYWHERE or AT_END */
     Content c;
     uint64_t version;    /* of the dict that decides the content, if it has one; 0 for none */
+    uint64_t read;       /* the event in which its content was read last */
     Pys revisit;         /* what such a content refers to */
     Obj *next, *prev;
 };

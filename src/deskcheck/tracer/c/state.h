@@ -119,6 +119,7 @@ typedef struct Thread {
     size_t unseen;               /* known objects that die unseen */
     bool shared;                 /* a dict was found that something else holds, too: it may be that of an instance */
     uint64_t quiet;              /* what was looked at in this event or later has not changed since */
+    uint64_t replaced_at;        /* the last event that found a __class__ assigned: what was read before may hold the object */
     size_t fresh;                /* objects that this event has found */
     size_t iterators, exotics, moved;  /* objects of these kinds that are known; iterators seen at this event */
     Rec *parent;                 /* of a call: whose frame called */

@@ -233,6 +233,7 @@ reference(Thread *t, PyObject *o, bool weakly, bool placed, const char **cut)
         } else {
             gone_add(&t->replaced, &t->nreplaced, &t->capreplaced, obj->number);
             t->reread = true;  /* a __class__ may have been assigned: what holds it holds another object now */
+            if (obj->type != kind && kind->tp_flags & Py_TPFLAGS_HEAPTYPE) t->replaced_at = t->stamp;
             obj_kill(t, obj);
         }
     }

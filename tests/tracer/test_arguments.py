@@ -93,7 +93,7 @@ def test_definitions_and_what_they_read() -> None:
 
 
 # fmt: off
-BESIDE = [lambda x: x + 1, lambda x: x - 1, lambda x, y=2: [lambda z: x][0](y)]
+BESIDE: list[Any] = [lambda x: x + 1, lambda x: x - 1, lambda x, y=2: [lambda z: x][0](y)]
 LONG: Any = [lambda x:
         x * 3][0]
 # fmt: on

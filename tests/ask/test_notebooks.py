@@ -16,7 +16,13 @@ from typer.testing import CliRunner
 
 from deskcheck.ask import NOTEBOOK_QUESTIONS, NotebookOptions, Sample, ask, effects, mark
 from deskcheck.ask.baselines import guess, oracle
-from deskcheck.ask.questions.notebooks import normalised, notebook_samples, shown_text, trajectory_files
+from deskcheck.ask.questions.notebooks import (
+    MORE_THAN_RAISE,
+    normalised,
+    notebook_samples,
+    shown_text,
+    trajectory_files,
+)
 from deskcheck.ask.scoring.marking import METRICS
 from deskcheck.ask.scoring.running import by_running
 from deskcheck.cli import app
@@ -132,7 +138,7 @@ def test_the_same_sample_in_every_view(tmp_path: Path, question: str) -> None:
     """Same ids, answers and prompts, but for the part that shows the state; that of `none` is absent."""
     made = samples_of(run(tmp_path, "n", ANALYSIS), question=question)
     without = made["none"][0]
-    assert len(without) == (6 if question == "cell_output" else 7)
+    assert len(without) == {"cell_output": 6, "next_cell": 7, "crash": 2}[question]
     for state, (samples, _) in made.items():
         assert [(s.id, s.answer) for s in samples] == [(s.id, s.answer) for s in without]
         for sample, base in zip(samples, without, strict=True):
@@ -158,6 +164,50 @@ def test_what_is_asked_and_how_it_is_answered(tmp_path: Path) -> None:
     assert "It showed:\n```\nIndexError: list index out of range\n```" in prompt
     assert prompt.endswith("Executed now, In [12], cell i:\n```python\n[double(row) for row in rows]\n```")
     assert samples[-1].data["history"]["cells"] == 11
+
+
+CRASHES: list[tuple[str, str] | None] = [
+    *(("a", f"x = {n}") for n in range(6)),
+    ("b", "y = x / 0"),
+    ("c", "print(y)"),
+    ("b", "y = x / 1"),
+    ("d", "raise ValueError('so')"),
+    ("e", "y"),
+    ("f", "import json; json.loads('{')"),
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_crashes(tmp_path: Path, seed: int) -> None:
+    """As many cells that raise as others; of these the seed decides which. What says itself that it raises is out."""
+    ((samples, excluded),) = samples_of(
+        run(tmp_path, "n", CRASHES), question="crash", state=("names",), seed=seed
+    ).values()
+    answers = {sample.data["step"]: sample.answer for sample in samples}
+    raising = {step: answer for step, answer in answers.items() if answer != "None"}
+    assert raising == {6: "ZeroDivisionError", 7: "NameError", 11: "JSONDecodeError"}
+    assert {step for step in answers if step not in raising} == {5, 8, 10}
+    assert excluded == {
+        "fewer than 5 actions before it": 5,
+        "it has a statement that raises": 1,
+        MORE_THAN_RAISE: 0,
+    }
+    (of_y,) = (sample for sample in samples if sample.data["step"] == 8)
+    assert of_y.data["copy"] == "ZeroDivisionError"
+    assert "y = x / 1" in of_y.parts["question"]
+    assert "y: " not in of_y.parts["state"]
+    parts = ("right_class", "right_whether")
+    (of_name,) = (sample for sample in samples if sample.data["step"] == 7)
+    for said, marks in {
+        "NameError": (1, 1),
+        "<class 'NameError'>": (1, 1),
+        "builtins.NameError": (1, 1),
+        "TypeError": (0, 1),
+        "None": (0, 0),
+        "It raises": (0, 0),
+    }.items():
+        given = mark(of_name, f"[ANSWER]{said}[/ANSWER]")
+        assert (given.score, given.metrics) == (marks[0], dict(zip(parts, marks, strict=True))), said
 
 
 def test_what_used_shows(tmp_path: Path) -> None:
@@ -295,7 +345,8 @@ def test_the_oracle_and_the_baselines(tmp_path: Path, question: str) -> None:
         copied = mark(sample, oracle.copied(sample.prompt))
         assert copied.answer == sample.data["copy"]
         empty = mark(sample, guess.nothing(sample.prompt))
-        assert (empty.answer, empty.score, set(empty.metrics.values())) == ("", 0, {0.0})
+        nothing = None if question == "crash" else ""
+        assert (empty.answer, empty.score, set(empty.metrics.values())) == (nothing, 0, {0.0})
         unread = mark(sample, "I do not know")
         assert (unread.answer, unread.score, set(unread.metrics)) == (None, 0, set(METRICS[question]))
     oracle.forget(every)
@@ -305,6 +356,10 @@ def test_the_oracle_and_the_baselines(tmp_path: Path, question: str) -> None:
         said = {state: [mark(s, guess.completion(s.prompt)).score for s in made[state][0]] for state in made}
         assert said["none"] == [0] * 6
         assert said["used"] == said["full"] == [1, 1, 0, 1, 0, 0]
+    elif question == "crash":
+        assert copies == ["None", "None"]
+        said = {state: [mark(s, guess.completion(s.prompt)).score for s in made[state][0]] for state in made}
+        assert set(map(sum, said.values())) == {1}
     else:
         assert copies[1] == "total = sum(map(double, rows))"
         assert mark(made["none"][0][0], guess.completion(made["none"][0][0].prompt)).answer == ANALYSIS[4][1]  # type: ignore[index]

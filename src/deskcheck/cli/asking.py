@@ -17,7 +17,7 @@ from rich.table import Table
 from deskcheck.ask.inspect.settings import Prices
 from deskcheck.ask.settings import AskSettings
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import Json, messages, say, write_text
+from deskcheck.cli.common.output import Json, messages, progress_told, say, write_text
 from deskcheck.cli.common.tables import print_attempts, print_steps, print_table, with_interval
 from deskcheck.errors import InputError
 from deskcheck.terminal import Console, console_out, has_browser, kept_page
@@ -30,7 +30,7 @@ Kinds = Annotated[
         "-q",
         help="output, input, next_line, state, path, exception, step, branch, iterations, after_loop, visit, "
         "move, coverage, calls, changes, alias, type; all: each of these; about notebooks: cell_output, "
-        "next_cell.",
+        "next_cell, crash.",
     ),
 ]
 READINGS = ("cut", "empty", "refused", "unreadable")
@@ -113,19 +113,24 @@ def few_programs(found: Iterable[tuple[str, int]]) -> Iterator[str]:
 
 @contextmanager
 def _live(quiet: bool) -> Iterator[Callable[[Any], None]]:
-    """A bar on standard error while models answer, where someone is watching."""
+    """A bar on standard error while models answer; where nobody watches, as in a batch job, a line now and
+    then."""
+    began: list[float] = []
+
+    def text_of(answered: Any) -> str:
+        began.append(time.monotonic()) if not began else None
+        return live_text(answered, time.monotonic() - began[0])
+
     if quiet or not sys.stderr.isatty():
-        yield lambda answered: None
+        with progress_told(quiet) as line:
+            yield lambda answered: line(text_of(answered), answered.done)
         return
     columns = (BarColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=messages, transient=True) as bar:
         task = bar.add_task("", total=None)
-        began: list[float] = []
 
         def tell(answered: Any) -> None:
-            began.append(time.monotonic()) if not began else None
-            text = live_text(answered, time.monotonic() - began[0])
-            bar.update(task, completed=answered.done, total=answered.total, description=text)
+            bar.update(task, completed=answered.done, total=answered.total, description=text_of(answered))
 
         yield tell
 

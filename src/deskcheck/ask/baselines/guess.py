@@ -20,7 +20,7 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - exception: the first ``raise`` of the text, with the class that it names; else a TypeError of the last line.
 - cell_output: where the last line of the cell is a name, or prints one, its value if the prompt shows it; the
   literal that it is or prints; what the same cell showed before; else nothing.
-- next_cell: the cell that was executed last.
+- next_cell: the cell that was executed last. crash: that none is raised.
 - path: every statement of the function that is called, in the order of the text; of a script those of its
   top level, then those of its functions.
 """
@@ -306,6 +306,10 @@ def _next_cell(mine: str) -> str:
     return sources[-1] if sources else ""
 
 
+def _crash(mine: str) -> str:
+    return "None"
+
+
 def nothing(prompt: str) -> str:
     """The model ``deskcheck/empty``: an answer that is read, and is empty."""
     return f"{OPEN}{CLOSE}"
@@ -332,4 +336,5 @@ _GUESSES = {
     "type": _type,
     "cell_output": _cell_output,
     "next_cell": _next_cell,
+    "crash": _crash,
 }

@@ -256,6 +256,31 @@ def next_cell(
     )
 
 
+@task(name="crash")
+def crash(
+    path: str | None = None,
+    state: str = "none",
+    seed: int = 0,
+    per_recording: int | None = None,
+    history_tokens: int = 4000,
+    state_tokens: int = 2000,
+    unchecked: bool = False,
+) -> Task:
+    """Does this cell of a notebook raise an exception, and of which class?"""
+    return _of_notebooks(
+        "crash",
+        path,
+        seed,
+        per_recording,
+        {
+            "state": (state,),
+            "history_tokens": history_tokens,
+            "state_tokens": state_tokens,
+            "unchecked": unchecked,
+        },
+    )
+
+
 _now_in: dict[Path, Path] = {}
 
 

@@ -1,10 +1,11 @@
-"""Questions about notebooks: what does this cell show, and which cell is executed next?
+"""Questions about notebooks: what does this cell show, does it raise, and which cell is executed next?
 
 Samples come from trajectories (trajectory.md), each in several views of the kernel's state before the
 target: the same sample id, the same history, another part ``state``, so that what runtime information does is
 a paired difference. After Themisto (Grotov and Titov 2025, arXiv:2504.12365), with its filters: at least 5
 actions before the target, nothing empty, nothing longer than the 0.99 quantile of the set that is asked; and
 further: no output that did not repeat in a fresh kernel. What is left out is counted with its reason.
+`crash` is ours: of each notebook, as many cells that raise nothing as cells that raise.
 
 Markdown cells are not shown. Not covered: pictures and other MIME types than text.
 """
@@ -34,6 +35,7 @@ from deskcheck.recording import InputError, Value, render
 NOTEBOOK_QUESTIONS: Mapping[str, str] = {
     "cell_output": "what does this cell of a notebook show?",
     "next_cell": "which cell of a notebook is executed next?",
+    "crash": "does this cell of a notebook raise an exception, and of which class?",
 }
 """Kind of question about notebooks -> what is asked."""
 
@@ -91,7 +93,10 @@ def notebook_samples(
     for path in files:
         trajectory = read_trajectory(path)
         fit: dict[str, list[int]] = {question: [] for question in questions}
+        raised: set[int] = set()
         for moment in _moments(trajectory, with_state=False):
+            if moment.execution.status is Status.ERROR:
+                raised.add(moment.number)
             for question in questions:
                 reason = _unfit(question, moment, options)
                 if reason is None and len(_target(question, moment)) > longest[question]:
@@ -101,6 +106,11 @@ def notebook_samples(
                     continue
                 for state in options.state:
                     asked[question, state][1][reason] += 1
+        if "crash" in fit:
+            kept = _as_many(fit["crash"], raised, f"{seed}:{trajectory.id}:crash")
+            for state in options.state:
+                asked["crash", state][1][MORE_THAN_RAISE] += len(fit["crash"]) - len(kept)
+            fit["crash"] = kept
         chosen = {
             question: _drawn(numbers, per_recording, f"{seed}:{trajectory.id}:{question}")
             for question, numbers in fit.items()
@@ -135,6 +145,18 @@ def _drawn(numbers: list[int], count: int | None, seed: str) -> frozenset[int]:
     return frozenset(random.Random(seed).sample(numbers, count))
 
 
+MORE_THAN_RAISE = "more of its notebook's cells raise nothing than raise"
+NO_EXCEPTION = "None"
+"""The answer to `crash` where a cell raises nothing."""
+
+
+def _as_many(numbers: list[int], raised: set[int], seed: str) -> list[int]:
+    """The cells that raise, and as many others, drawn: or that none raises would be right too often."""
+    these = [number for number in numbers if number in raised]
+    others = [number for number in numbers if number not in raised]
+    return sorted([*these, *_drawn(others, len(these), seed)])
+
+
 # -- moments -------------------------------------------------------------------------------------------
 
 _KEPT_CHARS = 20_000
@@ -149,6 +171,7 @@ class _Past:
     cell: str
     source: str
     shown: str
+    raised: str
     after_restart: bool
 
 
@@ -203,7 +226,14 @@ def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
         )
         shown, _ = shown_text(execution)
         past.append(
-            _Past(label, execution.cell, execution.source[:_KEPT_CHARS], shown[:_KEPT_CHARS], walk.restarted)
+            _Past(
+                label,
+                execution.cell,
+                execution.source[:_KEPT_CHARS],
+                shown[:_KEPT_CHARS],
+                _raised(execution),
+                walk.restarted,
+            )
         )
         walk.sources.append(execution.source)
         walk.before, walk.restarted = after, False
@@ -223,6 +253,14 @@ def shown_text(execution: Execution) -> tuple[str, str]:
     texts["error"] = f"{error.name}: {error.value}" if error is not None else ""
     found = {kind: text.rstrip("\n") for kind, text in texts.items() if text.strip()}
     return "\n".join(found.values()), "+".join(found)
+
+
+def _raised(execution: Execution) -> str:
+    """The class of the exception that left a cell, without its module; ``None`` if none did."""
+    if execution.status is not Status.ERROR:
+        return NO_EXCEPTION
+    error = next((output for output in execution.shown() if output.type == "error"), None)
+    return (error.name or "").rpartition(".")[2] if error is not None else ""
 
 
 def _plain(output: Output) -> str | None:
@@ -247,7 +285,13 @@ def _is_our_own(source: str) -> bool:
 
 
 def _target(question: str, moment: _Moment) -> str:
-    return shown_text(moment.execution)[0] if question == "cell_output" else moment.execution.source.strip()
+    match question:
+        case "cell_output":
+            return shown_text(moment.execution)[0]
+        case "crash":
+            return _raised(moment.execution)
+        case _:
+            return moment.execution.source.strip()
 
 
 def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | None:
@@ -258,12 +302,16 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
     execution = moment.execution
     if _is_our_own(execution.source):
         return "a command of deskcheck's own"
-    if question == "cell_output":
+    if question == "crash" and not execution.source.strip():
+        return "empty"
+    if question == "crash" and _raises_plainly(execution.source):
+        return "it has a statement that raises"
+    if question in ("cell_output", "crash"):
         if execution.status not in (Status.OK, Status.ERROR):
             return f"ended otherwise: {execution.status}"
         if not target.strip():
             return "shows no text"
-        if any(output.length is not None for output in execution.outputs):
+        if question == "cell_output" and any(output.length is not None for output in execution.outputs):
             return "its output is cut"
         if execution.repeats is False:
             return "its output does not repeat"
@@ -274,6 +322,12 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
     if OPEN in target or CLOSE in target:
         return "the answer holds the marks that answers stand between"
     return None
+
+
+def _raises_plainly(source: str) -> bool:
+    """Whether a statement at the top level of a cell raises an exception by name: the cell says so itself."""
+    tree = parse(source)
+    return tree is not None and any(isinstance(statement, ast.Raise) for statement in tree.body)
 
 
 # -- samples -------------------------------------------------------------------------------------------
@@ -301,12 +355,15 @@ def _samples(
     if question == "cell_output":
         data |= {"kind": kind, "copy": again.shown if again else "", "value": _value(moment, kind)}
         answer, source = shown, execution.source
+    elif question == "crash":
+        answer, source = _raised(execution), execution.source
+        data |= {"copy": again.raised if again else NO_EXCEPTION}
     else:
         data |= {"copy": again.source if again else ""}
         answer, source = execution.source.strip(), ""
     names: list[str] = []
     if "used" in options.state:
-        names = _used_by(moment, [source]) if question == "cell_output" else _used_lately(moment)
+        names = _used_lately(moment) if question == "next_cell" else _used_by(moment, [source])
     label = f"In [{execution.count if execution.count is not None else ' '}]"
     for state in options.state:
         found = view(
@@ -326,7 +383,7 @@ def _samples(
                     question,
                     history,
                     found.text if state != "none" else None,
-                    f"{label}, cell {execution.cell}" if question == "cell_output" else "",
+                    "" if question == "next_cell" else f"{label}, cell {execution.cell}",
                     source,
                     restarted=moment.restarted,
                 ),

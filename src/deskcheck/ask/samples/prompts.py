@@ -153,6 +153,12 @@ TASKS = {
         "standard output, then the text of its result and of what it displays; of an exception that leaves "
         f"the cell, one line with its class and message. {_TAGS}"
     ),
+    "crash": (
+        "Does this cell raise an exception?\n"
+        "You see cells of a Jupyter notebook in the order in which they were executed, with the text that "
+        "they showed, and the cell that is executed now. Give the class of the exception that leaves the "
+        f"cell, as its traceback names it, or None if the cell ends without one. {_TAGS}"
+    ),
     "next_cell": (
         "Which cell is executed next?\n"
         "You see cells of a Jupyter notebook in the order in which they were executed, with the text that "
@@ -327,7 +333,7 @@ def notebook_parts(
         shown = state.rstrip() or "(none)"
         parts["state"] = f"{STATE}\n```\n{shown}\n```"
     question = "The kernel was restarted: all variables are gone.\n" if restarted else ""
-    if form == "cell_output":
+    if form in ("cell_output", "crash"):
         question += f"{NOW} {label}:\n```python\n{source}\n```"
     else:
         question += "Which cell is executed next?"

@@ -22,9 +22,10 @@ class Sample:
       (the result), ``strict``;
     - ``next_line``: ``line``, ``k``, ``event``, ``frame``, ``function``, ``falls_through``;
     - ``state``: ``line``, ``k``, ``variable``, ``event``, ``strict``;
-    - ``cell_output`` and ``next_cell``: ``trajectory`` (its file), ``step``, ``cell``, ``near_duplicate``,
-      ``copy`` (what the same cell showed, or was, before), ``history`` and ``state`` (what went into the
-      prompt and what was cut); of outputs ``kind`` and the recorded ``value`` of what is shown;
+    - ``cell_output``, ``next_cell``, ``crash``: ``trajectory`` (its file), ``step``, ``cell``,
+      ``near_duplicate``, ``copy`` (what the same cell showed, was, or raised, before), ``history`` and
+      ``state`` (what went into the prompt and what was cut); of outputs ``kind`` and the recorded ``value``
+      of what is shown;
     - ``step``: ``line``, ``state`` (number of the state that is given), ``comes`` (kind of the next event);
     - ``move``: ``line``, ``k``, ``event``, ``command``;
     - ``branch``, ``visit``, ``iterations``, ``after_loop``, ``alias``, ``type``, ``coverage``: ``line``,

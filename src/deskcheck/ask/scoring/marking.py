@@ -19,6 +19,7 @@ from deskcheck.ask.answers.values import same
 from deskcheck.ask.kinds.exceptions import message_of
 from deskcheck.ask.kinds.runs import path_of
 from deskcheck.ask.methods.solvers import read_state
+from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.notation import compare_step
@@ -33,11 +34,12 @@ MEASURED_CHARS = 200_000
 METRICS = {
     "cell_output": ("exact", "rouge_l", "chrf", "by_value"),
     "next_cell": ("exact", "rouge_l", "chrf"),
+    "crash": ("right_class", "right_whether"),
     "exception": ("right_line", "right_class", "right_message"),
     "step": ("right_place", "right_values"),
 }
 """Form of an answer -> the metrics of its mark: of cells `similarity`'s and for outputs by value (`outputs`);
-of exceptions and of states each part."""
+of exceptions and of states each part; of crashes whether there is one."""
 
 
 class Reading(StrEnum):
@@ -150,6 +152,8 @@ def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
             return _mark_step(sample, answer, kept)
         case "cell_output" | "next_cell":
             return _mark_text(sample, answer, kept)
+        case "crash":
+            return _mark_crash(sample, answer, kept)
         case "arguments":
             if run is None:
                 raise ValueError(f"{sample.id}: marking an answer to an input question runs it; give run=...")
@@ -202,6 +206,23 @@ def _mark_exception(sample: Sample, answer: str, kept: str) -> Mark:
     }
     reason = wrong["right_class"] or wrong["right_line"]
     return Mark(float(not reason), kept, reason, {part: float(not why) for part, why in wrong.items()})
+
+
+def _mark_crash(sample: Sample, answer: str, kept: str) -> Mark:
+    """The class decides; whether anything is raised is told apart."""
+    name = name_in(answer)
+    if name is None:
+        return Mark(0.0, None, "no name of a class and not None", dict.fromkeys(METRICS["crash"], 0.0))
+    right = name == sample.answer
+    whether = (name == NO_EXCEPTION) == (sample.answer == NO_EXCEPTION)
+    reason = (
+        ""
+        if right
+        else "another class"
+        if whether
+        else "the cell " + ("raises nothing" if sample.answer == NO_EXCEPTION else "raises")
+    )
+    return Mark(float(right), kept, reason, {"right_class": float(right), "right_whether": float(whether)})
 
 
 def _mark_step(sample: Sample, answer: str, kept: str) -> Mark:

@@ -104,7 +104,7 @@ def report_page(report: Report) -> str:
     return page_of("report", title, report.facts, bundle="report", images="data:")
 
 
-_SCORED = {"cell_output": "by_value", "next_cell": "exact"}
+_SCORED = {"cell_output": "by_value", "next_cell": "exact", "crash": "right_class"}
 """Question about notebooks -> the metric that is its score (`marking.Mark`): the figure shows this one."""
 
 

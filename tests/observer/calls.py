@@ -22,6 +22,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -50,6 +51,9 @@ LIBRARIES = {name: modules.split() for name, modules in STDLIB.items() if module
 LIBRARIES |= {"urlparse": ["urllib"], "http_cookies": ["http"], "httplib": ["http"], "htmlparser": ["html"]}
 LIBRARIES |= {"xml_etree": ["xml"], "minidom": ["xml"], "email.test_email": ["email"], "logging": ["logging"]}
 LIBRARIES |= {"json.test_dump": ["json"], "json.test_decode": ["json"], "json.test_indent": ["json"]}
+
+UNSTEADY = re.compile(r"Abstract\w+\.__subclasshook__$")
+"""Functions whose nth call in a test is not always the same one: `abc` asks subclasses in the order of a set."""
 
 Calls = dict[tuple[str, str, str, int], list[Row]]
 
@@ -138,7 +142,11 @@ def compare(name: str, request: dict[str, Any], args: argparse.Namespace) -> dic
     unsteady: list[tuple[str, str, str, int]] = []
     if found:
         again, _, _ = run(request, "reference", args)
-        unsteady = [k for k in found if k in again and difference(reference[k], again[k]) is not None]
+        unsteady = [
+            k
+            for k in found
+            if UNSTEADY.search(k[2]) or (k in again and difference(reference[k], again[k]) is not None)
+        ]
     return {
         "name": name,
         "python": args.version,

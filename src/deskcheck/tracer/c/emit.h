@@ -152,11 +152,12 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
 {
     Buf *b = &t->caller;
     b->n = 0;
-    PyFrameObject *above = PyFrame_GetBack(frame);
+    PyFrameObject *above = PyFrame_GetBack(frame), *below = frame;  /* below: what the calling frame runs */
     PyObject *via = NULL;
     Entry *e = NULL;
     while (above && !(e = entry_of(t, above))) {
         pys_add(&t->held, (PyObject *)above);
+        below = above;
         via = (PyObject *)frame_code(above->f_frame);
         above = PyFrame_GetBack(above);
     }
@@ -171,7 +172,7 @@ caller_of(Thread *t, Rec *r, PyFrameObject *frame)
     View *top = &views[n - 1];
     bool freeing = r->closing || r->info->is_del || unwinds(t, top);
     PyObject *via_text = NULL;
-    int first = 0, size = entered_from_python(frame->f_frame) ? 0 : operand_slots(top, &first);
+    int first = 0, size = entered_from_python(below->f_frame) ? 0 : operand_slots(top, &first);
     PyObject **slots = top->i->localsplus + top->info->nnames + first;
     Pys operands = {0};
     bool whole = !freeing;

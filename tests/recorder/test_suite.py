@@ -16,8 +16,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from deskcheck.ask import mark
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.files import FolderLock
+from deskcheck.notation import moments, state_text
 from deskcheck.recorder.kept import Kept
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite import SuiteSummary, _Recorder, find_suite, record_suite
@@ -365,6 +367,24 @@ def test_functions_among_arguments_are_shown(recorded: tuple[SuiteSummary, dict[
     assert f"{call.removeprefix('shop.words.')}\n" in sample.parts["question"]
     assert "<lambda>>:\n```python\nlambda x: x + 1\n```" in sample.parts["question"]
     assert sample.answer == "3"
+
+
+def test_steps_go_through_several_files(recorded: tuple[SuiteSummary, dict[str, Recording]]) -> None:
+    """Each answer is what the recording says, and a frame of another file names it."""
+    several = next(r for r in recorded[1].values() if len({row.file for row in r.trace.rows}) > 1)
+    own = several.trace.rows[0].file
+    (other,) = {row.file for row in several.trace.rows} - {own}
+    samples = list(QUESTIONS["step"](several, per_recording=1000))
+    texts = [state_text(moment) for moment in moments(several.trace, file=own)]
+    assert samples
+    for sample in samples:
+        assert f"File {own}" in sample.parts["program"]
+        assert f"File {other}" in sample.parts["program"]
+        assert sample.parts["question"].startswith(texts[sample.data["state"]])
+        assert sample.parts["question"].endswith("+1\n")
+        assert sample.answer == texts[sample.data["state"] + 1]
+        assert mark(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
+    assert any(other in sample.answer for sample in samples)
 
 
 def test_what_is_not_recorded_is_counted(recorded: tuple[SuiteSummary, dict[str, Recording]]) -> None:

@@ -64,6 +64,10 @@ class GroundTruth:
         return replace(frame, at=(line, frame.at[1] - column, line, frame.at[3] - column))
 
 
+OTHER_FILES = "runs code of files that are not shown"
+"""The reason for no ground truth where more than the program's own file runs."""
+
+
 def ground_truth_of(recording: Recording) -> GroundTruth | str:
     """The true states of a recorded run; a text, the reason, where no model can be asked for them."""
     if len(recording.traces) != 1 or not recording.trace.rows:
@@ -81,7 +85,7 @@ def ground_truth_of(recording: Recording) -> GroundTruth | str:
     ends = 0
     for row in recording.trace.rows:
         if row.file != program.filename:
-            return "runs code of files that are not shown"
+            return OTHER_FILES
         if row.kind == Kind.CALL and row.caller and call is not None:
             caller, (line, start, end) = json.loads(row.caller), call
             at = caller.get("at")

@@ -49,6 +49,7 @@ QUESTIONS = Registry(
             "what is the whole state one event after a given one?",
             of_raised=True,
             shows_globals=True,
+            shows_call=False,
         ),
         Question("branch", branch, 2, "which way does a condition go, the k-th time?", of_raised=True),
         Question("iterations", iterations, 2, "how many times does the body of a loop run?", of_raised=True),

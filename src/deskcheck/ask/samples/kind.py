@@ -58,6 +58,8 @@ class Question:
     shows_globals: bool = False
     """Whether its prompts show global variables. To other prompts those are added that do not hold what the
     source gives them."""
+    shows_call: bool = True
+    """Whether its prompts show the call: objects and functions among the arguments are explained below."""
 
     def __call__(
         self,
@@ -77,7 +79,7 @@ class Question:
         try:
             _check(recording, raised=self.of_raised)
             below = "" if self.shows_globals else _tables(recording)
-            if recording.program.extra.get("arguments") == "shown":
+            if self.shows_call and recording.program.extra.get("arguments") == "shown":
                 below = f"\n{OBJECTS}{functions_text(recording.program)}{below}"
             size = None
             for sample in self.ask(recording, rng, count):

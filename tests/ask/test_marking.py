@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deskcheck.ask import QUESTIONS, Mark, Sample, mark
 from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
 from deskcheck.ask.scoring import sandbox
-from deskcheck.ask.scoring.marking import Reading
+from deskcheck.ask.scoring.marking import METRICS, Reading
 from deskcheck.recording import Ending, Outcome, Program, Recording
 from tests.ask.conftest import OF_RETURNS, soon
 
@@ -133,8 +133,9 @@ def test_near_misses_score_nothing(
 def test_unreadable_answers_are_wrong_and_stay(samples: dict[str, Sample], completion: str) -> None:
     """No answer between the marks: score 0 with a reason, never an exception and never dropped."""
     for sample in samples.values():
+        metrics = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
         assert mark(sample, completion, run=refuse) == Mark(
-            0.0, None, "no answer between [ANSWER] and [/ANSWER]", reading=Reading.UNREADABLE
+            0.0, None, "no answer between [ANSWER] and [/ANSWER]", metrics, Reading.UNREADABLE
         )
 
 

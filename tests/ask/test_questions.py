@@ -1,5 +1,6 @@
 """Questions made from recordings: their answers, their places, what is left out and why."""
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -298,9 +299,33 @@ def test_path_of_a_script_counts_definitions(record: Record) -> None:
     assert sample.answer == "[2, 4, 6, 3]"
 
 
+def test_of_a_long_path_the_beginning_is_asked(record: Record) -> None:
+    """And how much of an answer is right is told apart."""
+    (sample,) = ask("path", record(SUMS, "f", "(range(100),)"))
+    (short,) = ask("path", record(SUMS, "f", "(range(3),)"))
+    lines = json.loads(sample.answer)
+    assert (len(lines), sample.data["most"]) == (60, 60)
+    assert "How many: the first 60" in sample.parts["question"]
+    assert "How many" not in short.parts["question"]
+    for said, score, prefix in (
+        (lines, 1, 1),
+        ([*lines, 99], 1, 1),
+        (lines[:30], 0, 0.5),
+        ([*lines[:45], 99, *lines[46:]], 0, 0.75),
+        ([99], 0, 0),
+    ):
+        found = mark(sample, f"[ANSWER]{said}[/ANSWER]")
+        assert (found.score, found.metrics) == (score, {"prefix": prefix}), said
+    whole = json.loads(short.answer)
+    assert mark(short, f"[ANSWER]{whole}[/ANSWER]").metrics == {"prefix": 1}
+    assert mark(short, f"[ANSWER]{[*whole, 2]}[/ANSWER]").score == 0
+    assert mark(short, "[ANSWER]none[/ANSWER]").metrics == {"prefix": 0}
+
+
 def test_path_is_bounded(record: Record) -> None:
-    """A path nobody would write out is not asked for."""
-    assert reasons("path", record(SUMS, "f", "(range(100),)")) == ["the path is long"]
+    """Of few lines that run very many times on end the path is short, and to look for its end takes long."""
+    code = "def f(n):\n    while n: n -= 1\n    return n\n"
+    assert reasons("path", record(code, "f", "(7000,)")) == ["the path is long"]
 
 
 def test_the_library_is_shown_as_far_as_it_ran(record: Record) -> None:

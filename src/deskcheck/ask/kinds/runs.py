@@ -235,16 +235,18 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
         raise Unfit("no line runs")
     most = max(ran.values())
     file = next(shown.file for shown in files if ran[shown.file] == most)
-    if most > 10 * PATH_EVENTS:
-        raise Unfit("the path is long")
     known = lines[file]
-    visited = [row.line for row in recording.trace.rows if row.kind == Kind.LINE and row.file == file]
-    path = path_of(visited, known.first, known.silent)
-    if len(path) > PATH_EVENTS:
-        raise Unfit("the path is long")
+    visited = (row.line for row in recording.trace.rows if row.kind == Kind.LINE and row.file == file)
+    path = path_of([*itertools.islice(visited, 100 * PATH_EVENTS)], known.first, known.silent)
     if not path:
         raise Unfit("no line runs")
     notes = [f"Lines: those of {file} only"] if len(files) > 1 else []
+    cut = len(path) > PATH_EVENTS
+    if cut:
+        path = path[:PATH_EVENTS]
+        notes.append(f"How many: the first {PATH_EVENTS}")
+    elif most > 100 * PATH_EVENTS:
+        raise Unfit("the path is long")  # few lines, each many times on end
     shown_lines = {line for shown in files if shown.file == file for line, _ in shown.lines}
     if not shown_lines.isdisjoint(with_lines(recording.source(file) or "")):
         notes.append("Note: the line of a with statement runs again when its block is left.")
@@ -254,11 +256,12 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
         files,
         "\n".join(notes),
         str(path),
-        form="lines",
+        form="path",
         data={
             "file": file,
             "first": {str(line): first for line, first in known.first.items() if line != first},
             "silent": sorted(known.silent),
+            **({"most": PATH_EVENTS} if cut else {}),
         },
     )
 

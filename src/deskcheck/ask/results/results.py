@@ -42,7 +42,8 @@ class Marked:
     metrics (`marking.METRICS`), None where a question has not that one. by_running: of next cells, where that
     was asked for (`running`), None where it cannot be told. ran: what came of running it: the first
     difference, or why nothing can be told. right_line, right_class, right_message: of exceptions, each part.
-    right_place, right_values: of a state one step on, each part.
+    right_place, right_values: of a state one step on, each part. right_whether: of a cell that may raise,
+    whether it does. prefix: of a path, the share of it before the first mistake.
 
     solver: the method (`solvers.METHODS`). Of those that predict the run: run: equal for samples that were
     answered from the same predicted run; steps_asked and so on: its steps (`steps.Ran`); divergence: kind of
@@ -79,6 +80,8 @@ class Marked:
     right_message: float | None = None
     right_place: float | None = None
     right_values: float | None = None
+    right_whether: float | None = None
+    prefix: float | None = None
     ran: str = ""
     run: str = ""
     steps_asked: int | None = None

@@ -30,7 +30,8 @@ class Sample:
     - ``move``: ``line``, ``k``, ``event``, ``command``;
     - ``branch``, ``visit``, ``iterations``, ``after_loop``, ``alias``, ``type``, ``coverage``: ``line``,
       ``k``, ``event``, ``variable``, as far as the question names them;
-    - ``path``: ``first`` (line -> first line of its statement) and ``silent`` (lines not counted).
+    - ``path``: ``first`` (line -> first line of its statement), ``silent`` (lines not counted), ``most``
+      (lines that are asked for, where the path is longer).
     """
 
     id: str

@@ -10,6 +10,7 @@ anything that the program printed or an object's own opinion of equality.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import takewhile
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.outputs import same_output
@@ -35,11 +36,13 @@ METRICS = {
     "cell_output": ("exact", "rouge_l", "chrf", "by_value"),
     "next_cell": ("exact", "rouge_l", "chrf"),
     "crash": ("right_class", "right_whether"),
+    "path": ("prefix",),
     "exception": ("right_line", "right_class", "right_message"),
     "step": ("right_place", "right_values"),
 }
 """Form of an answer -> the metrics of its mark: of cells `similarity`'s and for outputs by value (`outputs`);
-of exceptions and of states each part; of crashes whether there is one."""
+of exceptions and of states each part; of crashes whether there is one; of paths the share of lines before the
+first mistake."""
 
 
 class Reading(StrEnum):
@@ -144,7 +147,7 @@ def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
             if name is None:
                 return Mark(0.0, None, "no name of a class")
             return Mark(float(name == sample.answer), kept, "" if name == sample.answer else "another class")
-        case "lines":
+        case "path":
             return _mark_path(sample, answer)
         case "exception":
             return _mark_exception(sample, answer, kept)
@@ -183,13 +186,16 @@ def _mark_text(sample: Sample, answer: str, kept: str) -> Mark:
 
 
 def _mark_path(sample: Sample, answer: str) -> Mark:
+    """The whole path decides; how much of it is right before the first mistake is told apart."""
     lines = lines_in(answer)
     if lines is None:
-        return Mark(0.0, None, "no list of line numbers")
+        return Mark(0.0, None, "no list of line numbers", {"prefix": 0.0})
     first = {int(line): start for line, start in sample.data["first"].items()}
-    path = path_of(lines, first, frozenset(sample.data["silent"]))
-    expected = lines_in(sample.answer)
-    return Mark(float(path == expected), str(lines), "" if path == expected else "another path")
+    path = path_of(lines, first, frozenset(sample.data["silent"]))[: sample.data.get("most")]
+    expected = lines_in(sample.answer) or []
+    right = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path, expected, strict=False)))
+    reason = "" if path == expected else "another path"
+    return Mark(float(not reason), str(lines), reason, {"prefix": right / len(expected)})
 
 
 def _mark_exception(sample: Sample, answer: str, kept: str) -> Mark:

@@ -23,6 +23,7 @@ import marshal
 import opcode
 import sys
 import types
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -73,10 +74,18 @@ def _name(kind: type) -> str:
     return name
 
 
+_FIRST_SEEN: dict[int, tuple[weakref.ref[type], bool]] = {}
+
+
 def _own(kind: type) -> bool:
-    """Whether a class is the program's."""
+    """Whether a class is the program's: what it is when it is seen first, it stays."""
+    known = _FIRST_SEEN.get(id(kind))
+    if known is not None and known[0]() is kind:
+        return known[1]
     module = _names(kind).get("__module__")
-    return type(module) is str and module == "__main__"
+    own = type(module) is str and module == "__main__"
+    _FIRST_SEEN[id(kind)] = weakref.ref(kind), own
+    return own
 
 
 class _Copy:

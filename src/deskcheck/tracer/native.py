@@ -277,7 +277,7 @@ class _Fallback(Snapshotter):
             module = _snapshot.module_of(base)
             if module in _QUIET_MODULES:
                 continue
-            if module not in self.modules:
+            if not self.is_own(base):
                 return True
             if any(self._is_unseen(base, name, value) for name, value in _snapshot.names_of(base).items()):
                 return True

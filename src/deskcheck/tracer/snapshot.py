@@ -191,6 +191,8 @@ class Snapshotter:
         self._depth = 0
         self._said: dict[int, tuple[Any, str]] = {}
         """Text of library functions and classes, which modules are full of, by id of the object."""
+        self._modules: dict[int, tuple[weakref.ref[type], str | None]] = {}
+        """By id, of classes that are made at run time."""
         self._private: dict[int, tuple[weakref.ref[type], frozenset[str]]] = {}
         """Of library classes, by id: the private attributes that they use."""
         self._visited: set[int] = set()
@@ -351,7 +353,7 @@ class Snapshotter:
     def type_name(self, kind: type) -> str:
         """Qualified name; with its module unless that is builtins or the program's own."""
         name = qualified_name(_qualname(kind))
-        module = module_of(kind)
+        module = self._module(kind)
         if module is not None and module != "builtins" and module not in self.modules:
             name = f"{module.removeprefix('_').removesuffix('._local')}.{name}"
         return name
@@ -497,11 +499,25 @@ class Snapshotter:
         """Whether a function is the program's own: then its closure and attributes are state."""
         return function.__globals__.get("__name__") in self.modules
 
-    def _class(self, cls: type) -> str | None:
+    def is_own(self, cls: type) -> bool:
+        """Whether a class is the program's own."""
+        return self._module(cls) in self.modules
+
+    def _module(self, cls: type) -> str | None:
+        """The module of a class as it was when the class was seen first: later a class may say that it comes
+        from another one (`namedtuple` has it say so), and is the same class."""
+        known = self._modules.get(id(cls))
+        if known is not None and known[0]() is cls:
+            return known[1]
         module = module_of(cls)
-        if module in self.modules:
+        if _flags(cls) & HEAP:
+            self._modules[id(cls)] = weakref.ref(cls), module
+        return module
+
+    def _class(self, cls: type) -> str | None:
+        if self.is_own(cls):
             return None
-        name = _qualname(cls)
+        module, name = self._module(cls), _qualname(cls)
         return self._text(type(cls), f"<class '{name if module == 'builtins' else f'{module}.{name}'}'>")
 
     # -- contents ----------------------------------------------------------------------------------
@@ -590,8 +606,7 @@ class Snapshotter:
     def _transparent(self, kind: type) -> bool:
         """Whether the fields of instances are state that we look into: the program's own classes
         and the standard library's plain data. The rest (threads, loops, files) is opaque."""
-        module = module_of(kind)
-        return module in self.modules or module in _DATA_MODULES or id(kind) in _KNOWN
+        return self.is_own(kind) or module_of(kind) in _DATA_MODULES or id(kind) in _KNOWN
 
     def hidden_fields(self, bases: tuple[type, ...]) -> frozenset[str]:
         """Names of private attributes that are a library's: the code of a library class among `bases`

@@ -793,7 +793,7 @@ look_into(Thread *t, Queued q)
         }
         if (info->mode == M_OPAQUE && obj->known) return 0;
         if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
-            uint64_t version = dict_version(((PyTypeObject *)o)->tp_dict);
+            uint64_t version = class_version((PyTypeObject *)o);
             int again = obj->known && version == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;
             if (again <= 0) return again;
             obj->revisit.n = 0;

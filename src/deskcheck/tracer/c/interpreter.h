@@ -142,6 +142,16 @@ dict_version(PyObject *dict)
 #endif
 }
 
+/* Another one after each change of a class: of what it holds, or of its name, which lies elsewhere. */
+static inline uint64_t
+class_version(PyTypeObject *cls)
+{
+    uint64_t version = cls->tp_dict ? dict_version(cls->tp_dict) : 0;
+    if (cls->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        version += ((uint64_t)((PyHeapTypeObject *)cls)->ht_qualname >> 3) * 0x9E3779B97F4A7C15ull;
+    return version;
+}
+
 /* Iterators of builtin types whose structure is private to the interpreter's sources. */
 typedef struct { PyObject_HEAD Py_ssize_t index; PyObject *over; } SequenceIterator;
 typedef struct { PyObject_HEAD PyObject *over; Py_ssize_t used, pos; PyObject *result; Py_ssize_t len; } DictIterator;

@@ -28,7 +28,7 @@ type_info(Thread *t, PyTypeObject *kind)
     bool heap = kind->tp_flags & Py_TPFLAGS_HEAPTYPE;
     if (known) {
         if (!heap || (known->checked == t->stamp && t->alone) || (referent(known->weak) == (PyObject *)kind
-            && (!kind->tp_dict || known->version == dict_version(kind->tp_dict)))) {
+            && known->version == class_version(kind))) {
             known->checked = t->stamp;
             t->last_kind = kind;
             t->last_info = known;
@@ -77,7 +77,7 @@ type_info(Thread *t, PyTypeObject *kind)
         known->offsets[i] = ((PyMemberDescrObject *)PyTuple_GET_ITEM(pair, 1))->d_member->offset;
     }
     known->nslots = (int)n;
-    known->version = kind->tp_dict ? dict_version(kind->tp_dict) : 0;
+    known->version = class_version(kind);
     if (heap) known->weak = PyWeakref_NewRef((PyObject *)kind, NULL);
     Py_DECREF(facts);
     return heap && !known->weak ? NULL : known;

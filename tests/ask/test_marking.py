@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from deskcheck.ask import QUESTIONS, Mark, Sample, mark
 from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
+from deskcheck.ask.results.results import MEASURED, Marked
 from deskcheck.ask.scoring import sandbox
 from deskcheck.ask.scoring.marking import METRICS, Reading
 from deskcheck.recording import Ending, Outcome, Program, Recording
@@ -569,3 +570,10 @@ def test_answers_run_in_the_sandbox(record: Record) -> None:
     assert mark(sample, said("f('wxyz')"), run=sandbox.run).score == 1
     for answer in ("f('abc')", "f('exit')", "f('')", "f(1)"):
         assert mark(sample, said(answer), run=sandbox.run).score == 0
+
+
+def test_each_metric_has_its_column() -> None:
+    """Of ``samples.parquet``, with the type of a number."""
+    metrics = {name for names in METRICS.values() for name in names}
+    assert metrics <= {*MEASURED}
+    assert {*MEASURED} <= {*Marked.__dataclass_fields__}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MEASURED = (
     *("exact", "rouge_l", "chrf", "by_value", "by_running"),
-    *("right_line", "right_class", "right_message", "right_place", "right_values"),
+    *("right_line", "right_class", "right_message", "right_place", "right_values", "right_whether", "prefix"),
 )
 """Columns of ``samples.parquet`` that are metrics."""
 

@@ -175,6 +175,9 @@ class _Copy:
             return not _own(obj)
         if type(kind).__name__ in ("EnumType", "EnumMeta"):
             return True
+        library: Any = sys.modules.get("array")
+        if library is not None and _is_one(library.array, bases):
+            return True
         plain = (*_BUILTIN, *_LIBRARY, *_VIEWS, types.SimpleNamespace, types.CellType, functools.partial)
         if _is_one(kind, plain) or _is_one(kind, (collections.OrderedDict, collections.defaultdict)):
             return False

@@ -20,6 +20,8 @@ from deskcheck.ask import AskSettings, NotebookOptions, Sample, ask, mark
 from deskcheck.ask import job as marking
 from deskcheck.ask.job import MEASURED, AnswerStatus, Marks, mark_in_shards
 from deskcheck.ask.questions.lines import LINE_BYTES, Questions, sample_in, write_questions
+from deskcheck.ask.results.logs import read_logs
+from deskcheck.ask.results.offline_marks import NOT_ANSWERED
 from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.scoring import sandbox as answers_run
@@ -124,6 +126,56 @@ def test_marks_are_those_of_ask(recordings: list[Recording], questions: Path, tm
         rows, marks, _ = marked(questions, [path], tmp_path / "marks" / model, size=50)
         same_as_asked([result for result in results if result.model == model], rows, marks)
         assert {row["score"] for row in rows} == ({1.0} if model == models[0] else {0.0, 1.0})
+
+
+@pytest.mark.parametrize("samples", [False, True])
+def test_marks_can_be_reported(questions: Path, tmp_path: Path, samples: bool) -> None:
+    """`report` has the scores and intervals of `offline score`: what is not answered counts as wrong there, too."""
+    asked = {id_: sample for id_, sample in samples_of(questions).items() if sample.question != "input"}
+    path = write(
+        tmp_path / "questions.jsonl",
+        [
+            row
+            for line in questions.read_text().splitlines()
+            if (row := json.loads(line))["question"] != "input"
+        ],
+    )
+    given = [
+        {"id": id_, "completion": said(sample.answer if (at + k) % 3 else 7), "model": model}
+        for model, count in (("one", 2), (None, 1))
+        for at, (id_, sample) in enumerate([*asked.items()][:-count])
+        for k in range(count if samples else 1)
+    ]
+    given[3]["completion"] = "I do not know"
+    given.append({"id": "nobody's", "completion": said(1), "model": "one"})
+    _, marks, _ = marked(path, [write(tmp_path / "a.jsonl", given)], tmp_path / "out", samples=samples)
+    logs = read_logs([tmp_path / "out"])
+    results = {(r.question, r.model): r for r in logs.results}
+    assert len(results) == len(marks.scores)
+    assert len(logs.notes) == sum(score.unanswered > 0 for score in marks.scores)
+    for score in marks.scores:
+        result = results[score.question, score.model or "(no name)"]
+        for name in ("n", "programs", "cut", "empty", "refused", "unreadable"):
+            assert getattr(score, name) == getattr(result, name), (score.question, name)
+        for name in ("score", "low", "high"):
+            assert getattr(score, name) == pytest.approx(getattr(result, name), abs=1e-12)
+        assert sum(row.reading == NOT_ANSWERED for row in result.samples) == score.unanswered
+        if score.unanswered == 0:
+            assert score.metrics.keys() == result.metrics.keys()
+            assert score.attempts.keys() == result.attempts.keys()
+    assert sum(score.unanswered for score in marks.scores) > 0
+
+    read_logs([tmp_path])  # a folder above does, too
+    path.rename(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="are not there any more"):
+        read_logs([tmp_path / "out"])
+    lines = (tmp_path / "elsewhere").read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[1:]))
+    with pytest.raises(InputError, match="holds other questions"):
+        read_logs([tmp_path / "out"])
+    (tmp_path / "out" / "questions.json").unlink()
+    with pytest.raises(InputError, match="not whole"):
+        read_logs([tmp_path / "out"])
 
 
 @pytest.mark.slow

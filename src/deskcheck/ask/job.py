@@ -32,6 +32,7 @@ from deskcheck.ask.questions.lines import (
     sample_in,
 )
 from deskcheck.ask.results.attempts import Attempt, measured, vote_of
+from deskcheck.ask.results.offline_marks import QUESTIONS_FILE
 from deskcheck.ask.results.statistics import Interval, interval_of
 from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.samples.sample import Sample
@@ -42,7 +43,7 @@ from deskcheck.recording import Ending, InputError, Outcome, Program
 from deskcheck.sandbox import Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
-from deskcheck.scale.place import Place, empty, lock_scratch
+from deskcheck.scale.place import Place, empty, lock_scratch, write_whole
 from deskcheck.scale.plan import decided_by, read_items
 from deskcheck.scale.seen import KeySet, key_of
 from deskcheck.scale.work import file_facts, unwatch, watch
@@ -178,6 +179,9 @@ def mark_in_shards(
 
     def finish(place: Place, lines: Sequence[Line]) -> None:
         _tell([place.file(TABLE, line["shard"]) for line in lines], known, found, samples=samples)
+        asked = {"path": str(known.path.resolve()), "digest": known.digest_of_all()}
+        with place.doing("say where the questions are"):
+            write_whole(place.folder / QUESTIONS_FILE, json.dumps(asked))
 
     job = Job(
         kind="mark",

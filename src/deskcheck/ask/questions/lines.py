@@ -281,6 +281,10 @@ class Questions:
         there = zip(self._kinds, self._clusters, strict=True)
         return Counter(cluster for kind, cluster in there if kind == wanted)
 
+    def digest_of_all(self) -> str:
+        """Of all lines, in their order."""
+        return digest_of(bytes(self._digests)).hex()
+
     def digest(self, place: int) -> bytes:
         """Of the line."""
         return bytes(self._digests[_DIGEST * place : _DIGEST * (place + 1)])

@@ -1,5 +1,5 @@
-"""Reads what runs left behind, as results: those of `deskcheck ask`, of Inspect AI, whatever its task was,
-and of lm-evaluation-harness.
+"""Reads what runs left behind, as results: those of `deskcheck ask` and `deskcheck offline score`, of Inspect
+AI, whatever its task was, and of lm-evaluation-harness.
 
 A run folder is read from its own tables; a folder of others from the logs in it. Statistics are made anew
 from the samples, of all that is read together.
@@ -17,6 +17,7 @@ from deskcheck.ask.results.asked import Asked, Key, seconds
 from deskcheck.ask.results.folder import read_card
 from deskcheck.ask.results.harness_logs import asked_in_samples, is_samples_file, is_summary_file
 from deskcheck.ask.results.inspect_logs import asked_in_log
+from deskcheck.ask.results.offline_marks import NOT_ANSWERED, asked_in_marks, is_marks_folder
 from deskcheck.ask.results.results import Marked, Result, Usage, result_of
 from deskcheck.recording import InputError
 
@@ -105,7 +106,17 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
         folders = _run_folders(path) if path.is_dir() else []
         for folder in folders:
             _read_folder(folder, read)
-        if folders:
+        marks = _marks_folders(path) if path.is_dir() else []
+        for folder in marks:
+            for run in asked_in_marks(folder):
+                read.add(run)
+                if none := sum(row.reading == NOT_ANSWERED for row in run.samples):
+                    question, *_, model = run.key
+                    read.notes.append(
+                        f"{folder}: {model} did not answer {none} of the {question} questions: they count as "
+                        "wrong."
+                    )
+        if folders or marks:
             continue
         if path.is_file() and is_summary_file(path):
             raise InputError(
@@ -116,7 +127,8 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
             logs = sorted({*path.rglob("*.eval"), *filter(is_samples_file, path.rglob("samples_*.jsonl"))})
         if not logs:
             raise InputError(
-                f"{path}: holds no run: neither samples.parquet, which `deskcheck ask` writes, nor logs of "
+                f"{path}: holds no run: neither samples.parquet, which `deskcheck ask` writes, nor marks of "
+                "`deskcheck offline score`, nor logs of "
                 "Inspect's (.eval), nor samples of lm-evaluation-harness (samples_TASK_DATE.jsonl)."
             )
         found = [
@@ -134,6 +146,10 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
 
 def _run_folders(path: Path) -> list[Path]:
     return sorted(file.parent for file in path.rglob("samples.parquet"))
+
+
+def _marks_folders(path: Path) -> list[Path]:
+    return sorted(file.parent for file in path.rglob("job.json") if is_marks_folder(file.parent))
 
 
 def _read_folder(folder: Path, read: _Read) -> None:

@@ -1,0 +1,128 @@
+"""Reads what `deskcheck offline score` left behind: marks of answers that models gave elsewhere."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from deskcheck.ask.results.asked import Asked
+from deskcheck.ask.results.results import MEASURED, Marked
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.scoring.marking import METRICS
+from deskcheck.errors import InputError
+
+QUESTIONS_FILE = "questions.json"
+"""In a folder of marks: where the questions are, which say what was not answered."""
+UNNAMED = "(no name)"
+"""The model of answers whose lines name none."""
+NOT_ANSWERED = "not answered"
+"""Stands for what a completion is (`Marked.reading`) where there is none."""
+
+
+def is_marks_folder(folder: Path) -> bool:
+    try:
+        told = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(told, dict) and told.get("kind") == "mark"
+
+
+def asked_in_marks(folder: Path) -> Iterator[Asked]:
+    """What a folder of marks holds: for each model all questions. Those that it did not answer score 0.
+
+    Raises InputError: the marks are not whole; the questions are not where they were, or are others; a file
+    cannot be read.
+    """
+    started = float(json.loads((folder / "job.json").read_text(encoding="utf-8"))["started"])
+    questions = _questions(folder)
+    marked: dict[str, dict[str, list[Marked]]] = {}
+    failed: set[tuple[str, str]] = set()
+    for row in _rows(folder):
+        model = row["model"] or UNNAMED
+        if row["status"] == "harness_error":
+            failed.add((model, row["id"]))
+        elif row["status"] == "marked":
+            answers = marked.setdefault(model, {}).setdefault(row["id"], [])
+            answers.append(_marked(row, model, questions[row["id"]], len(answers) + 1))
+    for model in sorted(marked.keys() | {model for model, _ in failed}):
+        by_kind: dict[str, list[Marked]] = {}
+        for id_, sample in questions.items():
+            answers = marked.get(model, {}).get(id_, [])
+            if not answers and (model, id_) not in failed:
+                answers = [_unanswered(sample, model)]
+            by_kind.setdefault(sample.question, []).extend(answers)
+        for question, samples in by_kind.items():
+            key = (question, "", "direct", model)
+            yield Asked(key=key, folder=folder, started=started, samples=samples, excluded={})
+
+
+def _questions(folder: Path) -> dict[str, Sample]:
+    from deskcheck.ask.questions.lines import Questions, lines_of, sample_in
+
+    told = folder / QUESTIONS_FILE
+    again = "Mark again: deskcheck offline score QUESTIONS ANSWERS --out FOLDER."
+    try:
+        asked = json.loads(told.read_text(encoding="ascii"))
+        path, digest = Path(asked["path"]), asked["digest"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{folder}: its marks are not whole: {told.name} is missing. {again}") from None
+    if not path.exists():
+        raise InputError(
+            f"{folder}: its questions, {path}, are not there any more. Put them back, or: {again}"
+        )
+    if Questions(path).digest_of_all() != digest:
+        raise InputError(f"{folder}: {path} holds other questions than those that were marked. {again}")
+    return {sample.id: sample for sample in (sample_in(line.raw) for line in lines_of(path))}
+
+
+def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for line in (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
+        path = folder / f"marks-{json.loads(line)['shard']}.parquet"
+        try:
+            yield from pq.read_table(path).to_pylist()
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def _marked(row: Mapping[str, Any], model: str, sample: Sample, epoch: int) -> Marked:
+    metrics: dict[str, Any] = {name: row.get(name) for name in MEASURED}
+    return Marked(
+        **_of_sample(sample, model),
+        **metrics,
+        answer=row["answer"],
+        score=row["score"],
+        reason=row["reason"],
+        reading=row["reading"] or "",
+        stop_reason=row["stop_reason"],
+        epoch=epoch,
+    )
+
+
+def _unanswered(sample: Sample, model: str) -> Marked:
+    metrics: dict[str, Any] = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
+    return Marked(
+        **_of_sample(sample, model),
+        **metrics,
+        answer=None,
+        score=0.0,
+        reason="there is no completion",
+        reading=NOT_ANSWERED,
+    )
+
+
+def _of_sample(sample: Sample, model: str) -> dict[str, Any]:
+    return {
+        "id": sample.id,
+        "program": sample.program,
+        "cluster": sample.cluster,
+        "question": sample.question,
+        "model": model,
+        "solver": "direct",
+        "completion": "",
+        "expected": sample.answer,
+        "data": json.dumps(sample.data),
+        "prompt": sample.prompt,
+    }

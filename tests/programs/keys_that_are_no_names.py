@@ -55,6 +55,32 @@ class Watched(dict):
         return super().__len__()
 
 
+class Telling(str):
+    def __contains__(self, part):
+        called.append("contains")
+        return super().__contains__(part)
+
+    def __radd__(self, other):
+        called.append("radd")
+        return str(other) + str(self)
+
+    def __format__(self, how):
+        called.append("format")
+        return super().__format__(how)
+
+    def __str__(self):
+        called.append("str")
+        return super().__str__()
+
+    def __eq__(self, other):
+        called.append("eq")
+        return super().__eq__(other)
+
+    def __hash__(self):
+        called.append("hash")
+        return super().__hash__()
+
+
 called = []
 
 
@@ -68,8 +94,18 @@ watched.__kwdefaults__ = Watched(b=[3])
 dict.__getitem__(watched.__kwdefaults__, "b").append(4)
 watched.__defaults__ = ([1], [2], [3])
 watched.__defaults__[2].append(5)
-watched.__qualname__ = Text("by another name")
-watched.__name__ = Text("name")
+watched.__qualname__ = Telling("by another name")
+watched.__name__ = Telling("name")
+bound = types.MethodType(watched, [1])
+
+
+def yields():
+    yield 1
+
+
+going = yields()
+going.__qualname__ = Telling("yields as")
+next(going)
 called.append("end")
 
 

@@ -43,6 +43,10 @@ def root(x: Any) -> Any:
     return math.sqrt(rename(x, 1))
 
 
+def shadows(x: int) -> int:
+    return LIMIT + (lambda LIMIT: LIMIT)(x)
+
+
 def even(n: int) -> bool:
     return n == 0 or odd(n - 1)
 
@@ -89,6 +93,7 @@ def test_definitions_and_what_they_read() -> None:
     assert texts(even).keys() == {"even", "odd"}
     notes = text(limited).splitlines()[2:]
     assert notes == ["# LIMIT = 3", "# PAIR = (1, 'two')"]
+    assert text(shadows).splitlines()[2:] == ["# LIMIT = 3"]
     assert text(root).splitlines()[2:] == ["# rename is _operator.add"]
 
 

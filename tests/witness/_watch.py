@@ -165,7 +165,7 @@ class _Copy:
         function = obj.__func__ if type(obj) is types.MethodType else obj
         if not _is_one(type(function), (types.FunctionType, types.BuiltinMethodType)):
             return None
-        return ["method", function.__name__, self.value(owner, depth + 1)]
+        return ["method", str.__str__(function.__name__), self.value(owner, depth + 1)]
 
     def silent(self, kind: type, bases: tuple[type, ...], obj: Any) -> bool:
         """Whether nothing is said of an object."""

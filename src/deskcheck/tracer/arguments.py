@@ -6,7 +6,9 @@ argument is.
 
 import ast
 import builtins
+import dis
 import functools
+import itertools
 import linecache
 import sys
 from collections.abc import Container, Iterable, Iterator
@@ -14,7 +16,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from deskcheck.recording.value import Value
-from deskcheck.tracer.snapshot import bases_of, fields_of, module_of, qualified_name
+from deskcheck.tracer.snapshot import bases_of, exact, fields_of, module_of, qualified_name
 
 _CONSTRUCTORS = frozenset({"set", "frozenset", "range", "slice", "bytearray"})
 _LITERAL = (
@@ -92,9 +94,10 @@ def functions_in(values: Iterable[Any]) -> list[FunctionType]:
         if kind is FunctionType:
             found[id(value)] = value
         elif kind in _CONTAINERS:
-            todo += [*value][:_MOST_OBJECTS][::-1]
+            todo += [*itertools.islice(value, _MOST_OBJECTS)][::-1]
         elif kind is dict:
-            todo += [part for pair in [*value.items()][:_MOST_OBJECTS] for part in pair][::-1]
+            pairs = itertools.islice(value.items(), _MOST_OBJECTS)
+            todo += [part for pair in pairs for part in pair][::-1]
         elif kind is functools.partial:
             todo += [value.keywords, value.args, value.func]
         elif kind is not ModuleType and kind is not functools._lru_cache_wrapper and not _is_class(kind):
@@ -138,16 +141,6 @@ def texts_of(given: Iterable[FunctionType]) -> dict[str, str]:
     return whole if sum(map(len, whole.values())) <= MOST_CHARS else {}
 
 
-def named_in(value: Value) -> Iterator[str]:
-    """Names of the functions of Python in a recorded value, as `texts_of` has them."""
-    for one in value.walk():
-        text = one.text or ""
-        if one.kind == "function" and text.startswith("function "):
-            yield text.removeprefix("function ")
-        elif one.kind == "text" and text.startswith("<function ") and text.endswith(">"):
-            yield text[len("<function ") : -1]
-
-
 def _told(function: FunctionType) -> tuple[str, list[FunctionType]] | None:
     """The text of one function, and the functions that it needs; None where there is more to it."""
     if dict.__len__(function.__dict__):
@@ -173,13 +166,16 @@ def _told(function: FunctionType) -> tuple[str, list[FunctionType]] | None:
     for name, value in known.items():
         if type(value) is FunctionType and not _of_the_library(value.__module__):
             others.append(value)
-            if value.__qualname__ != name:
-                notes.append(f"{name} = {qualified_name(value.__qualname__)}")
+            if (own := qualified_name(value.__qualname__)) != name:
+                notes.append(f"{name} = {own}")
         elif (note := _note(name, value)) is None:
             return None
         elif note:
             notes.append(note)
-    text = ast.unparse(node)
+    try:
+        text = ast.unparse(node)
+    except RecursionError:
+        return None
     return "\n".join([text, *(f"# {note}" for note in notes)]), others
 
 
@@ -194,7 +190,7 @@ def _note(name: str, value: Any) -> str | None:
         return "" if module == name else f"{name} is the module {module}"
     if _is_class(kind) or kind is FunctionType or kind is BuiltinFunctionType:
         module = module_of(value) if _is_class(kind) else value.__module__
-        own = _class_name(value) if _is_class(kind) else value.__qualname__
+        own = _class_name(value) if _is_class(kind) else exact(value.__qualname__)
         if type(module) is not str or type(own) is not str or not _of_the_library(module):
             return None
         if module == "builtins" and own == name:
@@ -275,19 +271,14 @@ def _reads(node: ast.Lambda | ast.FunctionDef, code: CodeType) -> set[str] | Non
     defaults = [*node.args.defaults, *(each for each in node.args.kw_defaults if each is not None)]
     if not all(isinstance(each, ast.Constant) for each in defaults):
         return None
-    named = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    own = set(code.co_varnames) | set(code.co_cellvars)
+    return {*code.co_freevars, *_globals_read(code)}
+
+
+def _globals_read(code: CodeType) -> Iterator[str]:
+    """By the code and by what is defined in it."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            yield instruction.argval
     for const in code.co_consts:
         if type(const) is CodeType:
-            own |= {*const.co_varnames, *const.co_cellvars} - {*code.co_names, *code.co_freevars}
-    return named - own - _annotations(node)
-
-
-def _annotations(node: ast.Lambda | ast.FunctionDef) -> set[str]:
-    """Names in annotations, which nothing that runs reads."""
-    if isinstance(node, ast.Lambda):
-        return set()
-    parts = [node.returns, *(arg.annotation for arg in ast.walk(node.args) if isinstance(arg, ast.arg))]
-    return {
-        each.id for part in parts if part is not None for each in ast.walk(part) if isinstance(each, ast.Name)
-    }
+            yield from _globals_read(const)

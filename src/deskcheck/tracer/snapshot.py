@@ -65,8 +65,14 @@ def text_of(string: str) -> str:
 _COMPREHENSION_SCOPE = re.compile(r"<(?:list|set|dict)comp>\.(?:<locals>\.)?")
 
 
+def exact(text: str) -> str:
+    """The same text of class `str`: names may be of a class of the program, whose methods are not to run."""
+    return text if type(text) is str else str.__str__(text)
+
+
 def qualified_name(qualname: str) -> str:
     """PEP 709: on 3.12+ a comprehension is no scope of its own in qualified names."""
+    qualname = exact(qualname)
     return _COMPREHENSION_SCOPE.sub("", qualname) if "comp>" in qualname else qualname
 
 
@@ -427,7 +433,7 @@ class Snapshotter:
                 return self._text(kind, f"<built-in function {obj.__name__}>")
             return self._method(obj.__name__, owner)
         if kind is types.MethodType:
-            name = getattr(obj.__func__, "__name__", "?") if type(obj.__func__) is types.FunctionType else "?"
+            name = exact(obj.__func__.__name__) if type(obj.__func__) is types.FunctionType else "?"
             return self._method(name, obj.__self__)
         if kind is types.MethodWrapperType:
             return self._method(obj.__name__, obj.__self__)
@@ -440,7 +446,7 @@ class Snapshotter:
             if zone is None or type(zone) is datetime.timezone:
                 return self._text(kind, kind.__repr__(obj))
         if kind is types.FunctionType and not self._own_function(obj):
-            return self._text(kind, f"<function {obj.__qualname__}>")
+            return self._text(kind, f"<function {exact(obj.__qualname__)}>")
         bases = bases_of(kind)
         if _inherits(bases, type):
             return self._class(obj)
@@ -761,7 +767,7 @@ class Snapshotter:
         kind = type(obj)
         prefix = _PREFIX[id(kind)]
         frame = getattr(obj, f"{prefix}_frame")
-        text = f',"text":{text_of(f"{kind.__name__} {obj.__qualname__}")}'
+        text = f',"text":{text_of(f"{kind.__name__} {exact(obj.__qualname__)}")}'
         fields: dict[str, str] = {}
         if frame is None:
             state = "finished"

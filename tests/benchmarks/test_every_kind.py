@@ -88,3 +88,5 @@ def test_the_page_of_a_project(tmp_path: Path, capsys: pytest.CaptureFixture[str
     reasons = re.findall(r"^\| `(\w+)` \| (.*) \|$", text.partition("## What was not asked")[2], re.MULTILINE)
     assert {kind for kind, _ in reasons} == set(QUESTIONS)
     assert capsys.readouterr().out == text + "\n"
+    assert every_kind.main(given) == 0  # reads what is there
+    assert capsys.readouterr().out == text + "\n"

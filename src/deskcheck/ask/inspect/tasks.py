@@ -45,7 +45,7 @@ from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.each import of_each
 from deskcheck.ask.questions.lines import sample_in
 from deskcheck.ask.questions.load import load, recordings_of
-from deskcheck.ask.questions.notebooks import notebook_samples, trajectory_files
+from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS, notebook_samples, trajectory_files
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import NotebookOptions
 from deskcheck.ask.questions.suites import SUITES
@@ -212,29 +212,39 @@ def _of_notebooks(question: str, path: str | None, seed: int, per_recording: int
     return task_of(question, drawn(samples, seed=seed), excluded=dict(excluded), state=key[1])
 
 
-@task(name="cell_output")
-def cell_output(
-    path: str | None = None,
-    state: str = "none",
-    seed: int = 0,
-    per_recording: int | None = None,
-    history_tokens: int = 4000,
-    state_tokens: int = 2000,
-    unchecked: bool = False,
-) -> Task:
-    """What does this cell of a notebook show?"""
-    return _of_notebooks(
-        "cell_output",
-        path,
-        seed,
-        per_recording,
-        {
-            "state": (state,),
-            "history_tokens": history_tokens,
-            "state_tokens": state_tokens,
-            "unchecked": unchecked,
-        },
-    )
+def _task_of_cells(question: str) -> Callable[..., Task]:
+    """A task about a cell that is shown: whether its output repeats matters."""
+
+    @task(name=question)
+    def made(
+        path: str | None = None,
+        state: str = "none",
+        seed: int = 0,
+        per_recording: int | None = None,
+        history_tokens: int = 4000,
+        state_tokens: int = 2000,
+        unchecked: bool = False,
+    ) -> Task:
+        return _of_notebooks(
+            question,
+            path,
+            seed,
+            per_recording,
+            {
+                "state": (state,),
+                "history_tokens": history_tokens,
+                "state_tokens": state_tokens,
+                "unchecked": unchecked,
+            },
+        )
+
+    about = NOTEBOOK_QUESTIONS[question]
+    made.__doc__ = f"{about[0].upper()}{about[1:]} Asked of recordings: -T path=FOLDER."
+    return made
+
+
+cell_output = _task_of_cells("cell_output")
+crash = _task_of_cells("crash")
 
 
 @task(name="next_cell")
@@ -253,31 +263,6 @@ def next_cell(
         seed,
         per_recording,
         {"state": (state,), "history_tokens": history_tokens, "state_tokens": state_tokens},
-    )
-
-
-@task(name="crash")
-def crash(
-    path: str | None = None,
-    state: str = "none",
-    seed: int = 0,
-    per_recording: int | None = None,
-    history_tokens: int = 4000,
-    state_tokens: int = 2000,
-    unchecked: bool = False,
-) -> Task:
-    """Does this cell of a notebook raise an exception, and of which class?"""
-    return _of_notebooks(
-        "crash",
-        path,
-        seed,
-        per_recording,
-        {
-            "state": (state,),
-            "history_tokens": history_tokens,
-            "state_tokens": state_tokens,
-            "unchecked": unchecked,
-        },
     )
 
 

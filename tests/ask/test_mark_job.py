@@ -280,7 +280,7 @@ def test_in_shards_of_any_size(questions: Path, tmp_path: Path) -> None:
     assert {row["score"] for row in rows if row["model"] == "b"} == {0.0}
     assert [s.model for s in marks.scores if s.question == "path"] == ["a", "b"]
     left = {file.name.partition("-")[0] for file in (tmp_path / "many").iterdir()}
-    assert left == {"marks", "job.json", "manifest.jsonl"}
+    assert left == {"marks", "questions.json", "job.json", "manifest.jsonl"}
     told = status(tmp_path / "many")
     assert (told.kind, told.whole) == ("mark", True)
     assert told.totals.by_outcome == {"right": len(rows) // 2, "wrong": len(rows) // 2}

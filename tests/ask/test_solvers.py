@@ -15,8 +15,8 @@ from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import (
     METHODS,
     READABLE,
-    Interpreter,
     Predicted,
+    PromptedRun,
     agreement,
     answer_of,
     check_methods,
@@ -105,7 +105,7 @@ def predict(
     if notation != "dynamic":
         return read_trace(model(trace_question(truth, notation, explain=explain)), notation)
     first = truth.states() if until is None else truth.states_from(until.data["event"])
-    machine = Interpreter(truth, next(first), budget=budget, until=until)
+    machine = PromptedRun(truth, next(first), budget=budget, until=until)
     while machine.stop is None:
         machine.take(model(machine.prompt(explain=explain)))
     return machine.predicted()
@@ -162,7 +162,7 @@ def test_prompts_without_explanation_are_those_of_lessons(recordings: list[Recor
     assert trace_question(truth, "compact", explain=False) == program_text(program) + trace_prompt(
         program, "compact"
     )
-    machine = Interpreter(truth, next(truth.states()), budget=5)
+    machine = PromptedRun(truth, next(truth.states()), budget=5)
     expected = program_text(program) + step_prompt(program.code.splitlines(), "globals: def f\ncall f 1: n=4")
     assert machine.prompt(explain=False) == expected
     assert machine.prompt(explain=True).endswith(expected)
@@ -271,19 +271,19 @@ def test_interpreter_stops(recordings: list[Recording]) -> None:
     """At the outermost return, at what is no state, at the budget; of a wrong state the next is asked all the same."""
     truth = _truth(recordings[0])
     states = [state_text(moment) for moment in truth.states()]
-    whole = Interpreter(truth, next(truth.states()), budget=100)
+    whole = PromptedRun(truth, next(truth.states()), budget=100)
     for state in states[1:]:
         assert whole.stop is None
         whole.take(state)
     assert whole.stop is Stop.END
     assert agreement(truth, whole.predicted()).first is None
-    short = Interpreter(truth, next(truth.states()), budget=3)
+    short = PromptedRun(truth, next(truth.states()), budget=3)
     for state in states[1:4]:
         assert short.stop is None
         short.take(state)
     assert short.stop is Stop.BUDGET
     assert agreement(truth, short.predicted()).first is Divergence.BUDGET
-    lost = Interpreter(truth, next(truth.states()), budget=100)
+    lost = PromptedRun(truth, next(truth.states()), budget=100)
     lost.take("f 99: n=4")
     assert lost.stop is None
     lost.take("nonsense")

@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.notebook.trajectory.changes import changes, matched
-from deskcheck.notebook.trajectory.file import Writer, read_trajectory, trajectories, write_trajectory
+from deskcheck.notebook.trajectory.file import (
+    TrajectoryWriter,
+    read_trajectory,
+    trajectories,
+    write_trajectory,
+)
 from deskcheck.notebook.trajectory.trajectory import (
     Cell,
     Ended,
@@ -86,18 +91,18 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, steps
 def test_a_killed_writer_loses_one_step_at_most(tmp_path: Path) -> None:
     """However the file in the making is cut, the next writer goes on after the last whole step."""
     path = tmp_path / "n.trajectory.parquet"
-    first = Writer(path, head(Cell(id="a", source="x")))
+    first = TrajectoryWriter(path, head(Cell(id="a", source="x")))
     for number in range(3):
         first.write(ran(number))
     whole = first.part.read_bytes()
     first.close()
     for size in range(whole.index(b"\n") + 1, len(whole), 7):
         first.part.write_bytes(whole[:size])
-        with Writer(path, head(Cell(id="a", source="x"))) as second:
+        with TrajectoryWriter(path, head(Cell(id="a", source="x"))) as second:
             assert second.resumed == whole[:size].count(b"\n") - 1
             assert [step.at for step in second.steps()] == [float(n) for n in range(second.resumed)]
     first.part.write_bytes(whole[:-1])
-    with Writer(path, head(Cell(id="a", source="x"))) as last:
+    with TrajectoryWriter(path, head(Cell(id="a", source="x"))) as last:
         last.write(ran(9))
         found = last.finish(Ended.TIMED_OUT, "late")
     assert [step.at for step in found.steps] == [0, 1, 9]
@@ -108,12 +113,12 @@ def test_a_killed_writer_loses_one_step_at_most(tmp_path: Path) -> None:
 def test_two_writers_and_other_notebooks_are_refused(tmp_path: Path) -> None:
     """A file in the making belongs to one process and to one notebook."""
     path = tmp_path / "n.trajectory.parquet"
-    with Writer(path, head()) as first:
+    with TrajectoryWriter(path, head()) as first:
         with pytest.raises(RecordingError, match="another process"):
-            Writer(path, head())
+            TrajectoryWriter(path, head())
         first.write(Restart(order=()))
     with pytest.raises(InputError, match="another notebook"):
-        Writer(path, head(Cell(id="b", source="")))
+        TrajectoryWriter(path, head(Cell(id="b", source="")))
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
@@ -123,7 +128,7 @@ import resource, signal
 from tests_helper import *
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
-with Writer({str(tmp_path / "n.trajectory.parquet")!r}, head(Cell(id="a", source="x"))) as writer:
+with TrajectoryWriter({str(tmp_path / "n.trajectory.parquet")!r}, head(Cell(id="a", source="x"))) as writer:
     for number in range(1000):
         writer.write(ran(number))
 """
@@ -137,7 +142,7 @@ with Writer({str(tmp_path / "n.trajectory.parquet")!r}, head(Cell(id="a", source
     )
     assert "File too large" in done.stderr
     assert "ulimit -f" in done.stderr
-    with Writer(tmp_path / "n.trajectory.parquet", head(Cell(id="a", source="x"))) as writer:
+    with TrajectoryWriter(tmp_path / "n.trajectory.parquet", head(Cell(id="a", source="x"))) as writer:
         assert writer.resumed > 10
         found = writer.finish(Ended.STOPPED)
     assert [step.at for step in found.steps] == [float(n) for n in range(len(found.steps))]
@@ -150,7 +155,7 @@ def test_memory_is_flat(tmp_path: Path) -> None:
     for count in (600, 3_000):
         path = tmp_path / f"{count}.trajectory.parquet"
         tracemalloc.start()
-        with Writer(path, head(Cell(id="a", source="x"))) as writer:
+        with TrajectoryWriter(path, head(Cell(id="a", source="x"))) as writer:
             for number in range(count):
                 writer.write(ran(number, state={"text": "x" * 1000}))
             found = writer.finish()
@@ -173,7 +178,7 @@ def test_a_cut_file_is_refused(tmp_path: Path, cut: int) -> None:
 
 def test_an_empty_folder_says_what_was_begun(tmp_path: Path) -> None:
     """Nothing is found without a word."""
-    Writer(tmp_path / "n.trajectory.parquet", head()).close()
+    TrajectoryWriter(tmp_path / "n.trajectory.parquet", head()).close()
     with pytest.raises(RecordingError, match="1 were begun"):
         trajectories(tmp_path)
 

@@ -216,7 +216,7 @@ def test_a_kernel_is_heard_before_it_is_asked(tmp_path: Path) -> None:
     from jupyter_client.manager import AsyncKernelManager
     from zmq.eventloop.zmqstream import ZMQStream
 
-    from deskcheck.notebook.jupyter.server import Recorder
+    from deskcheck.notebook.jupyter.server import ServerRecorder
 
     class Slow(AsyncKernelManager):  # type: ignore[misc]
         kernel_id = "slow"
@@ -246,7 +246,7 @@ def test_a_kernel_is_heard_before_it_is_asked(tmp_path: Path) -> None:
         await manager.start_kernel()
         shown: list[str] = []
         try:
-            recorder = Recorder(App(), tmp_path, None, logging.getLogger())
+            recorder = ServerRecorder(App(), tmp_path, None, logging.getLogger())
             recorder._attach = nothing  # type: ignore[method-assign]
             recorder._shown = lambda watched, message: told(shown, message)  # type: ignore[method-assign]
             recorder.connected(manager)

@@ -10,7 +10,7 @@ import pytest
 
 from deskcheck.errors import SandboxError
 from deskcheck.notebook.state import settings
-from deskcheck.notebook.state.settings import Setting, changed, read_settings
+from deskcheck.notebook.state.settings import LibrarySetting, changed, read_settings
 from deskcheck.notebook.trial.trial import Trials
 from tests.notebook.trying import notebook, tried
 
@@ -123,17 +123,21 @@ def test_large_values_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     found = read_settings({})
     assert len(found) == settings._MOST + 1
     assert max(len(each.value or "") for each in found.values()) < 250
-    assert found["vast: broken"] == Setting("\"KeyError: 'key'\"", incidental=True)
+    assert found["vast: broken"] == LibrarySetting("\"KeyError: 'key'\"", incidental=True)
 
 
 def test_what_has_come_and_gone() -> None:
     """It is said of each whether it was there before."""
-    before = {"a: x": Setting("1"), "a: y": Setting("1"), "a: z": Setting("1")}
-    after = {"a: x": Setting("1"), "a: y": Setting("2"), "b: x": Setting("1", incidental=True)}
+    before = {"a: x": LibrarySetting("1"), "a: y": LibrarySetting("1"), "a: z": LibrarySetting("1")}
+    after = {
+        "a: x": LibrarySetting("1"),
+        "a: y": LibrarySetting("2"),
+        "b: x": LibrarySetting("1", incidental=True),
+    }
     assert changed(before, after) == {
-        "a: y": Setting("2"),
-        "b: x": Setting("1", incidental=True, new=True),
-        "a: z": Setting(None),
+        "a: y": LibrarySetting("2"),
+        "b: x": LibrarySetting("1", incidental=True, new=True),
+        "a: z": LibrarySetting(None),
     }
 
 

@@ -15,7 +15,7 @@ from deskcheck.errors import InputError, MissingExtra
 from deskcheck.notebook.kernel.replayer import replay
 from deskcheck.notebook.trajectory.trajectory import Restart, Status, shown_outputs
 from deskcheck.notebook.trial.compare import Agreement, _message, _stream, agreement
-from deskcheck.notebook.trial.trial import Place, TrialLimits, Trials
+from deskcheck.notebook.trial.trial import TrialLimits, TrialPlace, Trials
 from deskcheck.sandbox.confinement import Confinement
 from tests.notebook.trying import notebook, tried
 from tests.sample import examples, spread
@@ -76,14 +76,14 @@ HOSTILE = {
 
 
 @pytest.fixture(scope="module")
-def hostile_place() -> Iterator[Place]:
+def hostile_place() -> Iterator[TrialPlace]:
     limits = TrialLimits(trial_s=4, memory_bytes=2 << 30)
     with tried("x = [1]", "x.append(2)\nprint(x)", "x", at=1, limits=limits) as place:
         yield place
 
 
 @pytest.mark.parametrize("what", spread(HOSTILE, 12, 3))
-def test_whatever_a_candidate_does_it_is_marked(hostile_place: Place, what: str) -> None:
+def test_whatever_a_candidate_does_it_is_marked(hostile_place: TrialPlace, what: str) -> None:
     """It gets a status and scores 0, and the true cell scores 1 after it."""
     source, status = HOSTILE[what]
     trial = hostile_place.run(source)

@@ -7,7 +7,7 @@ from typing import Any
 
 from deskcheck.notebook.trajectory.ipynb import parse_notebook
 from deskcheck.notebook.trajectory.trajectory import Trajectory
-from deskcheck.notebook.trial.trial import Place, Trials
+from deskcheck.notebook.trial.trial import TrialPlace, Trials
 
 
 def notebook(*sources: str, name: str = "n.ipynb") -> Trajectory:
@@ -20,6 +20,6 @@ def notebook(*sources: str, name: str = "n.ipynb") -> Trajectory:
 
 
 @contextlib.contextmanager
-def tried(*sources: str, at: int, **more: Any) -> Iterator[Place]:
+def tried(*sources: str, at: int, **more: Any) -> Iterator[TrialPlace]:
     with Trials(notebook(*sources), **more) as trials:
         yield trials.at(at)

@@ -9,7 +9,7 @@ from deskcheck.errors import InputError
 from deskcheck.recorder.interpreter import interpreter_of
 from deskcheck.recorder.inventory import public_functions
 from deskcheck.recorder.project import ProjectFiles, read_project
-from deskcheck.recorder.suite import Account
+from deskcheck.recorder.suite import SuiteAccount
 
 MIT = """Permission is hereby granted, free of charge, to any person obtaining a copy of this software, provided that
 the above copyright notice and this permission notice shall be included in all copies."""
@@ -197,7 +197,7 @@ def test_what_cannot_be_installed_is_told_with_the_reason(
 
 
 def test_the_slow_tracer_is_told_of() -> None:
-    account = Account(
+    account = SuiteAccount(
         tests={}, why={}, modules={}, called={}, not_recorded={}, packages={},
         interpreter={"python": "3.12.1", "tracer": "reference"},
     )  # fmt: skip

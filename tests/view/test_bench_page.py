@@ -2,7 +2,7 @@
 
 import pytest
 
-from deskcheck.ask.benchmark import KINDS, Benchmark, Function, Kind, Missing
+from deskcheck.ask.benchmark import KINDS, Benchmark, BenchmarkFunction, BenchmarkKind, Missing
 from deskcheck.ask.results.statistics import mean_interval
 from deskcheck.recorder.interpreter import Interpreter
 from deskcheck.view.bench_page import bench_page
@@ -12,16 +12,16 @@ from tests.view.conftest import HOSTILE
 pytestmark = MARKS
 
 
-def kind(name: str) -> Kind:
+def kind(name: str) -> BenchmarkKind:
     scores = {
         model: mean_interval([score] * 4, [*"aabb"]) for model, score in (("oracle", 1.0), ("guess", 0.25))
     }
-    return Kind(name=name, samples=4, functions=2, scores=scores, excluded={f"why {HOSTILE}": 3})
+    return BenchmarkKind(name=name, samples=4, functions=2, scores=scores, excluded={f"why {HOSTILE}": 3})
 
 
-def function(name: str, why_not: str = "") -> Function:
+def function(name: str, why_not: str = "") -> BenchmarkFunction:
     samples = {} if why_not else dict.fromkeys(KINDS, 4)
-    return Function(
+    return BenchmarkFunction(
         module="m" * 200, name=name, file="a.py", line=3, public=True, samples=samples, why_not=why_not
     )
 

@@ -41,7 +41,7 @@ from deskcheck.recorder.inventory import Defined, public_functions
 from deskcheck.recorder.kept import states_of
 from deskcheck.recorder.project import ProjectFiles, read_project
 from deskcheck.recorder.settings import BenchSettings, SuiteSettings
-from deskcheck.recorder.suite import Account, record_suite
+from deskcheck.recorder.suite import SuiteAccount, record_suite
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.suite import ObservedTests
 from deskcheck.scale.job import terminable
@@ -109,7 +109,7 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class BenchmarkKind:
     """A kind of question in a benchmark. functions: that it is asked about, each a cluster. scores: of each
     stand-in. excluded: reason -> recordings that are not asked about."""
 
@@ -121,7 +121,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Function:
+class BenchmarkFunction:
     """A function of the project. public: its users call it. samples: kind of question -> how many there are.
     why_not: why there are none; empty where there are."""
 
@@ -154,8 +154,8 @@ class Benchmark:
     network: tuple[str, ...]
     missing: tuple[Missing, ...]
     recorded: int
-    kinds: tuple[Kind, ...]
-    functions: tuple[Function, ...]
+    kinds: tuple[BenchmarkKind, ...]
+    functions: tuple[BenchmarkFunction, ...]
     calls_left_out: Mapping[str, int]
     not_repeatable: int
     packages: Mapping[str, str]
@@ -246,7 +246,7 @@ def _made(
     )
     clock.done("the environment")
     recorded = _recorded(files, folder, interpreter, settings, workers, progress)
-    if slow := Account(**recorded["account"]).slow:
+    if slow := SuiteAccount(**recorded["account"]).slow:
         note(slow)
     clock.done("recording")
     progress("making questions", 0, 0)
@@ -382,7 +382,7 @@ def _samples(folder: Path) -> Iterator[Sample]:
 
 def _scored(
     folder: Path, excluded: Mapping[str, Counter[str]], progress: Progress
-) -> tuple[tuple[Kind, ...], dict[str, Counter[str]]]:
+) -> tuple[tuple[BenchmarkKind, ...], dict[str, Counter[str]]]:
     """The kinds with the scores of stand-ins; program -> kind -> how many samples.
 
     The answers that are run are our own: those that were recorded, and values out of prompts.
@@ -402,7 +402,7 @@ def _scored(
             of_programs.setdefault(sample.program, Counter())[sample.question] += 1
             progress("questions checked", number, 0)
     kinds = tuple(
-        Kind(
+        BenchmarkKind(
             name=name,
             samples=len(clusters[name]),
             functions=len({*clusters[name]}),
@@ -424,7 +424,7 @@ def _functions(
     account: Mapping[str, Any],
     of_programs: Mapping[str, Counter[str]],
     seed: int,
-) -> tuple[Function, ...]:
+) -> tuple[BenchmarkFunction, ...]:
     """The public functions, and the others that are asked about."""
     from deskcheck.recording.reader import Recordings
 
@@ -448,9 +448,9 @@ def _functions(
     return tuple(sorted(found, key=lambda each: (each.module, each.line, each.name)))
 
 
-def _function(key: str, one: Defined | None, samples: Counter[str], why_not: str) -> Function:
+def _function(key: str, one: Defined | None, samples: Counter[str], why_not: str) -> BenchmarkFunction:
     module, _, name = key.partition(":")
-    return Function(
+    return BenchmarkFunction(
         module=module,
         name=name,
         file=one.file if one else "",
@@ -500,8 +500,8 @@ def _benchmark(
     files: ProjectFiles,
     interpreter: Interpreter,
     recorded: Mapping[str, Any],
-    kinds: tuple[Kind, ...],
-    functions: tuple[Function, ...],
+    kinds: tuple[BenchmarkKind, ...],
+    functions: tuple[BenchmarkFunction, ...],
     settings: BenchSettings,
     wall_s: Mapping[str, float],
 ) -> Benchmark:

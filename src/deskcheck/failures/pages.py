@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.failures.watching import Call, Watch
+from deskcheck.failures.watching import Watch, WatchedCall
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Ending, Recording
@@ -148,7 +148,7 @@ class Pages:
 # -- from a call to a recording ------------------------------------------------------------------------
 
 
-def recorded(call: Call, test: str, limits: TraceLimits, error: BaseException | None) -> Recording:
+def recorded(call: WatchedCall, test: str, limits: TraceLimits, error: BaseException | None) -> Recording:
     """The recording of a call that a test made. error: what the test failed with."""
     traces = traces_of(call.blocks, call.tracer.cut)
     label = call.scope[call.code.co_filename]
@@ -185,7 +185,7 @@ def recorded(call: Call, test: str, limits: TraceLimits, error: BaseException | 
     )
 
 
-def _sources(call: Call, traces: tuple[Trace, ...]) -> dict[str, str]:
+def _sources(call: WatchedCall, traces: tuple[Trace, ...]) -> dict[str, str]:
     """Text of the files that events name, and of the call's own, by the name in events."""
     files = {label: file for file, label in call.scope.items()}
     named = {row.file for trace in traces for row in trace.rows} | {call.scope[call.code.co_filename]}
@@ -193,7 +193,7 @@ def _sources(call: Call, traces: tuple[Trace, ...]) -> dict[str, str]:
 
 
 def _how_it_ended(
-    trace: Trace, call: Call, error: BaseException | None
+    trace: Trace, call: WatchedCall, error: BaseException | None
 ) -> tuple[Outcome, str, str | None, bool]:
     """Outcome, detail, result and whether that is a builtin's: from the trace, or where it was cut from what
     the test failed with."""
@@ -211,7 +211,7 @@ def _how_it_ended(
     return Outcome.KILLED, "it had not ended when the test did", None, False
 
 
-def _went_through(error: BaseException, call: Call) -> bool:
+def _went_through(error: BaseException, call: WatchedCall) -> bool:
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_frame.f_code is not call.code:
         traceback = traceback.tb_next

@@ -46,9 +46,9 @@ class Watch:
         self.limits = limits
         self.cpu_s = cpu_s
         self._began = 0.0
-        self.last: Call | None = None
+        self.last: WatchedCall | None = None
         self.why_not = ""
-        self._call: Call | None = None
+        self._call: WatchedCall | None = None
         self._walks = 0
         self._thread = threading.get_ident()
         self._pid = os.getpid()
@@ -129,16 +129,16 @@ class Watch:
         if code.co_filename not in self._scope:  # not in a module that can be imported by name
             self._scope[code.co_filename] = os.path.relpath(code.co_filename, project.root)
         self.last, self.why_not = None, "the call did not end"
-        self._call = Call(self, frame, self._scope)
+        self._call = WatchedCall(self, frame, self._scope)
         self._call.start(frame)
 
-    def ended(self, call: "Call") -> None:
+    def ended(self, call: "WatchedCall") -> None:
         """Called by the call."""
         self._call = None
         self.last, self.why_not = call, ""
 
 
-class Call:
+class WatchedCall:
     """One call that is recorded: `blocks` of events, `written` to standard output meanwhile.
 
     frame: its address. The frame itself must not be kept alive.

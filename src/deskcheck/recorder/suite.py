@@ -47,7 +47,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import versions
 from deskcheck.sandbox.sandbox import Sandbox
-from deskcheck.sandbox.suite import Call, Observed, ObservedTests, Pace, observe
+from deskcheck.sandbox.suite import Observed, ObservedTests, Pace, RecordedCall, observe
 from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 
@@ -112,12 +112,14 @@ def _root(path: Path) -> Path:
 # -- choosing --------------------------------------------------------------------------------------
 
 
-def choose(observed: Observed, calls: int, per_function: int, without: Container[str] = ()) -> list[Call]:
+def choose(
+    observed: Observed, calls: int, per_function: int, without: Container[str] = ()
+) -> list[RecordedCall]:
     """At most so many of the recorded calls: every function gets its first before any gets its
     second, and of one function those come first that take a way through the code that no other has
     taken; before others those that return, and whose arguments a reader can write or see (`_FORMS`). Calls
     of the tests in `without` are left out."""
-    by_function: dict[tuple[str, str, int], dict[str, list[Call]]] = {}
+    by_function: dict[tuple[str, str, int], dict[str, list[RecordedCall]]] = {}
     ids: set[str] = set()
     for call in observed.calls.values():
         if (name := _id(call)) not in ids and call.facts["test"] not in without:
@@ -137,17 +139,17 @@ _FORMS = ("literal", "shown", "in part")
 """What is known of a call's arguments, by what can be asked about it."""
 
 
-def _rank(call: Call) -> tuple[bool, int]:
+def _rank(call: RecordedCall) -> tuple[bool, int]:
     """Less for a call that more can be asked about."""
     return call.facts["outcome"] != Outcome.RETURNED, _FORMS.index(call.facts["form"])
 
 
-def _in_turn(lists: Iterable[list[Call]]) -> list[Call]:
+def _in_turn(lists: Iterable[list[RecordedCall]]) -> list[RecordedCall]:
     """The first of each, then the second of each, and so on."""
     return [call for each in zip_longest(*lists) for call in each if call is not None]
 
 
-def _way(observed: Observed, call: Call) -> str:
+def _way(observed: Observed, call: RecordedCall) -> str:
     """A digest of the lines that a call ran, in order."""
     digest = hashlib.blake2b(digest_size=16)
     for row in chain.from_iterable(map(rows, observed.blocks_of(call))):
@@ -156,7 +158,7 @@ def _way(observed: Observed, call: Call) -> str:
     return digest.hexdigest()
 
 
-def _id(call: Call) -> str:
+def _id(call: RecordedCall) -> str:
     facts = call.facts
     return short_id(f"{facts['module']}.{facts['function']}{facts['arguments']}")
 
@@ -193,7 +195,7 @@ class SuiteSummary(RecordSummary):
     left_out: dict[str, int] = field(default_factory=dict)
     functions_left_out: dict[str, int] = field(default_factory=dict)
     output: str = ""
-    account: "Account | None" = field(default=None, repr=False)
+    account: "SuiteAccount | None" = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields but for the account."""
@@ -203,7 +205,7 @@ class SuiteSummary(RecordSummary):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class SuiteAccount:
     """What is known of single tests and functions, beside what is counted in a `SuiteSummary`.
 
     tests: id -> outcome; why: id -> why it did not pass. modules: the project's own that were imported ->
@@ -226,7 +228,7 @@ class Account:
         return f"Python {python}: {SLOW}" if self.interpreter.get("tracer") == "reference" else None
 
     @classmethod
-    def of(cls, observed: Observed) -> "Account":
+    def of(cls, observed: Observed) -> "SuiteAccount":
         called: Counter[str] = Counter()
         for (module, name, _), calls in observed.called.items():
             called[f"{module}:{name}"] += calls
@@ -330,7 +332,7 @@ def record_suite(
                     recorder.keep(writer, summary, first, call, _Checked(program))
                 raise interrupted
             kept.remove()
-    summary.account = Account.of(first)
+    summary.account = SuiteAccount.of(first)
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
     return summary
 
@@ -349,7 +351,7 @@ def _otherwise(tests: Mapping[str, str], watched: Mapping[str, str]) -> dict[str
     }
 
 
-def _summary(observed: Observed, chosen: list[Call], otherwise: dict[str, str]) -> SuiteSummary:
+def _summary(observed: Observed, chosen: list[RecordedCall], otherwise: dict[str, str]) -> SuiteSummary:
     left_out = dict(observed.left_out.most_common())
     changed = sum(call.facts["test"] in otherwise for call in observed.calls.values())
     over = observed.replaced + len(observed.calls) - len(chosen) - changed
@@ -490,7 +492,7 @@ class _Recorder:
         kept: Kept,
         writer: Writer,
         summary: SuiteSummary,
-        todo: list[tuple[Program, Call]],
+        todo: list[tuple[Program, RecordedCall]],
         *,
         repeat: bool,
     ) -> BaseException | None:
@@ -528,7 +530,7 @@ class _Recorder:
     def second_run(self, tests: int, collected: int, calls: int) -> None:
         self.progress("the same again", tests, collected)
 
-    def program(self, observed: Observed, call: Call) -> Program:
+    def program(self, observed: Observed, call: RecordedCall) -> Program:
         """The call as a program; alone, it starts with what its module holds when it is
         imported."""
         facts = call.facts
@@ -563,13 +565,13 @@ class _Recorder:
         )
 
     def check(
-        self, todo: list[tuple[Program, Call]], first: Observed, second: Observed
+        self, todo: list[tuple[Program, RecordedCall]], first: Observed, second: Observed
     ) -> Iterator[_Checked]:
         """In the order of `todo`."""
         again = {call.key: call for call in second.calls.values()}
         stopping = threading.Event()
 
-        def check_one(each: tuple[Program, Call]) -> _Checked:
+        def check_one(each: tuple[Program, RecordedCall]) -> _Checked:
             program, call = each
             return self._check(program, call, again.get(call.key), first, second, stopping.is_set)
 
@@ -586,8 +588,8 @@ class _Recorder:
     def _check(
         self,
         program: Program,
-        call: Call,
-        again: Call | None,
+        call: RecordedCall,
+        again: RecordedCall | None,
         first: Observed,
         second: Observed,
         cancelled: Callable[[], bool],
@@ -607,7 +609,7 @@ class _Recorder:
             return _Checked(program, False, where)
         return replace(self._check_alone(program, one, reads, cancelled), varies=frozenset(unread))
 
-    def _reads(self, observed: Observed, call: Call) -> Callable[[Global], bool]:
+    def _reads(self, observed: Observed, call: RecordedCall) -> Callable[[Global], bool]:
         if self.trace_limits.leaving_out:  # it is not known what ran
             return lambda name: True
 
@@ -682,7 +684,7 @@ class _Recorder:
         return not ending.packages.keys() <= own.keys()
 
     def keep(
-        self, writer: Writer, summary: SuiteSummary, observed: Observed, call: Call, checked: _Checked
+        self, writer: Writer, summary: SuiteSummary, observed: Observed, call: RecordedCall, checked: _Checked
     ) -> None:
         """Write one recording."""
         program = checked.program
@@ -739,7 +741,7 @@ def _import_folder(module: str, file: Path) -> Path | None:
     return place.parents[len(parts) - 1] if place.parts[-len(parts) :] == tuple(parts) else None
 
 
-def _ending(call: Call, sources: dict[str, str], packages: dict[str, str] | None = None) -> Ending:
+def _ending(call: RecordedCall, sources: dict[str, str], packages: dict[str, str] | None = None) -> Ending:
     facts = call.facts
     return Ending(
         outcome=Outcome(facts["outcome"]),

@@ -70,7 +70,7 @@ class ObservedTests:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RecordedCall:
     """A call as it was recorded: what `_calls` tells of it, and where its blocks of events lie."""
 
     facts: dict[str, Any]
@@ -119,7 +119,7 @@ class Observed:
     interrupted: BaseException | None = None
     tests: dict[str, str] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
-    calls: dict[_Place, Call] = field(default_factory=dict)
+    calls: dict[_Place, RecordedCall] = field(default_factory=dict)
     modules: dict[str, tuple[str, str]] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     not_recorded: dict[tuple[str, str, int], str] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class Observed:
     start: float = 0.0
     cpu_s: float = 0.0
 
-    def blocks_of(self, call: Call) -> list[bytes]:
+    def blocks_of(self, call: RecordedCall) -> list[bytes]:
         """The events of a call as the tracer wrote them."""
         return blocks(self.journal.read(call.at, call.size))
 
@@ -379,7 +379,7 @@ class _Run:
         observed = self.observed
         match kind:
             case "call":
-                call = Call(facts, at + begins, len(message) - begins)
+                call = RecordedCall(facts, at + begins, len(message) - begins)
                 function = (facts["module"], facts["function"], facts["line"])
                 self._seen(function, 0, [facts["seen"]])
                 place = (*function, facts["slot"])

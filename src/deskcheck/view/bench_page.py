@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import groupby
 
-from deskcheck.ask.benchmark import QUESTIONS_FILE, RECORDINGS, Benchmark, Function
+from deskcheck.ask.benchmark import QUESTIONS_FILE, RECORDINGS, Benchmark, BenchmarkFunction
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.results.statistics import FEW_CLUSTERS
 from deskcheck.view.page import BASE_STYLE, digest, visible
@@ -197,7 +197,7 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _name(each: Function) -> str:
+def _name(each: BenchmarkFunction) -> str:
     where = f'<br><span class="soft">{_text(each.file)}:{each.line}</span>' if each.file else ""
     return f"<code>{_text(each.name)}</code>{where}"
 

@@ -20,8 +20,8 @@ from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import (
     METHODS,
     THINK,
-    Interpreter,
     Predicted,
+    PromptedRun,
     agreement,
     answer_of,
     check_methods,
@@ -143,7 +143,7 @@ def dynamic_scratchpad(explain: bool = True, max_steps: int = STEP_BUDGET) -> So
 
     async def interpreted(truth: GroundTruth, until: Sample | None) -> tuple[Predicted, StopReason]:
         states = truth.states() if until is None else truth.states_from(until.data["event"])
-        machine = Interpreter(truth, next(states), budget=max_steps, until=until)
+        machine = PromptedRun(truth, next(states), budget=max_steps, until=until)
         ended: StopReason = "stop"
         while machine.stop is None:
             output = await _generated(machine.prompt(explain=explain))

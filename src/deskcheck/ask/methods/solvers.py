@@ -218,7 +218,7 @@ def _where(line: int, why: str) -> str:
 # -- the interpreter -----------------------------------------------------------------------------
 
 
-class Interpreter:
+class PromptedRun:
     """A run that is predicted state by state: `prompt` asks for the next, `take` reads it, until `stop` is
     set.
 

@@ -12,7 +12,7 @@ from deskcheck.corpus.generated.statements.parameters import argument, kinds, pa
 from deskcheck.corpus.generated.statements.recursion import define_recursive
 from deskcheck.corpus.generated.statements.returning import early_return, write_return
 from deskcheck.corpus.generated.writing.bounds import COST
-from deskcheck.corpus.generated.writing.values import Function, Operand
+from deskcheck.corpus.generated.writing.values import Helper, Operand
 from deskcheck.corpus.generated.writing.writer import ProgramWriter
 from deskcheck.corpus.text.words import HELPERS, NOUNS, SHORT, VERBS
 
@@ -128,4 +128,4 @@ def _define_helper(w: ProgramWriter) -> None:
         texts[-1] += f"={w.between(max(parameters[-1].lo, 0), min(parameters[-1].hi, 9))}"
     lines = (f"def {name}({', '.join(texts)}):", *w.lines)
     assert w.returned is not None
-    w.functions.append(Function(name, tuple(parameters), w.returned, w.cost, optional, lines=lines))
+    w.functions.append(Helper(name, tuple(parameters), w.returned, w.cost, optional, lines=lines))

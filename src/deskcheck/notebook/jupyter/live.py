@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.notebook.trajectory.changes import changes, matched
-from deskcheck.notebook.trajectory.file import Writer, begun, read_trajectory
+from deskcheck.notebook.trajectory.file import TrajectoryWriter, begun, read_trajectory
 from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import (
     Cell,
@@ -56,7 +56,7 @@ class Live:
         earlier = unfinished or finished
         cells = tuple(head.cells) if mask is None else tuple(map(mask.cell, head.cells))
         head = replace(earlier or replace(head, cells=cells), steps=())
-        self.writer = Writer(self.path, head)
+        self.writer = TrajectoryWriter(self.path, head)
         self.cells = {cell.id: cell for cell in head.cells}
         self.order = tuple(self.cells)
         self.steps = 0

@@ -39,7 +39,7 @@ _USAGE = """\
                            runs this cell as it would run, and shows each line; NAME: keeps the recording"""
 
 
-class Recorder:
+class KernelRecorder:
     """Records what a kernel runs, until `stop`.
 
     shell: of ipykernel. path: the trajectory's file. mask, fresh: as of `Live`. capture: sees the variables;
@@ -254,13 +254,13 @@ def _finish(path: Path) -> None:
 
 def _finished() -> None:
     """What that process does."""
-    from deskcheck.notebook.trajectory.file import Writer, begun
+    from deskcheck.notebook.trajectory.file import TrajectoryWriter, begun
     from deskcheck.recording.program import Environment
 
     path = sys.argv[1]
     head = begun(path)
     assert head is not None
-    with Writer(path, head) as writer:
+    with TrajectoryWriter(path, head) as writer:
         writer.finish(environment=Environment.from_dict(json.load(sys.stdin)))
 
 
@@ -347,7 +347,7 @@ class Magic:
 
         self.shell = shell
         self.traced = TracedCells(shell, _trace_asked)
-        self.recorder: Recorder | None = None
+        self.recorder: KernelRecorder | None = None
         self._captures: dict[Path, Capture | None] = {}
         """What was recorded from this kernel before, with what is known of the variables then."""
 
@@ -380,7 +380,7 @@ class Magic:
             capture = None
         elif capture is None:
             capture = Capture(StateLimits(time_s=asked.state_s))
-        self.recorder = Recorder(self.shell, path, mask=mask, capture=capture, fresh=not again)
+        self.recorder = KernelRecorder(self.shell, path, mask=mask, capture=capture, fresh=not again)
         self._captures[path] = capture
         more = f", at step {self.recorder.live.steps}" if self.recorder.live.steps else ""
         print(f"Recording into {path} from the next cell on{more}. To end it: %deskcheck stop")

@@ -70,7 +70,7 @@ class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where i
     ).tag(config=True)
 
     def initialize_settings(self) -> None:
-        self.recorder: Recorder | None = None
+        self.recorder: ServerRecorder | None = None
         if not self.folder:
             return
         from deskcheck.notebook.trajectory.masking import Mask
@@ -79,7 +79,7 @@ class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where i
         if masks:
             Mask(self.mask_names, self.mask_texts)  # refuses what is no pattern while the server starts
         folder = Path(self.folder).expanduser().absolute()
-        self.recorder = Recorder(
+        self.recorder = ServerRecorder(
             self.serverapp,
             folder,
             (lambda: Mask(self.mask_names, self.mask_texts)) if masks else None,
@@ -97,7 +97,7 @@ class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where i
             await self.recorder.stop()
 
 
-def _listening(base: Any, recorder: "Recorder") -> Any:
+def _listening(base: Any, recorder: "ServerRecorder") -> Any:
     """A class of websocket connections that tells the recorder what passes."""
 
     class Connection(base):  # type: ignore[misc]
@@ -161,7 +161,7 @@ class _Watched:
         self.looks = 0
 
 
-class Recorder:
+class ServerRecorder:
     """Sees what happens in a server and writes it down. Everything here is called in the server's loop."""
 
     def __init__(self, serverapp: Any, folder: Path, mask: Any, log: Any) -> None:

@@ -18,7 +18,7 @@ from deskcheck.notebook.kernel.kernel import CellLimits, Kernel, Ran
 from deskcheck.notebook.kernel.repeats import marked
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.state.capture import StateLimits
-from deskcheck.notebook.trajectory.file import Writer, read_trajectory
+from deskcheck.notebook.trajectory.file import TrajectoryWriter, read_trajectory
 from deskcheck.notebook.trajectory.markers import Marker, markers_of
 from deskcheck.notebook.trajectory.trajectory import Ended, Execution, Restart, Step, Trajectory
 from deskcheck.recording.program import Environment
@@ -85,7 +85,7 @@ def replay(
         steps: Iterable[Step] = first.steps
         if len(made) > 1:
             steps = marked(first.steps, [other.steps for other in made[1:]], forgives)
-        with Writer(path, head) as writer:
+        with TrajectoryWriter(path, head) as writer:
             for number, step in enumerate(steps):
                 if number >= writer.resumed:
                     writer.write(step)
@@ -118,7 +118,7 @@ def _replay(
         confinement=confinement.value,
         environment=None,
     )
-    with Writer(path, head) as writer:
+    with TrajectoryWriter(path, head) as writer:
         refusal = refusal_of(trajectory)
         if refusal is not None:
             return writer.finish(Ended.NO_KERNEL, refusal)
@@ -159,7 +159,7 @@ class _Replay:
     def __init__(
         self,
         trajectory: Trajectory,
-        writer: Writer,
+        writer: TrajectoryWriter,
         kernel: Kernel,
         limits: ReplayLimits,
         interrupted: Callable[[], bool],

@@ -20,7 +20,7 @@ Reader = Callable[[Any], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class LibrarySetting:
     """value: as text, a long one as a digest; None: it is gone. incidental: as it was registered. new: it was
     not there before the cell, as where the cell is the first to import the library."""
 
@@ -50,9 +50,9 @@ def register_settings(module: str, read: Reader, *, incidental: bool = False) ->
     _readers.setdefault((module, incidental), []).append(read)
 
 
-def read_settings(names: Mapping[str, Any]) -> dict[str, Setting]:
+def read_settings(names: Mapping[str, Any]) -> dict[str, LibrarySetting]:
     """All settings of the loaded libraries, by library and name. names: the user's namespace."""
-    found: dict[str, Setting] = {}
+    found: dict[str, LibrarySetting] = {}
     for (name, incidental), readers in _readers.items():
         module = sys.modules.get(name)
         if not isinstance(module, types.ModuleType):
@@ -63,18 +63,20 @@ def read_settings(names: Mapping[str, Any]) -> dict[str, Setting]:
             except Exception as error:  # noqa: BLE001  # of a library that the notebook has changed, or of the user's reader
                 values = {read.__name__: f"{type(error).__name__}: {error}"}
             for setting, value in [*values.items()][:_MOST]:
-                found[f"{name}: {setting}"] = Setting(_text(value, names), incidental)
+                found[f"{name}: {setting}"] = LibrarySetting(_text(value, names), incidental)
     return found
 
 
-def changed(before: Mapping[str, Setting], after: Mapping[str, Setting]) -> dict[str, Setting]:
+def changed(
+    before: Mapping[str, LibrarySetting], after: Mapping[str, LibrarySetting]
+) -> dict[str, LibrarySetting]:
     """Settings that are others than before, those that have come, and those that are gone."""
     found = {
-        name: Setting(now.value, now.incidental, name not in before)
+        name: LibrarySetting(now.value, now.incidental, name not in before)
         for name, now in after.items()
         if name not in before or before[name].value != now.value
     }
-    gone = {name: Setting(None, was.incidental) for name, was in before.items() if name not in after}
+    gone = {name: LibrarySetting(None, was.incidental) for name, was in before.items() if name not in after}
     return found | gone
 
 

@@ -70,7 +70,7 @@ _GROUP_ROWS, _GROUP_BYTES = 512, 8 << 20
 _KEY = b"deskcheck.trajectory"
 
 
-class Writer:
+class TrajectoryWriter:
     """Records one trajectory into a file. Use it as a context manager; leaving it without `finish` keeps
     what was written for the next writer.
 
@@ -180,7 +180,7 @@ class Writer:
 
 def write_trajectory(path: str | os.PathLike[str], trajectory: Trajectory) -> Trajectory:
     """Save a trajectory whose steps are there already."""
-    with Writer(path, trajectory) as writer:
+    with TrajectoryWriter(path, trajectory) as writer:
         for number, step in enumerate(trajectory.steps):
             if number >= writer.resumed:
                 writer.write(step)
@@ -237,7 +237,7 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
 
 def begun(path: str | os.PathLike[str]) -> Trajectory | None:
     """What a writer has begun for the file `path` and not finished, without its steps, which the next
-    `Writer` gives; None where there is nothing. Raises RecordingError: it cannot be read."""
+    `TrajectoryWriter` gives; None where there is nothing. Raises RecordingError: it cannot be read."""
     part = Path(path).with_name(Path(path).name + _PART)
     if not part.exists():
         return None

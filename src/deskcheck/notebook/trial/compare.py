@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskcheck.notebook.state.reads import Later, reads
-from deskcheck.notebook.state.settings import Setting
+from deskcheck.notebook.state.settings import LibrarySetting
 from deskcheck.notebook.trajectory.trajectory import Output, Status, shown_outputs
 
 COMPARED = (Status.OK, Status.ERROR)
@@ -39,7 +39,7 @@ class Trial:
     unseen: int = 0
     inside: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     aliases: tuple[tuple[str, ...], ...] = ()
-    settings: Mapping[str, Setting] = field(default_factory=dict)
+    settings: Mapping[str, LibrarySetting] = field(default_factory=dict)
     files: Mapping[str, str | None] = field(default_factory=dict)
     wall_s: float = 0.0
     cpu_s: float = 0.0
@@ -238,7 +238,7 @@ def _settings(true: Trial, candidate: Trial) -> Iterator[Difference]:
             yield Difference("setting", name, f"{_said(found)}, not {_said(wanted)}")
 
 
-def _said(setting: Setting) -> str:
+def _said(setting: LibrarySetting) -> str:
     return "gone" if setting.value is None else setting.value
 
 

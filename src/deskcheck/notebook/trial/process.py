@@ -30,7 +30,7 @@ from deskcheck.notebook.kernel.process import HOME
 from deskcheck.notebook.state.attributes import attributes
 from deskcheck.notebook.state.bytecode import codes
 from deskcheck.notebook.state.capture import Capture, StateLimits
-from deskcheck.notebook.state.settings import Setting, changed, read_settings
+from deskcheck.notebook.state.settings import LibrarySetting, changed, read_settings
 
 _MOST_OUTPUTS = 10_000
 _FILE_BYTES = 16 << 20
@@ -40,7 +40,7 @@ _shell: "_Shell"
 _capture: Capture
 _attributes: dict[str, str] = {}
 """By variable, a digest of what the object of a library's class holds, after the last cell."""
-_settings: dict[str, Setting] = {}
+_settings: dict[str, LibrarySetting] = {}
 """Of the loaded libraries, after the last cell."""
 
 

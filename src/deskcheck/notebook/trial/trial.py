@@ -28,7 +28,7 @@ from deskcheck.notebook.kernel.process import HOME
 from deskcheck.notebook.kernel.replayer import inside_of, refusal_of
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.state.reads import Later, read_later
-from deskcheck.notebook.state.settings import Setting
+from deskcheck.notebook.state.settings import LibrarySetting
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.notebook.trial.compare import Agreement, Difference, Trial, agreement, steady
 from deskcheck.recording.outcome import Outcome
@@ -133,7 +133,7 @@ class Trials:
         self._session = None
         self._sandbox.close()
 
-    def at(self, step: int) -> "Place":
+    def at(self, step: int) -> "TrialPlace":
         """The state before a step of the trajectory, which is an execution. Going on from an earlier place
         runs what lies between; going back begins anew.
 
@@ -152,7 +152,7 @@ class Trials:
         while self._next < step:
             self._go_on(self._steps[self._next])
             self._next += 1
-        return Place(self, step)
+        return TrialPlace(self, step)
 
     # -- the session -------------------------------------------------------------------------------
 
@@ -255,7 +255,7 @@ class Trials:
 
 
 @dataclass(slots=True)
-class Place:
+class TrialPlace:
     """The state before an execution of the trajectory, for as long as `Trials.at` is not called again."""
 
     trials: Trials
@@ -415,7 +415,7 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
         unseen=int(state.get("unseen", 0)),
         inside={name: tuple(digests) for name, digests in said["inside"].items()},
         aliases=tuple(tuple(names) for names in said["aliases"]),
-        settings={name: Setting(*facts) for name, facts in said["settings"].items()},
+        settings={name: LibrarySetting(*facts) for name, facts in said["settings"].items()},
         wall_s=piece.ending.wall_s or 0.0,
         cpu_s=piece.ending.cpu_s or 0.0,
     )

@@ -39,7 +39,7 @@ from deskcheck.sandbox.linux.processes import (
     MEMORY,
     NOTHING,
     WALL_TIME,
-    Account,
+    CpuAccount,
     children,
     descendants,
     filled,
@@ -131,7 +131,7 @@ def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
     connection = socket.socket(fileno=control)
     text, descriptors, _, _ = socket.recv_fds(connection, _SETUP_BYTES, 1)
     setup = Setup(**json.loads(text))
-    account = Account(descriptors[0] if descriptors else None)
+    account = CpuAccount(descriptors[0] if descriptors else None)
     try:
         server = _Server(setup, connection, account, frozenset(ours), facts)
     except (OSError, ImportError) as error:
@@ -146,7 +146,7 @@ class _Server:
         self,
         setup: Setup,
         connection: socket.socket,
-        account: Account,
+        account: CpuAccount,
         ours: frozenset[str],
         facts: dict[str, Any],
     ) -> None:

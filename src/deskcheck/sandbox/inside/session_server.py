@@ -22,7 +22,7 @@ from deskcheck.sandbox.linux.processes import (
     MEMORY,
     NOTHING,
     WALL_TIME,
-    Account,
+    CpuAccount,
     children,
     descendants,
     filled,
@@ -68,7 +68,7 @@ class Keeper:
         channel_at: int,
         uid: int | None,
         wishes: Wishes,
-        account: Account,
+        account: CpuAccount,
     ) -> None:
         self.connection = connection
         self.live = live

@@ -60,7 +60,7 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-class Account:
+class CpuAccount:
     """CPU time of everything that this process started, directly or not.
 
     group: a descriptor of the account that a control group keeps, in which this process is: exact, whatever

@@ -42,7 +42,7 @@ Prices = Mapping[str, tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class ReportPage:
     """facts: what the page needs, JSON-able. sheets: its tables."""
 
     facts: dict[str, Any]
@@ -51,7 +51,7 @@ class Report:
 
 def report_of(
     logs: Logs, prices: Prices | None = None, *, by: Sequence[str] = (), difference: float | None = None
-) -> Report:
+) -> ReportPage:
     """Figures and tables of what was read. by: fields of the samples, by whose values scores are told
     apart, too. difference: what it would take to find one so large between two models.
 
@@ -95,10 +95,10 @@ def report_of(
         "failures": failures,
         "sheets": [sheet.to_dict() for sheet in kept],
     }
-    return Report(facts=facts, sheets=kept)
+    return ReportPage(facts=facts, sheets=kept)
 
 
-def report_page(report: Report) -> str:
+def report_page(report: ReportPage) -> str:
     """The page, as HTML. Its figures are drawn in the browser, from the facts."""
     title = f"{', '.join(report.facts['models'])}: {report.facts['samples']} answers"
     return page_of("report", title, report.facts, bundle="report", images="data:")

@@ -3,7 +3,7 @@
 They are called like any other (`_calls`).
 """
 
-from deskcheck.corpus.generated.writing.values import Function, Operand
+from deskcheck.corpus.generated.writing.values import Helper, Operand
 from deskcheck.corpus.generated.writing.writer import ProgramWriter
 from deskcheck.corpus.text.words import HELPERS, SHORT, VERBS
 
@@ -88,4 +88,4 @@ def define_recursive(w: ProgramWriter) -> None:
         parameters, returns = (number, few), Operand("", "int", -20, 60)
     head, *body = text.split("|")
     lines = (f"def {f}{head}", *(f"    {line}" for line in body))
-    w.functions.append(Function(f, parameters, returns, 25, level=9, lines=lines))
+    w.functions.append(Helper(f, parameters, returns, 25, level=9, lines=lines))

@@ -53,7 +53,7 @@ class Local(Operand):
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class Helper:
     """A helper that was written. cost: lines that a call runs. optional: parameters with a default.
     level: what it belongs to. lines: its text."""
 

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, TypeVar
 
-from deskcheck.corpus.generated.writing.values import Function, Local, Operand
+from deskcheck.corpus.generated.writing.values import Helper, Local, Operand
 from deskcheck.corpus.text.words import NAMES, WORDS
 
 Expression = Callable[["ProgramWriter", int], "Operand | None"]
@@ -64,7 +64,7 @@ class ProgramWriter:
         self.random = numbers.random
         self.level = level
         self.used = {1}
-        self.functions: list[Function] = []
+        self.functions: list[Helper] = []
         self.global_names: set[str] = set()
         self.begin_function()
 

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,10 @@ from deskcheck.errors import InputError
 from deskcheck.files import write_file
 from deskcheck.notebook.settings import CheckSettings
 from deskcheck.terminal import console_out
+
+if TYPE_CHECKING:
+    from deskcheck.notebook.check.check import Report
+    from deskcheck.scale import JobSummary
 
 notebooks = typer.Typer(no_args_is_help=True, help="Notebooks and the outputs that are stored in them.")
 
@@ -62,48 +66,15 @@ def check_notebooks(
     """Run notebooks again and compare with the outputs stored in them.
 
     Exit status: 0 all reproduce, 1 some do not, 2 a wrong call or an error of ours."""
-    from deskcheck.notebook.check.check import CellStatus, NotebookStatus
-    from deskcheck.notebook.check.check import check_notebooks as run_check
-    from deskcheck.notebook.check.job import SIZE, check_in_shards
     from deskcheck.view.notebooks import notebooks_table
     from deskcheck.view.notebooks_page import notebooks_page
 
-    known = [*dict.fromkeys([*(s.value for s in NotebookStatus), *(s.value for s in CellStatus)])]
-    failing = {name.strip() for name in fail_on.split(",") if name.strip() != "none"}
-    if not failing <= {*known}:
-        raise InputError(
-            f"--fail-on {', '.join(sorted(failing - {*known}))}: known are {', '.join(known)}, and none."
-        )
+    failing = _statuses(fail_on)
     for file in (json_file, html_file):
         if file is not None and str(file) != "-" and not file.parent.is_dir():
             raise InputError(f"{file}: there is no folder {file.parent}.")
-    if work.in_shards and out is None:
-        raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
     settings = replace(settings, normalisers=_normalisers(without or []))
-    done = None
-    if work.in_shards and out is not None:
-        with job_progress(out, quiet=False) as tell:
-            report, done = check_in_shards(
-                paths,
-                out,
-                settings,
-                runner=work.runner(),
-                size=work.shards or SIZE,
-                replace=work.replace,
-                progress=tell,
-            )
-    else:
-        stopped = "interrupted: nothing was kept; with --out FOLDER, finished runs are"
-        if out is not None:
-            stopped = f"interrupted: the runs are in {out}; the same command goes on from there"
-        with progress_bar(quiet=False) as advance, says_when_interrupted(stopped):
-            report = run_check(
-                paths,
-                settings,
-                out=out,
-                workers=work.workers,
-                progress=lambda name: advance(name),
-            )
+    report, done = _checked(paths, settings, out, work)
     if html_file is not None:
         write_file(html_file, [notebooks_page(report)])
     if json_file is not None and str(json_file) != "-":
@@ -119,6 +90,43 @@ def check_notebooks(
         raise typer.Exit(2)
     if failing & report.statuses():
         raise typer.Exit(1)
+
+
+def _checked(
+    paths: list[Path], settings: CheckSettings, out: Path | None, work: Work
+) -> tuple["Report", "JobSummary | None"]:
+    """What came of the notebooks, and of the job, where it is one in shards."""
+    from deskcheck.notebook.check.check import check_notebooks
+    from deskcheck.notebook.check.job import SIZE, check_in_shards
+
+    if work.in_shards:
+        if out is None:
+            raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
+        size = work.shards or SIZE
+        with job_progress(out, quiet=False) as tell:
+            return check_in_shards(
+                paths, out, settings, runner=work.runner(), size=size, replace=work.replace, progress=tell
+            )
+    stopped = "interrupted: nothing was kept; with --out FOLDER, finished runs are"
+    if out is not None:
+        stopped = f"interrupted: the runs are in {out}; the same command goes on from there"
+    with progress_bar(quiet=False) as advance, says_when_interrupted(stopped):
+        return check_notebooks(
+            paths, settings, out=out, workers=work.workers, progress=lambda name: advance(name)
+        ), None
+
+
+def _statuses(names: str) -> set[str]:
+    """The statuses of a list with commas. Raises InputError for one that there is not."""
+    from deskcheck.notebook.check.check import CellStatus, NotebookStatus
+
+    known = [*dict.fromkeys([*(s.value for s in NotebookStatus), *(s.value for s in CellStatus)])]
+    found = {name.strip() for name in names.split(",") if name.strip() != "none"}
+    if not found <= {*known}:
+        raise InputError(
+            f"--fail-on {', '.join(sorted(found - {*known}))}: known are {', '.join(known)}, and none."
+        )
+    return found
 
 
 def _normalisers(without: list[str]) -> Any:

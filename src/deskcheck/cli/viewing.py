@@ -1,11 +1,13 @@
 """Commands that show a recording: `view`, `runs show`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.table import Table
 
 from deskcheck.cli.common.output import Json, write_text
@@ -64,42 +66,83 @@ def view(
     and with --terminal, --max-events or --json, it is the trace table, on standard output.
     """
     from deskcheck.recording.reader import Recordings
-    from deskcheck.view.showing import MAX_EVENTS, open_page, serve_page, show_table, write_page
 
+    way = _Way(out, open_, as_json)
     notebooks = _trajectories(folder)
     # A folder may hold both: then what is named decides, and the list is of programs.
     if notebooks and (id_ in notebooks or not _has_programs(folder)):
         if serve:
             raise InputError("--serve is for traces: the page of a notebook is a file, with --out.")
-        _view_notebook(notebooks, folder, id_, beside, out, open_, as_json=as_json)
+        _view_notebook(notebooks, folder, id_, beside, way)
         return
     recordings = Recordings(folder)
     if id_ is None and beside is not None and beside.suffix == ".json":
         from deskcheck.view.beside import first_mistake
 
         id_ = first_mistake(beside)
-    if id_ is not None:
-        recording = recordings.named(id_)
-        if beside is not None:
-            if serve:
-                raise InputError("--serve and --beside do not go together: the page is a file, with --out.")
-            given = {"notation": notation, "model": model, "method": method}
-            _view_beside(recording, beside, given, out, open_, as_json=as_json)
-        elif as_json:
-            print(json.dumps(_facts(recording) | {"events": [row._asdict() for row in recording.trace.rows]}))
-        elif serve:
-            if out is not None:
-                raise InputError("--serve and --out do not go together: one serves, the other writes a file.")
-            serve_page(recording, port, open_ is True or (open_ is None and has_browser()))
-        elif out is not None:
-            write_page(recording, out, open_ is True)
-        elif open_ is True or (open_ is None and max_events is None and has_browser()):
-            open_page(recording)
-        else:
-            show_table(recording, max_events or MAX_EVENTS)
-        return
-    if out is not None or serve or open_ is not None or beside is not None:
-        raise InputError(f"a page shows one recording: say which. deskcheck view {folder} lists them.")
+    if id_ is None:
+        if way.asks_for_page or serve or beside is not None:
+            raise InputError(f"a page shows one recording: say which. deskcheck view {folder} lists them.")
+        _list_recordings(recordings, as_json=as_json)
+    elif beside is not None:
+        if serve:
+            raise InputError("--serve and --beside do not go together: the page is a file, with --out.")
+        given = {"notation": notation, "model": model, "method": method}
+        _view_beside(recordings.named(id_), beside, given, way)
+    else:
+        _view_recording(recordings.named(id_), way, port if serve else None, max_events)
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How somebody wants to see something: as a page in the file `out`, as a page in a browser (`open_`;
+    None: if there is one), as JSON, else as a table here."""
+
+    out: Path | None
+    open_: bool | None
+    as_json: bool
+
+    @property
+    def asks_for_page(self) -> bool:
+        return self.out is not None or self.open_ is not None
+
+    @property
+    def opens(self) -> bool:
+        return has_browser() if self.open_ is None else self.open_
+
+    def show(
+        self, page: Callable[[], str], facts: Callable[[], Any], table: Callable[[], RenderableType]
+    ) -> None:
+        """What was asked for is made, and nothing else."""
+        if self.out is not None:
+            write_text(self.out, page(), self.open_ is True)
+        if self.as_json:
+            print(json.dumps(facts()))
+        elif self.out is None and self.opens:
+            write_text(kept_page(), page(), True)
+        elif self.out is None:
+            console_out().print(table())
+
+
+def _view_recording(recording: Any, way: _Way, port: int | None, max_events: int | None) -> None:
+    """A run by itself. port: its page is served there."""
+    from deskcheck.view.showing import MAX_EVENTS, open_page, serve_page, show_table, write_page
+
+    if way.as_json:
+        print(json.dumps(_facts(recording) | {"events": [row._asdict() for row in recording.trace.rows]}))
+    elif port is not None:
+        if way.out is not None:
+            raise InputError("--serve and --out do not go together: one serves, the other writes a file.")
+        serve_page(recording, port, way.opens)
+    elif way.out is not None:
+        write_page(recording, way.out, way.open_ is True)
+    elif way.open_ is True or (max_events is None and way.opens):
+        open_page(recording)
+    else:
+        show_table(recording, max_events or MAX_EVENTS)
+
+
+def _list_recordings(recordings: Iterable[Any], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"recordings": [_facts(recording) for recording in recordings]}))
         return
@@ -128,58 +171,55 @@ def _has_programs(folder: Path) -> bool:
 
 
 def _view_notebook(
-    notebooks: dict[str, Path],
-    folder: Path,
-    id_: str | None,
-    beside: Path | None,
-    out: Path | None,
-    open_: bool | None,
-    *,
-    as_json: bool,
+    notebooks: Mapping[str, Path], folder: Path, id_: str | None, beside: Path | None, way: _Way
 ) -> None:
     """The page of a notebook's trajectory, or a list."""
     from deskcheck.notebook.trajectory.file import read_trajectory
     from deskcheck.notebook.trajectory.ipynb import read_notebook
-    from deskcheck.view.notebook_page import (
-        notebook_facts,
-        notebook_page,
-        trajectories_table,
-        trajectory_table,
-    )
+    from deskcheck.view.notebook_page import notebook_facts, notebook_page, trajectory_table
 
-    if id_ is None and (folder.is_file() or (len(notebooks) == 1 and (out is not None or open_))):
+    if id_ is None and (folder.is_file() or (len(notebooks) == 1 and (way.out is not None or way.open_))):
         id_ = next(iter(notebooks))
     if id_ is None:
-        if out is not None or open_ is not None or beside is not None:
+        if way.asks_for_page or beside is not None:
             raise InputError(f"a page shows one notebook: say which. deskcheck view {folder} lists them.")
-        read = {name: read_trajectory(path) for name, path in notebooks.items()}
-        if as_json:
-            facts = [
-                {"id": name, "path": t.path, "ended": t.ended.value, "steps": len(t.steps)}
-                for name, t in read.items()
-            ]
-            print(json.dumps({"notebooks": facts}))
-        else:
-            console_out().print(trajectories_table(read))
+        _list_notebooks(notebooks, as_json=way.as_json)
         return
+    trajectory = read_trajectory(_named(id_, notebooks, folder))
+    stored = None if beside is None else read_notebook(beside)
+    way.show(
+        lambda: notebook_page(trajectory, stored),
+        lambda: notebook_facts(trajectory, stored),
+        lambda: trajectory_table(trajectory, stored),
+    )
+
+
+def _list_notebooks(notebooks: Mapping[str, Path], *, as_json: bool) -> None:
+    from deskcheck.notebook.trajectory.file import read_trajectory
+    from deskcheck.view.notebook_page import trajectories_table
+
+    read = {name: read_trajectory(path) for name, path in notebooks.items()}
+    if as_json:
+        facts = [
+            {"id": name, "path": t.path, "ended": t.ended.value, "steps": len(t.steps)}
+            for name, t in read.items()
+        ]
+        print(json.dumps({"notebooks": facts}))
+    else:
+        console_out().print(trajectories_table(read))
+
+
+def _named(id_: str, notebooks: Mapping[str, Path], folder: Path) -> Path:
+    """The file of the notebook that is meant. Raises InputError: there is none, or several."""
     if id_ not in notebooks:
         id_ = _by_own_id(id_, notebooks) or id_
-    if id_ not in notebooks:
-        found = [name for name in notebooks if id_ in name]
-        if len(found) != 1:
-            what = f"{len(found)} notebooks have {id_!r} in their name" if found else f"no notebook {id_!r}"
-            raise InputError(f"{folder}: {what}. There are {', '.join((found or [*notebooks])[:10])}.")
-        id_ = found[0]
-    trajectory = read_trajectory(notebooks[id_])
-    stored = None if beside is None else read_notebook(beside)
-    if out is not None:
-        write_text(out, notebook_page(trajectory, stored), open_ is True)
-    if as_json:
-        print(json.dumps(notebook_facts(trajectory, stored)))
-    elif out is None and (open_ is True or (open_ is None and has_browser())):
-        write_text(kept_page(), notebook_page(trajectory, stored), True)
-    elif out is None:
-        console_out().print(trajectory_table(trajectory, stored))
+    if id_ in notebooks:
+        return notebooks[id_]
+    found = [name for name in notebooks if id_ in name]
+    if len(found) != 1:
+        what = f"{len(found)} notebooks have {id_!r} in their name" if found else f"no notebook {id_!r}"
+        raise InputError(f"{folder}: {what}. There are {', '.join((found or [*notebooks])[:10])}.")
+    return notebooks[found[0]]
 
 
 def _by_own_id(id_: str, notebooks: Mapping[str, Path]) -> str | None:
@@ -193,21 +233,12 @@ def _by_own_id(id_: str, notebooks: Mapping[str, Path]) -> str | None:
     return None
 
 
-def _view_beside(
-    recording: Any, path: Path, given: dict[str, Any], out: Path | None, open_: bool | None, *, as_json: bool
-) -> None:
+def _view_beside(recording: Any, path: Path, given: dict[str, Any], way: _Way) -> None:
     """A model's run beside a recording: as a page, or where they part, here."""
     from deskcheck.view.beside import beside, beside_page, beside_table, read_told
 
     found = beside(recording, read_told(path, recording, **given))
-    if out is not None:
-        write_text(out, beside_page(found), open_ is True)
-    if as_json:
-        print(json.dumps(found.facts))
-    elif out is None and (open_ is True or (open_ is None and has_browser())):
-        write_text(kept_page(), beside_page(found), True)
-    elif out is None:
-        console_out().print(beside_table(found))
+    way.show(lambda: beside_page(found), lambda: found.facts, lambda: beside_table(found))
 
 
 def show(

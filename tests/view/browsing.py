@@ -34,9 +34,8 @@ __all__ = [
 REPOSITORY = Path(__file__).parents[2]
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 AXE = REPOSITORY / "web" / "node_modules" / "axe-core" / "axe.min.js"
-MARKS = [
-    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=f"no chromium and chromedriver here: {PROVED}"),
-]
+MISSING = "" if CHROMIUM and DRIVER else f"no chromium and chromedriver here: {PROVED}"
+MARKS = [pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 NEEDS_AXE = pytest.mark.skipif(
     not AXE.exists(), reason="no axe-core in web/node_modules: would have proved accessibility"
 )

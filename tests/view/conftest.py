@@ -375,8 +375,10 @@ def hostile_trajectory() -> Any:
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from tests.view.browsing import chromium
+    from tests.view.browsing import MISSING, chromium
 
+    if MISSING:
+        pytest.skip(MISSING)
     driver = chromium(tmp_path_factory.mktemp("profile"))
     try:
         yield driver

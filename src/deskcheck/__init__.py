@@ -38,10 +38,12 @@ __all__ = [
     "check_notebooks",
     "context",
     "record",
+    "reward",
     "trace",
 ]
 
 if TYPE_CHECKING:
+    from deskcheck.ask.rewards import reward
     from deskcheck.errors import DeskcheckError, InputError, MissingExtra, RecordingError, SandboxError
     from deskcheck.notebook.check.check import check_notebooks
     from deskcheck.notebook.settings import NotebookSettings
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
 __getattr__, _ = lazily(
     __name__,
     {
+        "ask.rewards": ("reward",),
         "errors": ("DeskcheckError", "InputError", "MissingExtra", "RecordingError", "SandboxError"),
         "notebook.check.check": ("check_notebooks",),
         "notebook.settings": ("NotebookSettings",),

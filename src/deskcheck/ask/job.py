@@ -37,9 +37,9 @@ from deskcheck.ask.results.statistics import Interval, interval_of
 from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring import sandbox as _sandbox
-from deskcheck.ask.scoring.marking import METRICS, Reading, Run, mark
+from deskcheck.ask.scoring.marking import METRICS, Reading
 from deskcheck.files import sync
-from deskcheck.recording import Ending, InputError, Outcome, Program
+from deskcheck.recording import InputError
 from deskcheck.sandbox import Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
@@ -300,10 +300,6 @@ def _write(path: Path, rows: Iterator[dict[str, Any]], place: Place) -> None:
             writer.write_table(pa.Table.from_pylist(some, schema=_SCHEMA))
 
 
-class _SandboxFailed(Exception):
-    """Of the run of an answer; says nothing about the answer."""
-
-
 class _Marker:
     """Makes rows. Files are opened, and a sandbox is started, when first needed."""
 
@@ -364,9 +360,9 @@ class _Marker:
             return _told(status=AnswerStatus.HARNESS_ERROR, reason=self._blame)
         watch(_PATIENCE_S)
         try:
-            found = mark(sample, given.completion, run=self._run, stop_reason=given.stop_reason)
-        except _SandboxFailed as error:
-            return _told(status=AnswerStatus.HARNESS_ERROR, reason=f"the sandbox failed: {error}")
+            found = _sandbox.mark_in(self._sandbox, sample, given.completion, stop_reason=given.stop_reason)
+        except _sandbox.NotRun as error:
+            return _told(status=AnswerStatus.HARNESS_ERROR, reason=str(error))
         return _told(
             status=AnswerStatus.MARKED,
             score=found.score,
@@ -376,16 +372,6 @@ class _Marker:
             stop_reason=given.stop_reason,
             **found.metrics,
         )
-
-    @property
-    def _run(self) -> Run:
-        def run(program: Program) -> Ending:
-            ending = self._sandbox.run_one(program)
-            if ending.outcome is Outcome.HARNESS_ERROR:
-                raise _SandboxFailed(ending.detail)
-            return ending
-
-        return run
 
     def _line(self, path: str, offset: int, known: str) -> bytes:
         try:

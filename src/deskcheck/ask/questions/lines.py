@@ -239,6 +239,8 @@ class Questions:
         self.offsets = array("Q")
         self.names: list[str] = []
         """The kinds of question that there are."""
+        self.forms: set[str] = set()
+        """The forms of answers that there are."""
         self._kinds = array("I")
         self._clusters = array("Q")
         self._digests = bytearray()
@@ -250,6 +252,7 @@ class Questions:
                 raise InputError(f"{path} line {line.number}: {error}.") from None
             self.offsets.append(line.offset)
             self._digests += digest_of(line.raw)
+            self.forms.add(sample.data["form"])
             if sample.question not in self.names:
                 self.names.append(sample.question)
             self._kinds.append(self.names.index(sample.question))
@@ -274,6 +277,17 @@ class Questions:
         key = key_of(id_)
         at = bisect_left(self._keys, key)
         return self._order[at] if at < len(self._keys) and self._keys[at] == key else None
+
+    def read(self, place: int) -> Sample:
+        """The question at a place. Raises InputError: the file cannot be read, or its line is another now."""
+        try:
+            with open(self.path, "rb") as file:
+                raw = read_line(file, self.offsets[place])
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read: {error.strerror}.") from error
+        if digest_of(raw) != self.digest(place):
+            raise InputError(f"{self.path}: was changed after it was read. Read it again.")
+        return sample_in(raw)
 
     def of_kind(self, name: str) -> Counter[int]:
         """How many questions of a kind each cluster has, by `key_of` its name."""

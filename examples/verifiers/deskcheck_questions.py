@@ -51,7 +51,8 @@ class QuestionTask(vf.Task[QuestionData, vf.State, QuestionTaskConfig]):
     @vf.reward
     async def mark(self, trace: vf.Trace) -> float | None:
         rewarded = _reward(self.data.questions, self.config)
-        given = {"completions": [trace.last_reply], "id": [self.data.id]}
+        ended = "length" if trace.is_truncated else None
+        given = {"completions": [trace.last_reply], "id": [self.data.id], "stop_reason": [ended]}
         return (await asyncio.to_thread(rewarded, **given))[0]
 
 

@@ -231,6 +231,18 @@ def test_completions_may_be_conversations(unrun: Path) -> None:
             rewarded(completions=[bad], id=[sample.id])
 
 
+def test_an_answer_that_a_limit_cut_counts_only_if_it_is_closed(unrun: Path) -> None:
+    """As `offline score` has it for a line with that `stop_reason`; what is not told cuts nothing."""
+    sample = next(iter(samples_of(unrun).values()))
+    rewarded = deskcheck.reward([sample])
+    texts = [f"[ANSWER]{sample.answer}", said(sample.answer)]
+    for reason, right in [("length", [0.0, 1.0]), ("stop", [1.0, 1.0]), (None, [1.0, 1.0])]:
+        assert rewarded(completions=texts, id=[sample.id] * 2, stop_reason=[reason] * 2) == right
+    assert rewarded(completions=texts, id=[sample.id] * 2) == [1.0, 1.0]
+    with pytest.raises(InputError, match="1 stop reasons, and 2 completions"):
+        rewarded(completions=texts, id=[sample.id] * 2, stop_reason=["stop"])
+
+
 def test_what_cannot_be_rewarded_is_refused(unrun: Path, tmp_path: Path) -> None:
     """No 0 for what is no answer to a question of these: no ids, too few, unknown ones, a file that was changed."""
     sample = next(iter(samples_of(unrun).values()))
@@ -290,40 +302,55 @@ ASKED: dict[str, Any] = {"completions": [said(f"f({n})") for n in range(28)], "i
 RIGHT = [float(n % 7 == 3) for n in range(28)]
 
 
+def children(pid: int) -> list[int]:
+    """Processes that a process has started and that have not ended."""
+    told = [task / "children" for task in Path(f"/proc/{pid}/task").iterdir()]
+    return [int(child) for path in told for child in path.read_text().split()]
+
+
 def servers() -> list[int]:
-    """Fork servers that this process has started and that have not ended."""
-    children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
+    """Of these, fork servers."""
     found = []
-    for task in children.parents[1].iterdir():
-        for pid in (task / "children").read_text().split():
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            if any(word.endswith(b"/child.py") for word in words):
-                found.append(int(pid))
+    for pid in children(os.getpid()):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if any(word.endswith(b"/child.py") for word in words):
+            found.append(pid)
     return found
+
+
+def last_descendants(pid: int) -> list[int]:
+    """Processes below it that have started none: of a server that runs a program, the program's."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        below = children(pid)
+        return [each for child in below for each in last_descendants(child)] or [pid]
+    return []
+
+
+def kill_soon(servers: set[int], find: Callable[[int], list[int]], killed: list[int]) -> None:
+    """Kill what is found of each, while answers are run."""
+    time.sleep(0.1)
+    killed += [pid for server in servers for pid in find(server)]
+    for pid in killed:
+        with contextlib.suppress(ProcessLookupError):  # the answer's run was over
+            os.kill(pid, signal.SIGKILL)
 
 
 @pytest.mark.level("strict")
 def test_a_killed_worker_changes_no_reward() -> None:
-    """Two workers, then one; of two, both are killed while they run answers. The object makes others, also after
-    `close`, when it has ended all of them."""
+    """Of two workers, both are killed while they run answers; then the processes of the answers themselves. Others take
+    their places, also after `close`, which ends all of them. One worker gives the same."""
     before = servers()
     with deskcheck.reward([RUN]) as rewarded:
         assert rewarded(**ASKED) == RIGHT
-        killed: set[int] = set()
-
-        def kill() -> None:
-            for _ in range(2):
-                time.sleep(0.1)
-                for pid in {*servers()} - {*before}:
-                    os.kill(pid, signal.SIGKILL)
-                    killed.add(pid)
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        assert rewarded(**ASKED) == RIGHT
-        killer.join()
-        assert len(killed) >= 2
-        assert {*servers()} - {*before} - killed  # others have taken their places
+        for find in (lambda pid: [pid], last_descendants):
+            first = {*servers()} - {*before}
+            killed: list[int] = []
+            killer = threading.Thread(target=kill_soon, args=(first, find, killed))
+            killer.start()
+            assert rewarded(**ASKED) == RIGHT
+            killer.join()
+            assert len(killed) == 2
+            assert {*servers()} - {*before} - {*killed}
     assert servers() == before
     assert rewarded(completions=[said("f(3)")], id=[RUN.id]) == [1.0]
     rewarded.close()

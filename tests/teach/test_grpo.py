@@ -1,5 +1,7 @@
 """Rewards in TRL's own GRPOTrainer, on the CPU: what it is given, what it makes of None, and that a model learns by them."""
 
+import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +11,10 @@ import pytest
 import deskcheck
 from deskcheck.ask import QUESTIONS, Sample
 from deskcheck.ask.rewards import Reward
+from deskcheck.cli import app
 from deskcheck.recording import Recording
 from tests.ask.conftest import record as record  # the fixture
+from tests.pages import ROOT, blocks
 
 pytest.importorskip(
     "trl", reason="would show that TRL's GRPOTrainer takes our rewards and a model learns by them"
@@ -21,6 +25,7 @@ from datasets import Dataset
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from trl import GRPOConfig, GRPOTrainer
+from typer.testing import CliRunner
 
 pytestmark = [
     pytest.mark.slow,
@@ -31,6 +36,7 @@ pytestmark = [
 ]
 ANSWERS = ["[ANSWER]3[/ANSWER]", "[ANSWER]4[/ANSWER]", "[ANSWER][2][/ANSWER]", "[ANSWER]", "no", "\x00"]
 STEPS, GROUP = 20, 8
+GUIDE = ROOT / "docs" / "guides" / "reinforcement.md"
 
 
 def tiny() -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:
@@ -142,3 +148,31 @@ def share_right(calls: list[tuple[dict[str, Any], list[float | None]]], by_id: d
         if by_id[i].question == "output"
     ]
     return sum(map(bool, found)) / len(found)
+
+
+@pytest.mark.level("strict")
+def test_the_script_of_the_guide_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its commands, with fewer programs, and its script, with a tiny model and two steps."""
+    model, tokenizer = tiny()
+    tokenizer.chat_template = "{% for message in messages %}{{ message['content'] }} {% endfor %}"
+    model.save_pretrained(tmp_path / "model")
+    tokenizer.save_pretrained(tmp_path / "model")
+    shown = {block.language: block.text for block in blocks(GUIDE)}
+    monkeypatch.chdir(tmp_path)
+    for command in shown["sh"].replace("generated:40,", "generated:3,inputs=1,").splitlines():
+        if command.startswith("deskcheck"):
+            done = CliRunner().invoke(app, shlex.split(command)[1:])
+            assert done.exit_code == 0, done.output
+    small = (
+        "per_device_train_batch_size=4, num_generations=4, max_completion_length=2, max_steps=2, "
+        "use_cpu=True, bf16=False, gradient_checkpointing=False, report_to=[], logging_steps=1"
+    )
+    script = shown["python"].replace("max_completion_length=512", small).replace('"MODEL"', '"model"')
+    assert small in script
+    names: dict[str, Any] = {}
+    exec(compile(script, str(GUIDE), "exec"), names)
+    logged = [row["rewards/deskcheck_outcome/mean"] for row in names["trainer"].state.log_history[:-1]]
+    assert len(logged) == 2
+    assert all(0 <= value <= 1 for value in logged)
+    lines = Path("questions.jsonl").read_text().splitlines()
+    assert {json.loads(line)["question"] for line in lines} == {"output", "path", "input"}

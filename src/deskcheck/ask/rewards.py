@@ -106,13 +106,20 @@ class Reward:
             raise InputError(f"no question here has the metric {metric!r}. They have: {there}.")
 
     def __call__(
-        self, *, completions: Sequence[Any], id: Sequence[str | None] | None = None, **columns: Any
+        self,
+        *,
+        completions: Sequence[Any],
+        id: Sequence[str | None] | None = None,
+        stop_reason: Sequence[str | None] | None = None,
+        **columns: Any,
     ) -> list[float | None]:
         """The rewards of completions, in their order.
 
         completions: texts, or conversations as lists of messages, of which the last of the assistant counts.
-        id: of each the id of its question; None, for a row that is none of ours: the reward is None. Other
-        columns, and what else a trainer gives, are not read.
+        id: of each the id of its question; None, for a row that is none of ours: the reward is None.
+        stop_reason: why each ended, where that is known (`marking.reading_of`); of one that ended at a limit
+        of tokens, an answer counts only if it is closed. Other columns, and what else a trainer gives, are
+        not read.
 
         Raises:
             InputError: there are no ids, or not as many as completions; an unknown id; the file of questions
@@ -126,16 +133,18 @@ class Reward:
                 "from `rows()` of the reward, and let the trainer keep its columns: "
                 "remove_unused_columns=False."
             )
-        if len(id) != len(completions):
-            raise InputError(f"there are {len(id)} ids, and {len(completions)} completions.")
+        ended = [None] * len(completions) if stop_reason is None else stop_reason
+        for name, column in (("ids", id), ("stop reasons", ended)):
+            if len(column) != len(completions):
+                raise InputError(f"there are {len(column)} {name}, and {len(completions)} completions.")
         samples: dict[str, Sample] = {}  # in a group of GRPO all have one question
         asked = []
-        for id_, said in zip(id, completions, strict=True):
+        for id_, said, why in zip(id, completions, ended, strict=True):
             if id_ is not None:
                 sample = samples[id_] = samples.get(id_) or self._sample(id_)
-                asked.append((sample, text_of(said)))
+                asked.append((sample, text_of(said), why))
         pool = self._pool()
-        found = pool.map(lambda pair: self._found(pool.sandbox, *pair), asked)
+        found = pool.map(lambda answer: self._found(pool.sandbox, *answer), asked)
         return [None if id_ is None else self._given(id_, next(found)) for id_ in id]
 
     def rows(self, *, chat: bool = False) -> Iterator[dict[str, Any]]:
@@ -167,11 +176,13 @@ class Reward:
     def __repr__(self) -> str:
         return f"<Reward {self.metric} of {len(self._questions)} questions>"
 
-    def _found(self, sandbox: Sandbox, sample: Sample, completion: str) -> float | NotRun | None:
+    def _found(
+        self, sandbox: Sandbox, sample: Sample, completion: str, stop_reason: str | None
+    ) -> float | NotRun | None:
         if not self._applies(sample):
             return None
         try:
-            found = mark_in(sandbox, sample, completion)
+            found = mark_in(sandbox, sample, completion, stop_reason=stop_reason)
         except NotRun as error:
             return error
         return found.score if self.metric == OUTCOME else found.metrics[self.metric]

@@ -37,6 +37,8 @@ def mark_in(sandbox: Sandbox, sample: Sample, completion: str, *, stop_reason: s
 
     def run_(program: Program) -> Ending:
         ending = sandbox.run_one(program)
+        if ending.outcome is Outcome.KILLED:  # by itself, which it does again; or by this machine
+            ending = sandbox.run_one(program)
         if ending.outcome is Outcome.HARNESS_ERROR:
             raise NotRun(f"the sandbox failed: {ending.detail}")
         return ending

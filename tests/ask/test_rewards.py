@@ -23,7 +23,7 @@ import deskcheck
 from deskcheck.ask import NOTEBOOK_QUESTIONS, QUESTIONS, NotebookOptions, Sample, mark
 from deskcheck.ask.questions.lines import write_questions
 from deskcheck.ask.rewards import Reward
-from deskcheck.ask.scoring.sandbox import NotRun
+from deskcheck.ask.scoring.sandbox import AnswerNotRun
 from deskcheck.recording import InputError, Mode, Program, Recording
 from tests.ask.test_changes import STACK
 from tests.ask.test_mark_job import HOSTILE, deadly, marked, said, samples_of, write
@@ -370,7 +370,7 @@ def test_a_sandbox_that_fails_gives_no_reward() -> None:
     with deskcheck.reward([sample], confinement="trusted", on_failure="none") as rewarded, warned:
         assert rewarded(**given) == [1.0, None, 0.0]
     with deskcheck.reward([sample], confinement="trusted") as rewarded:
-        with pytest.raises(NotRun, match="the answer to sandbox:input could not be run"):
+        with pytest.raises(AnswerNotRun, match="the answer to sandbox:input could not be run"):
             rewarded(**given)
         assert rewarded(completions=[said("f(1)")], id=[sample.id]) == [1.0]
 

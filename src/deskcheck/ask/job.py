@@ -361,7 +361,7 @@ class _Marker:
         watch(_PATIENCE_S)
         try:
             found = _sandbox.mark_in(self._sandbox, sample, given.completion, stop_reason=given.stop_reason)
-        except _sandbox.NotRun as error:
+        except _sandbox.AnswerNotRun as error:
             return _told(status=AnswerStatus.HARNESS_ERROR, reason=str(error))
         return _told(
             status=AnswerStatus.MARKED,

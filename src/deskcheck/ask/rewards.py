@@ -20,7 +20,7 @@ from typing import Any
 from deskcheck.ask.questions.lines import Questions
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.marking import METRICS
-from deskcheck.ask.scoring.sandbox import NotRun, for_many, mark_in
+from deskcheck.ask.scoring.sandbox import AnswerNotRun, for_many, mark_in
 from deskcheck.errors import InputError
 from deskcheck.sandbox import Confinement, Sandbox
 
@@ -32,7 +32,7 @@ class OnFailure(StrEnum):
     """What an answer gets whose run failed on our side, after three tries."""
 
     RAISE = "raise"
-    """The error `NotRun`, which ends the training."""
+    """The error `AnswerNotRun`, which ends the training."""
     NONE = "none"
     """None, with a warning: no reward, and the trainer leaves the answer out."""
 
@@ -124,7 +124,7 @@ class Reward:
         Raises:
             InputError: there are no ids, or not as many as completions; an unknown id; the file of questions
                 was changed; something that is neither a text nor a conversation.
-            NotRun: an answer could not be run, unless ``on_failure="none"``.
+            AnswerNotRun: an answer could not be run, unless ``on_failure="none"``.
             SandboxError: the level of confinement cannot be had here; the reward was closed meanwhile.
         """
         if id is None:
@@ -178,23 +178,23 @@ class Reward:
 
     def _found(
         self, sandbox: Sandbox, sample: Sample, completion: str, stop_reason: str | None
-    ) -> float | NotRun | None:
+    ) -> float | AnswerNotRun | None:
         if not self._applies(sample):
             return None
         try:
             found = mark_in(sandbox, sample, completion, stop_reason=stop_reason)
-        except NotRun as error:
+        except AnswerNotRun as error:
             return error
         return found.score if self.metric == OUTCOME else found.metrics[self.metric]
 
     def _applies(self, sample: Sample) -> bool:
         return self.metric == OUTCOME or self.metric in METRICS.get(sample.data["form"], ())
 
-    def _given(self, id_: str, found: float | NotRun | None) -> float | None:
-        if not isinstance(found, NotRun):
+    def _given(self, id_: str, found: float | AnswerNotRun | None) -> float | None:
+        if not isinstance(found, AnswerNotRun):
             return found
         if self.on_failure is OnFailure.RAISE:
-            raise NotRun(f"the answer to {id_} could not be run: {found}") from found
+            raise AnswerNotRun(f"the answer to {id_} could not be run: {found}") from found
         warnings.warn(f"{id_}: {found}. The answer has no reward.", RuntimeWarning, stacklevel=3)
         return None
 

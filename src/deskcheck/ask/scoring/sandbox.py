@@ -16,7 +16,7 @@ def run(program: Program) -> Ending:
     return run_in_sandbox(program, limits=LIMITS)
 
 
-class NotRun(SandboxError):
+class AnswerNotRun(SandboxError):
     """An answer could not be run, however often it was tried: says nothing about the answer."""
 
 
@@ -31,7 +31,7 @@ def mark_in(sandbox: Sandbox, sample: Sample, completion: str, *, stop_reason: s
     together.
 
     Raises:
-        NotRun: the sandbox failed, as often as it tries. The mark is unknown.
+        AnswerNotRun: the sandbox failed, as often as it tries. The mark is unknown.
         SandboxError: the level of confinement cannot be had here, or the sandbox was closed meanwhile.
     """
 
@@ -40,7 +40,7 @@ def mark_in(sandbox: Sandbox, sample: Sample, completion: str, *, stop_reason: s
         if ending.outcome is Outcome.KILLED:  # by itself, which it does again; or by this machine
             ending = sandbox.run_one(program)
         if ending.outcome is Outcome.HARNESS_ERROR:
-            raise NotRun(f"the sandbox failed: {ending.detail}")
+            raise AnswerNotRun(f"the sandbox failed: {ending.detail}")
         return ending
 
     return mark(sample, completion, run=run_, stop_reason=stop_reason)

@@ -13,7 +13,7 @@ pytest.importorskip("inspect_ai", reason="no Inspect AI: would have proved that 
 
 from deskcheck.ask.proposals import proposer
 from deskcheck.cli import app
-from deskcheck.corpus.readers.inputs import proposal_prompt
+from deskcheck.corpus.inputs.candidates import proposal_prompt
 from deskcheck.recording import InputError
 from deskcheck.recording.reader import Recordings
 

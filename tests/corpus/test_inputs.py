@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from deskcheck.corpus import programs
-from deskcheck.corpus.readers.inputs import change, find_inputs, maker_of, proposal_prompt, proposed
+from deskcheck.corpus.inputs.candidates import change, maker_of, proposal_prompt, proposed
+from deskcheck.corpus.inputs.search import find_inputs
 from deskcheck.recording import InputError, Mode, Outcome, Program
 from deskcheck.sandbox import Limits, Sandbox
 
@@ -186,7 +187,9 @@ def test_hypothesis_draws_by_the_hints(tmp_path: Path) -> None:
     """Hypothesis's values for the annotated types, written as keywords; nothing of the program is run for it."""
     pytest.importorskip("hypothesis", reason="would have proved that Hypothesis gives inputs")
     file = tmp_path / "app.py"
-    file.write_text("def f(a: int, b: 'list[str]', c=0):\n    return a\n\ndef g(x: Unknown):\n    return x\n")
+    file.write_text(
+        "class Own: ...\ndef f(a: int, b: 'list[str]', c=0):\n    return a\n\ndef g(x: Own):\n    return x\n"
+    )
     found = list(programs(f"inputs,by=hypothesis,budget=10,sandbox=trusted:{file}"))
     assert found
     assert {program.entry for program in found} == {"f"}

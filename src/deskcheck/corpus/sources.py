@@ -12,11 +12,11 @@ from deskcheck.corpus.families.families import FAMILIES, families
 from deskcheck.corpus.families.families import PREFIX as FAMILY
 from deskcheck.corpus.generated import PREFIX as GENERATED
 from deskcheck.corpus.generated import generated
+from deskcheck.corpus.inputs.source import PREFIX as INPUTS
+from deskcheck.corpus.inputs.source import inputs
 from deskcheck.corpus.readers.doctests import doctests_in_file, doctests_in_folder, doctests_in_module
 from deskcheck.corpus.readers.files import function_in_file, script
 from deskcheck.corpus.readers.functions import functions_in_rows
-from deskcheck.corpus.readers.inputs import PREFIX as INPUTS
-from deskcheck.corpus.readers.inputs import inputs
 from deskcheck.corpus.readers.mutations import PREFIX as MUTATIONS
 from deskcheck.corpus.readers.mutations import mutations
 from deskcheck.corpus.readers.published import PUBLISHED, published_set
@@ -38,7 +38,8 @@ SOURCES: Mapping[str, str] = {
         for name, known in PUBLISHED.items()
     },
     "pytest:PATH": "calls that the tests of a project make of its own functions",
-    "inputs[,OPTION=...]:FILE.py": "functions, with inputs that are looked for: inputs:app.py::parse",
+    "inputs[,OPTION=...]:FILE.py": "functions, with inputs that are looked for: inputs:app.py::parse; all of "
+    "a FOLDER, or of an importable MODULE or package: inputs:textwrap",
     "mutations[,OPTION=...]:SOURCE": "another source's programs, a mistake in each: mutations,each=5:mbpp",
     "generated:COUNT[,OPTION=...]": "small programs that nobody wrote: generated:1000,difficulty=3 (of 10)",
     "family:NAME[,OPTION=...]": f"long executions: family:collatz,inputs=30; {', '.join(FAMILIES)}, or all",
@@ -107,7 +108,13 @@ def programs(
         MissingExtra: a set must be fetched and huggingface_hub is not installed.
     """
     if re.match(rf"{INPUTS}[:,]", source):
-        return inputs(source, lambda inner: programs(inner, arguments, note=note), note=note, propose=propose)
+        return inputs(
+            source,
+            lambda inner: programs(inner, arguments, note=note),
+            is_set=PUBLISHED.__contains__,
+            note=note,
+            propose=propose,
+        )
     if re.match(rf"{MUTATIONS}[:,]", source):
         return mutations(source, lambda inner: programs(inner, arguments, note=note), note=note)
     if "::" in source and not source.startswith(TESTS):

@@ -24,7 +24,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from deskcheck.corpus.text.modules import Origin, find_source, import_name, origin_of_file, origin_of_module
-from deskcheck.corpus.text.python import parse, read_python, statements
+from deskcheck.corpus.text.python import parse, python_files, read_python, statements
 from deskcheck.recording import InputError, Mode, Program
 
 Note = Callable[[str], None]
@@ -72,7 +72,7 @@ def doctests_in_folder(folder: str, note: Note) -> Iterator[Program]:
     Raises:
         InputError: there is no .py file.
     """
-    files = list(_python_files(Path(folder)))
+    files = list(python_files(Path(folder)))
     if not files:
         raise InputError(f"{folder}: holds no .py files.")
     return _in_folder(Path(folder), files, note)
@@ -99,18 +99,6 @@ def _in_folder(folder: Path, files: list[Path], note: Note) -> Iterator[Program]
         yield from found
     if without:
         note(f"{folder}: {len(without)} of {len(files)} .py files have no doctests: {', '.join(without)}.")
-
-
-def _python_files(folder: Path) -> Iterator[Path]:
-    for here, folders, names in os.walk(folder):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".")
-            and name != "__pycache__"
-            and not Path(here, name, "pyvenv.cfg").exists()
-        )
-        yield from (Path(here, name) for name in sorted(names) if name.endswith(".py"))
 
 
 def _in_file(file: Path, shown: str, module: str, root: Path, name: str, note: Note) -> list[Program]:

@@ -60,7 +60,7 @@ def find_source(module: str, near: list[str]) -> Path:
             raise InputError(f"{module}: {name} is a module, not a package: it has no {parts[depth]}.")
     if origin is None or not origin.endswith(".py"):
         kind = "a folder without __init__.py" if locations else f"compiled ({origin})"
-        raise InputError(f"{module}: is {kind}: there is no Python source to read doctests from.")
+        raise InputError(f"{module}: is {kind}: there is no Python source to read.")
     return Path(origin)
 
 

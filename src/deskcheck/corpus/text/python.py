@@ -6,6 +6,7 @@ Nothing here runs the code: what it defines is read from its syntax tree, so a n
 
 import ast
 import difflib
+import os
 import sys
 import tokenize
 import warnings
@@ -35,6 +36,20 @@ def read_python(path: Path, shown: str) -> str:
         raise InputError(f"{shown}: {error.msg.partition(' for ')[0]}. {_DECLARE}") from error
     except OSError as error:
         raise InputError(f"{shown}: cannot be read: {error.strerror or error}") from error
+
+
+def python_files(folder: Path) -> Iterator[Path]:
+    """Every .py file below a folder, in the order of their paths; hidden folders, ``__pycache__`` and virtual
+    environments are not entered."""
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name != "__pycache__"
+            and not Path(here, name, "pyvenv.cfg").exists()
+        )
+        yield from (Path(here, name) for name in sorted(names) if name.endswith(".py"))
 
 
 def absolute(path: Path) -> Path:

@@ -173,7 +173,7 @@ class _Run:
             __import__(other)
         own = self.program.extra.get("own", ())
         for other, loaded in list(sys.modules.items()):
-            if other != name and other.partition(".")[0] in own:
+            if other != name and (other in own or other.partition(".")[0] in own):
                 self._follow(other, loaded)
 
     def _follow(self, name: str, module: types.ModuleType) -> None:

@@ -57,7 +57,15 @@ def candidates(
 
 
 def parameters(node: Definition) -> list[ast.arg]:
-    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    """What a call gives by position or by name."""
+    return [*_positional(node), *node.args.kwonlyargs]
+
+
+def _positional(node: Definition) -> list[ast.arg]:
+    """Without the class of a class method, which is given by itself."""
+    found = [*node.args.posonlyargs, *node.args.args]
+    of_class = any(isinstance(each, ast.Name) and each.id == "classmethod" for each in node.decorator_list)
+    return found[1:] if of_class else found
 
 
 def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
@@ -98,9 +106,9 @@ def _weighted(weights: Sequence[float], numbers: random.Random) -> int:
 
 
 def _with_defaults(node: Definition) -> list[tuple[ast.arg, ast.expr | None]]:
-    plain = [*node.args.posonlyargs, *node.args.args]
+    plain = _positional(node)
     defaults: list[ast.expr | None] = [None] * (len(plain) - len(node.args.defaults))
-    defaults += node.args.defaults
+    defaults += node.args.defaults[-len(plain) :] if plain else []
     return [
         *zip(plain, defaults, strict=True),
         *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True),
@@ -113,7 +121,7 @@ def _argument_text(
     """values: for each parameter. more: for ``*rest``, where all before it are given by position."""
     only = {argument.arg for argument in node.args.kwonlyargs}
     positional_only = {argument.arg for argument in node.args.posonlyargs}
-    plain = len(node.args.posonlyargs) + len(node.args.args)
+    plain = len(_positional(node))
     by_position: list[str] = []
     by_word: list[str] = []
     by_name = False

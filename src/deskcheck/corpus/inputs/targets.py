@@ -171,7 +171,7 @@ def _module(name: str, entry: str | None, *, tests: bool) -> Place:
         found = replace(_file(file, str(file), name, name, origin_of_module(name, file)), only=entry)
         if entry is not None and found.tree is not None:
             check_entry(found.tree, entry, str(file))
-        return Place(iter([found]))
+        return Place(iter([found]), several=entry is None)
     top = file.parent
     files = [each for each in python_files(top) if tests or not _is_test(each.relative_to(top))]
     skipped = sum(1 for _ in python_files(top)) - len(files)

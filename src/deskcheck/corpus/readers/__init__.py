@@ -1,1 +1,1 @@
-"""Readers: files, doctests, functions with inputs or without, published sets, wrong versions."""
+"""Readers: files, doctests, functions with inputs, published sets, wrong versions."""

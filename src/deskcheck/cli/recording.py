@@ -45,9 +45,9 @@ def record(
             help="What to record: FILE.py, a script; FILE.py::FUNCTION '(ARGUMENTS)', one call; doctests of "
             "a MODULE, a FOLDER or doctests:FILE.py; FUNCTIONS.jsonl; a published set: cruxeval[:PATH], "
             "humaneval[:PATH], mbpp[:PATH]; programs that are made: generated:COUNT, family:NAME, "
-            "mutations:SOURCE, inputs:FILE.py, inputs:PACKAGE (`deskcheck help sources`); calls that the tests of a "
-            "project make: pytest:PATH; notebooks: FILE.ipynb, notebooks:FOLDER, history:FILE.ipynb (its "
-            "git history), june:LOG.csv.",
+            "mutations:SOURCE, inputs:FILE.py, inputs:PACKAGE (`deskcheck help sources`); calls that the "
+            "tests of a project make: pytest:PATH; notebooks: FILE.ipynb, notebooks:FOLDER, "
+            "history:FILE.ipynb (its git history), june:LOG.csv.",
         ),
     ],
     *,

@@ -121,6 +121,8 @@ def _fit(recordings: Recordings, left_out: Counter[str]) -> Iterator[tuple[str, 
             left_out["our own machinery failed"] += 1
         elif environment["tracer"] == REFERENCE:
             left_out["recorded by the reference"] += 1
+        elif "python" in json.loads(extra) and "test" not in json.loads(extra):
+            left_out["recorded with another interpreter"] += 1
         elif "test" in json.loads(extra):
             left_out["recorded inside a test"] += 1
         elif repeatable is False:

@@ -1,6 +1,7 @@
 """Recording as a job: what decides a recording, and the work, which records programs of one shard."""
 
 import atexit
+import functools
 import json
 import os
 import shutil
@@ -21,7 +22,9 @@ from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.recording.schema import FORMAT
 from deskcheck.recording.writer import TABLES, Writer, join_shards
-from deskcheck.sandbox.environments import find
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.environments import find, of_interpreter
+from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.scale.job import JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch
@@ -81,13 +84,32 @@ def record_job(
 
 def _decided_by(settings: RecordSettings) -> str:
     """Digest of what, beside the programs, decides recordings: settings, tracer, versions."""
-    environment = None if settings.environment is None else find(settings.environment)
+    environment = None
+    if settings.environment is not None:
+        environment = find(settings.environment)
+    elif settings.python is not None:
+        environment = of_interpreter(settings.python)
+    version = {} if settings.python is None or environment is None else {"of": environment.python_version}
     return decided_by(
         settings=settings.to_dict(),
         installed=None if environment is None else environment.installed_sha256,
-        tracer=tracer_class().name,
+        tracer=tracer_there(settings),
         format=FORMAT,
+        **version,
     )
+
+
+def tracer_there(settings: RecordSettings) -> str:
+    """Name of the tracer that records: of another interpreter, the one that its fork server finds."""
+    if settings.python is None:
+        return tracer_class().name
+    return _tracer_of(settings.python)
+
+
+@functools.cache
+def _tracer_of(python: str) -> str:
+    with Sandbox(Confinement.TRUSTED, workers=1, environment=of_interpreter(python)) as place:
+        return place.tracer(None)
 
 
 def _line(program: Program) -> str:

@@ -20,6 +20,7 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending
 from deskcheck.recording.writer import Writer
+from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer import tracer_class
 
@@ -29,6 +30,12 @@ SLOW = (
     "and takes about a hundred times as long. With a C compiler, installing deskcheck again builds it."
 )
 """What a user of the reference tracer is told."""
+SLOW_THERE = (
+    "the tracer's C core is not built for that Python: the reference tracer records, which tells the same "
+    "and takes about a hundred times as long. Where deskcheck is installed from a wheel of that Python's "
+    "version, or built in its source folder with that version, there is one."
+)
+"""The same, of another interpreter."""
 HASH_SEEDS = (0, 1)
 """PYTHONHASHSEED of the run that is kept, and of the one that it is compared with."""
 
@@ -75,13 +82,14 @@ class ProgramRecorder:
 
     def __init__(self, settings: RecordSettings, *, workers: int = 1) -> None:
         self.settings = settings
+        python = settings.python
         self._stopping = threading.Event()
         self._place = Sandbox(
             settings.sandbox,
             workers=workers,
             limits=settings.limits,
             fixed=settings.determinism,
-            environment=settings.environment,
+            environment=settings.environment if python is None else of_interpreter(python),
         )
         self._watch = functools.partial(
             self._place.run_one,
@@ -111,6 +119,9 @@ class ProgramRecorder:
         settings = self.settings
         if settings.environment is not None and "environment" not in program.extra:
             program = replace(program, extra={**program.extra, "environment": settings.environment})
+        if settings.python is not None and "environment" not in program.extra:
+            python = of_interpreter(settings.python).python
+            program = replace(program, extra={**program.extra, "python": python})
         with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
 
             def keep(block: bytes) -> None:
@@ -147,6 +158,7 @@ class ProgramRecorder:
             granularity=settings.granularity,
             confinement=settings.sandbox,
             cancelled=self._stopping.is_set,
+            python=settings.python,
         )
 
     def environment(self, program: Program, packages: dict[str, str]) -> Environment:
@@ -176,7 +188,7 @@ class ProgramRecorder:
             implementation=built.implementation,
             name=built.name,
             installed=built.installed,
-            pins_sha256=built.pins_sha256,
+            pins_sha256=built.pins_sha256 or None,
             installed_sha256=built.installed_sha256,
         )
 
@@ -208,7 +220,7 @@ def record_programs(
         ThreadPoolExecutor(workers, "deskcheck-record") as pool,
     ):
         if recorder.tracer == "reference":
-            note(SLOW)
+            note(slow(settings.python))
         pending: dict[Future[Recorded], Program] = {}
 
         def collect(block: bool) -> None:
@@ -251,6 +263,13 @@ def record_programs(
             raise
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
     return summary
+
+
+def slow(python: str | None) -> str:
+    """What a user is told where the reference tracer records; python: the interpreter that was asked for."""
+    if python is None:
+        return SLOW
+    return f"--python {python}, Python {of_interpreter(python).python_version}: {SLOW_THERE}"
 
 
 def _another_run(

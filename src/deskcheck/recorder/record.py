@@ -142,15 +142,15 @@ def _programs(
     progress: Advance,
     note: Callable[[str], None],
 ) -> Done:
-    from deskcheck.recorder.programs import SLOW, record_programs
+    from deskcheck.recorder.programs import record_programs, slow
 
     summary: RecordSummary | JobSummary
     if spread.in_shards:
-        from deskcheck.recorder.job import record_job
+        from deskcheck.recorder.job import record_job, tracer_there
         from deskcheck.scale.plan import SIZE
 
-        if tracer_class().name == "reference":
-            note(SLOW)
+        if tracer_there(settings) == "reference":
+            note(slow(settings.python))
         summary = record_job(
             programs,
             out,

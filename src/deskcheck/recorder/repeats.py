@@ -18,6 +18,7 @@ from deskcheck.recording.program import Program
 from deskcheck.recording.recording import Ending
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.sandbox.server import can_fix_addresses
@@ -94,22 +95,21 @@ _Observed = tuple[Ending, Callable[[], Iterator[bytes]]]
 
 
 class _Experiments:
-    """Runs of one program under chosen conditions. given: what its user has fixed, and stays so."""
+    """Runs of one program under chosen conditions. given: what its user has fixed, and stays so. place: makes
+    a sandbox for some of them."""
 
     def __init__(
         self,
         stack: ExitStack,
         program: Program,
         given: Determinism,
-        limits: Limits | None,
+        place: Callable[..., Sandbox],
         trace_limits: TraceLimits | None,
         granularity: Granularity,
-        confinement: Confinement | str,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self.stack = stack
-        self.limits = limits
-        self.confinement = confinement
+        self.place = place
         self.run = functools.partial(
             Sandbox.run_one,
             program=program,
@@ -142,13 +142,7 @@ class _Experiments:
         place = self.places.get(key) if conditions.again else None
         run = functools.partial(self.run, fixed=conditions.fixed)
         if place is None:
-            place = Sandbox(
-                self.confinement,
-                workers=1,
-                limits=self.limits,
-                hash_seed=conditions.hash_seed,
-                fixed=conditions.fixed,
-            )
+            place = self.place(hash_seed=conditions.hash_seed, fixed=conditions.fixed)
             self.stack.callback(place.close)
             self.places[key] = place
             for _ in range(conditions.again):
@@ -205,8 +199,8 @@ def repeat(
     if runs < 2:
         raise ValueError(f"runs={runs} must be at least two, or there is nothing to compare")
     with ExitStack() as stack:
-        about = limits, trace_limits, granularity, confinement
-        experiments = _Experiments(stack, program, Determinism(), *about)
+        place = functools.partial(Sandbox, confinement, workers=1, limits=limits)
+        experiments = _Experiments(stack, program, Determinism(), place, trace_limits, granularity)
         first = experiments.observe(experiments.all_varied(1))
         where = None
         for number in range(2, runs + 1):
@@ -225,13 +219,17 @@ def causes(
     granularity: Granularity = Granularity.LINE,
     confinement: Confinement | str = Confinement.STRICT,
     cancelled: Callable[[], bool] = lambda: False,
+    python: str | None = None,
 ) -> dict[Cause, str]:
     """Why two runs of a program differed, where that was seen: each cause with the difference that it makes.
 
-    fixed: what was fixed in those runs, and so is no cause. cancelled: as in `Sandbox.run_one`.
+    fixed: what was fixed in those runs, and so is no cause. cancelled: as in `Sandbox.run_one`. python: the
+    interpreter, by default this one.
     """
     with ExitStack() as stack:
-        about = limits, trace_limits, granularity, confinement, cancelled
+        environment = None if python is None else of_interpreter(python)
+        place = functools.partial(Sandbox, confinement, workers=1, limits=limits, environment=environment)
+        about = place, trace_limits, granularity, cancelled
         return _Experiments(stack, program, fixed or Determinism(), *about).causes()
 
 

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
+from deskcheck.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
@@ -16,10 +17,10 @@ class RecordSettings:
 
     trace_limits: how much of a run is recorded. limits: what it may use. runs: how often it runs in all, if
     `repeat` says so, each time under another hash seed; where recordings differ, further runs find out why
-    (`repeats.causes`). determinism: what a program finds in place of what differs between runs. environment:
-    a recording says so in its program's ``extra`` too.
+    (`repeats.causes`). determinism: what a program finds in place of what differs between runs. environment,
+    python: a recording says so in its program's ``extra`` too.
 
-    Raises ValueError where `runs` is less than two.
+    Raises ValueError where `runs` is less than two, InputError for an environment and an interpreter.
     """
 
     granularity: Annotated[Granularity, Setting("Record every line, or before every instruction too.")] = (
@@ -37,6 +38,13 @@ class RecordSettings:
             metavar="NAME",
         ),
     ] = None
+    python: Annotated[
+        str | None,
+        Setting(
+            "The interpreter of programs, any CPython from 3.11 on: nothing of deskcheck need be installed "
+            "there. Of tests: the one that has what they need."
+        ),
+    ] = None
     repeat: Annotated[
         bool,
         Setting(
@@ -49,6 +57,11 @@ class RecordSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sandbox", Confinement(self.sandbox))
+        if self.python is not None and self.environment is not None:
+            raise InputError(
+                f"--python {self.python} and --environment {self.environment}: an environment has its own "
+                "interpreter. Leave one of them out."
+            )
         if self.runs < 2:
             raise ValueError(
                 f"runs={self.runs} must be at least two; for one that is not compared, repeat=False"
@@ -56,7 +69,10 @@ class RecordSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON-able values; `from_dict` reads them back."""
-        return {**asdict(self), "granularity": self.granularity.value, "sandbox": self.sandbox.value}
+        told = {**asdict(self), "granularity": self.granularity.value, "sandbox": self.sandbox.value}
+        if self.python is None:
+            del told["python"]  # a job that was planned before there was this field goes on
+        return told
 
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> "RecordSettings":

@@ -16,6 +16,7 @@ import functools
 import hashlib
 import json
 import os
+import platform
 import shutil
 import sys
 import threading
@@ -35,7 +36,7 @@ from deskcheck.corpus.sources import TESTS
 from deskcheck.corpus.text.python import modified
 from deskcheck.files import disk_errors
 from deskcheck.recorder.kept import SETTINGS, Kept
-from deskcheck.recorder.programs import HASH_SEEDS, SLOW, RecordSummary
+from deskcheck.recorder.programs import HASH_SEEDS, SLOW, SLOW_THERE, RecordSummary
 from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Outcome, Program
@@ -44,6 +45,7 @@ from deskcheck.recording.compare import Global, difference
 from deskcheck.recording.secrets import EnvironmentMask
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import versions
 from deskcheck.sandbox.sandbox import Sandbox
@@ -85,11 +87,7 @@ def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None 
         )
     path = path.resolve()
     root = _root(path)
-    found = sys.executable
-    if python is not None:
-        found = shutil.which(python) or ""
-        if not found:
-            raise InputError(f"--python {python}: is no program that can be started.")
+    found = sys.executable if python is None else of_interpreter(python).python
     return ObservedTests(
         arguments=(f"{path}{colons}{test}",),
         root=root,
@@ -224,8 +222,10 @@ class SuiteAccount:
     @property
     def slow(self) -> str | None:
         """What a user is told where the reference tracer recorded; None where it did not."""
+        if self.interpreter.get("tracer") != "reference":
+            return None
         python = self.interpreter.get("python", "of the tests")
-        return f"Python {python}: {SLOW}" if self.interpreter.get("tracer") == "reference" else None
+        return f"Python {python}: {SLOW if python == platform.python_version() else SLOW_THERE}"
 
     @classmethod
     def of(cls, observed: Observed) -> "SuiteAccount":

@@ -115,9 +115,11 @@ class EnvironmentSpec:
 class BuiltEnvironment:
     """A built environment. `name` is what it was asked for by.
 
-    pins_sha256: over the pins, the Python version and the platform: what was asked for. installed: every
-    distribution that is there, with its version. installed_sha256: over the files that these brought, as
-    their RECORDs tell (but for scripts and pip's own notes): two of the same digest hold the same code.
+    executable: the interpreter, where it is not the one in `folder`; then nothing was built, and there are no
+    pins (`of_interpreter`). pins_sha256: over the pins, the Python version and the platform: what was asked
+    for. installed: every distribution that is there, with its version. installed_sha256: over the files that
+    these brought, as their RECORDs tell (but for scripts and pip's own notes): two of the same digest hold
+    the same code.
     distributions: by top-level module, whose it is.
     """
 
@@ -132,11 +134,12 @@ class BuiltEnvironment:
     installed: dict[str, str]
     installed_sha256: str
     distributions: dict[str, list[str]] = field(repr=False)
+    executable: str | None = None
 
     @property
     def python(self) -> str:
         """Path of its interpreter."""
-        return str(self.folder / "bin" / "python")
+        return self.executable or str(self.folder / "bin" / "python")
 
     def versions(self, modules: Iterable[str]) -> dict[str, str]:
         """Versions of the distributions that top-level modules belong to."""
@@ -418,6 +421,82 @@ def _facts(interpreter: str) -> tuple[str, str, str]:
         return "", "", ""
     said = ran.stdout.split()  # a shim of pyenv's for a version that is switched off says nothing here
     return (said[0], said[1], said[2]) if ran.returncode == 0 and len(said) == 3 else ("", "", "")
+
+
+# `_DESCRIBE` reads every row of every RECORD as an object, which took 27 s of CPU time where 238 distributions
+# are installed, torch among them; this reads lines of text, in 0.2 s. Its digest is not that of `_DESCRIBE`.
+_DESCRIBE_QUICKLY = """
+import hashlib, json, os, re, sys
+
+OWN = ("INSTALLER,", "REQUESTED,", "RECORD,", "direct_url.json,")
+installed, rows, by_module = {}, [], {}
+
+def text_of(*path):
+    try:
+        with open(os.path.join(*path), encoding="utf-8", errors="replace") as stream:
+            return stream.read().splitlines()
+    except OSError:
+        return []
+
+for folder in sys.path:
+    for entry in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        found = re.fullmatch(r"(.+?)-([^-]+)(-py[^-]*)?[.](dist|egg)-info", entry)
+        if found is None:
+            continue
+        name = re.sub("[-_.]+", "-", found[1]).lower()
+        if name in installed:
+            continue
+        installed[name] = found[2]
+        tops = set(text_of(folder, entry, "top_level.txt"))
+        for line in text_of(folder, entry, "RECORD"):
+            file = line.split(",", 1)[0].split("/")
+            if ",sha256=" in line and file[0] != ".." and not line.split("/")[-1].startswith(OWN):
+                rows.append(f"{name} {found[2]} {line}")
+            if file[0] not in ("..", "__pycache__", entry):
+                tops.add(file[0].split(".")[0])
+        for module in tops:
+            by_module.setdefault(module, []).append(name)
+by_module = {module: sorted(names) for module, names in by_module.items()}
+digest = hashlib.sha256("".join(f"{row}\\n" for row in sorted(rows)).encode()).hexdigest()
+print(json.dumps({"installed": installed, "installed_sha256": digest, "distributions": by_module}))
+"""
+
+
+@cache
+def of_interpreter(python: str) -> BuiltEnvironment:
+    """An interpreter of the user's own, with what is installed for it, as an environment. Nothing is built,
+    and none of our packages need be there.
+
+    python: its path, or its name on PATH.
+
+    Raises:
+        InputError: there is none; it is no CPython, or too old for our code, which runs in its process.
+    """
+    path = shutil.which(python)
+    if path is None:
+        raise InputError(f"--python {python}: is no program that can be started.")
+    path = os.path.abspath(path)
+    version, implementation, platform = _facts(path)
+    if not version:
+        raise InputError(f"--python {python}: is no Python that can be started.")
+    if implementation != "cpython" or tuple(int(part) for part in version.split(".")[:2]) < _OLDEST:
+        raise InputError(
+            f"--python {python}: is {implementation} {version}. deskcheck's own code runs in the programs' "
+            f"processes and needs CPython {_OLDEST[0]}.{_OLDEST[1]} or later."
+        )
+    described = _run([path, "-I", "-c", _DESCRIBE_QUICKLY], "describe what is installed")
+    return BuiltEnvironment(
+        name=python,
+        folder=Path(path).parent.parent,
+        python_version=version,
+        implementation=implementation,
+        platform=platform,
+        packages=(),
+        modules=(),
+        pins_sha256="",
+        executable=path,
+        **json.loads(described.stdout),
+    )
 
 
 def _interpreter(spec: EnvironmentSpec) -> str:

@@ -48,7 +48,7 @@ class Sandbox:
 
     level: see `Confinement`. workers: programs that run at once. modules: imported before any program
     runs; a program that imports them pays nothing. limits: bounds on each run. python: the interpreter, by
-    default this one. environment: name of the environment (`environments`) of programs that name none
+    default this one. environment: the environment (`environments`), or its name, of programs that name none
     themselves (``extra["environment"]``). readable: files and folders that programs may read, beside the
     interpreter's own and the file that a program comes from. folders: of these, and of `Program.path`, they
     may read what is not hidden and not named as a key or a secret (`_beside`). hash_seed: PYTHONHASHSEED of
@@ -67,7 +67,7 @@ class Sandbox:
         modules: tuple[str, ...] = (),
         limits: Limits | None = None,
         python: str | None = None,
-        environment: str | None = None,
+        environment: str | BuiltEnvironment | None = None,
         readable: tuple[str, ...] = (),
         folders: tuple[str, ...] = (),
         hash_seed: int = 0,
@@ -91,7 +91,7 @@ class Sandbox:
         self.tries = tries
         self._landlock_abi = _landlock_abi  # for tests: what an older kernel gives
         self._environments: dict[str, BuiltEnvironment] = {}
-        self._environment = None if environment is None else self._find(environment)
+        self._environment = self._find(environment) if isinstance(environment, str) else environment
         self._lock = threading.Lock()
         self._idle: list[Server] = []
         self._sessions: list[Session] = []

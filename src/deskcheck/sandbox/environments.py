@@ -423,8 +423,8 @@ def _facts(interpreter: str) -> tuple[str, str, str]:
     return (said[0], said[1], said[2]) if ran.returncode == 0 and len(said) == 3 else ("", "", "")
 
 
-# `_DESCRIBE` reads every row of every RECORD as an object, which took 27 s of CPU time where 238 distributions
-# are installed, torch among them; this reads lines of text, in 0.2 s. Its digest is not that of `_DESCRIBE`.
+# `_DESCRIBE` reads every row of every RECORD as an object, which took 27 s of CPU time for 238 distributions,
+# torch among them. This reads lines of text, in 0.2 s. Its digest is another than that of `_DESCRIBE`.
 _DESCRIBE_QUICKLY = """
 import hashlib, json, os, re, sys
 

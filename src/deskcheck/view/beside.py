@@ -126,7 +126,7 @@ def _true(recording: Recording, *, instructions: bool = False) -> tuple[Moment, 
 
 
 def _from_text(text: str, notation: str, recording: Recording, source: str) -> Told:
-    told = read_trace(text, notation)
+    told = read_trace(text, notation, source=recording.program.code)
     if not told.states:
         raise InputError(f"{source}: holds no trace in the notation {notation}: {told.why or 'it is empty'}.")
     return Told(

@@ -192,13 +192,13 @@ def read_state(text: str) -> Moment | str:
     return told.moments[0]
 
 
-def read_trace(text: str, notation: str, *, truncated: bool = False) -> Predicted:
+def read_trace(text: str, notation: str, *, truncated: bool = False, source: str | None = None) -> Predicted:
     """The run that a model's text tells, up to the first line that cannot be read. truncated: the text was
-    cut at the limit of tokens, so that it ends in the middle."""
+    cut at the limit of tokens, so that it ends in the middle. source: of the program."""
     body = inside(text)
     if truncated:
         body = body.rpartition("\n")[0]
-    told = NOTATIONS[notation].parse(body)
+    told = NOTATIONS[notation].parse(body, source)
     states, stop, why = told.moments, Stop.END, ""
     if told.unreadable:
         bad = min(told.unreadable, key=lambda place: place.line)

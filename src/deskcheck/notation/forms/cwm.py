@@ -1,27 +1,32 @@
-"""``cwm``: the frames of Code World Model (FAIR 2025, arXiv:2510.02387; "Trace Prediction" in its
-PROMPTING_GUIDE.md).
+"""``cwm``: the frames of Code World Model, as published (FAIR 2025, arXiv:2510.02387; "Trace Prediction" in
+PROMPTING_GUIDE.md and demos/cwmdbg.py of facebookresearch/cwm).
 
-    <|call_sep|>{"n": "2"}<|action_sep|>1:def f(n):<|frame_sep|>
-    <|line_sep|>{"n": ".."}<|action_sep|>2:    return n<|frame_sep|>
-    <|return_sep|><|action_sep|>2:    return n<|arg_sep|>"2"<|frame_sep|>
+    <|call_sep|>{"n": "2"}<|action_sep|>def f(n):<|frame_sep|>
+    <|line_sep|>{"n": ".."}<|action_sep|>    return n<|frame_sep|>
+    <|return_sep|><|action_sep|>    return n<|arg_sep|>"2"<|frame_sep|>
 
-The published format has the text of the line alone, by which it finds the line: equal lines are ambiguous.
-Here the line's number stands before it, unless `numbers` is False, which writes what that model was trained
-on.
+Variables come in the order in which they got a value. ``..`` stands for the value in the last frame before
+it, not across a call or a return. The line is its text alone. A reader finds its number in the source: of
+equal lines by the way that the run takes (`whereabouts`); where that leaves more than one, the frame cannot
+be read. With `numbers` the number stands before each line: ours, and never ambiguous.
 
 Kept: the order of events with their lines; at calls and lines the variables of the running frame, each by
-itself (what they share is lost); what is returned or raised. Not kept: functions, files, iterators, what
-other frames and the globals hold, output. A yield is a return and a resume a call; a frame that an exception
-leaves returns None right after its exception. ``..`` stands for the value in the last frame before it, not
-across a return.
+itself (what they share is lost, within one, too); what is returned or raised. Not kept: functions, files,
+iterators, what other frames and the globals hold, output. A yield is a return and a resume a call; a frame
+that an exception leaves returns None right after its exception.
+
+Ours, for there is no published form of it: values that `repr` does not tell are written as in all notations
+(`values.py`): instances, iterators, what holds itself, what was left out.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
+from deskcheck.notation.forms.whereabouts import Step, whereabouts
 from deskcheck.notation.lines import Parsed, Unreadable, unreadable
-from deskcheck.notation.state import MODULE, UNKNOWN, Frame, Moment, fields_of
+from deskcheck.notation.state import BEGINS, MODULE, UNKNOWN, Frame, Moment, fields_of
 from deskcheck.notation.values import Objects, Reader, Unread, read_value, value_text
 from deskcheck.recording import Kind
 from deskcheck.recording.value import Content, Encoded
@@ -48,9 +53,10 @@ def variables(moment: Moment) -> dict[str, Encoded]:
     return {**own, **frame.locals}
 
 
-def cwm_text(moments: Iterable[Moment], source: str, *, numbers: bool = True) -> str:
+def cwm_text(moments: Iterable[Moment], source: str, *, numbers: bool = False) -> str:
     """The frames of a trace, one after another. source: of the program, for the text of its lines."""
     lines = source.split("\n")
+    orders = _Orders(source)
     told: dict[str, str] = {}
     parts = []
     for moment in moments:
@@ -61,7 +67,9 @@ def cwm_text(moments: Iterable[Moment], source: str, *, numbers: bool = True) ->
         if word in ("call", "line"):
             if word == "call":
                 told = {}
-            texts = {name: value_text(value, moment.objects) for name, value in variables(moment).items()}
+            own_values = variables(moment)
+            names = orders.of(moment, own_values)
+            texts = {name: _text(own_values[name], moment.objects) for name in names}
             # ".." as a value itself cannot be mistaken: the repr of a str has quotes.
             shown = {name: ".." if told.get(name) == text else text for name, text in texts.items()}
             told = texts
@@ -71,9 +79,34 @@ def cwm_text(moments: Iterable[Moment], source: str, *, numbers: bool = True) ->
             if word == "return":
                 told = {}
             value = None if moment.kind is Kind.UNWIND else moment.value
-            parts.append(f"{_ARG_SEP}{_json_text(value_text(value, moment.objects))}")
+            parts.append(f"{_ARG_SEP}{_json_text(_text(value, moment.objects))}")
         parts.append(_FRAME_SEP)
     return "".join(parts)
+
+
+class _Orders:
+    """In which order a frame's variables are told: as they came to have a value. Those that did at once come
+    in the order in which the interpreter lists them; so do all of a generator's when it goes on."""
+
+    def __init__(self, source: str) -> None:
+        self.where = whereabouts(source)
+        self.known: list[list[str]] = []
+        """Of each frame on the call stack."""
+
+    def of(self, moment: Moment, names: Iterable[str]) -> list[str]:
+        depth, running, there = len(moment.frames), moment.running, dict.fromkeys(names)
+        before = [] if moment.kind in BEGINS else self.known[depth - 1 : depth]
+        kept = [name for known in before for name in known if name in there]
+        new = there.keys() - {*kept}
+        line = running.line if running.file is None else 0
+        kept += self.where.in_order(running.function, line, [name for name in there if name in new])
+        self.known[depth - 1 :] = [[] for _ in range(depth - 1 - len(self.known))] + [kept]
+        return kept
+
+
+def _text(value: Encoded, objects: Mapping[int, Content]) -> str:
+    found: dict[int, Content] = {}
+    return value_text(_alone(value, objects, found), found)
 
 
 def _json_text(value: object) -> str:
@@ -99,10 +132,48 @@ def cwm_kept(moments: Iterable[Moment]) -> Iterator[Moment]:
         objects: dict[int, Content] = {}
         names: dict[str, Encoded] = {}
         if kind in (Kind.CALL, Kind.LINE):
-            names = {name: _apart(v, moment.objects, objects) for name, v in variables(moment).items()}
+            names = {name: _alone(v, moment.objects, objects) for name, v in variables(moment).items()}
         value = None if moment.kind in (Kind.UNWIND, Kind.CALL, Kind.LINE, Kind.RESUME) else moment.value
-        value = _apart(value, moment.objects, objects)
+        value = _alone(value, moment.objects, objects)
         yield Moment(kind, (Frame("", moment.running.line, locals=names),), {}, objects, value)
+
+
+_MOST = 10_000
+"""Objects that a value is written with at most, where what is met twice is written twice."""
+
+
+def _alone(value: Encoded, objects: Mapping[int, Content], found: dict[int, Content]) -> Encoded:
+    """The value with each object as often as it is met, as `repr` has it. Where that has no end, an object
+    stands for itself; where it were too much, for all that is the same."""
+    made: dict[int, Content] = {}
+    base = len(found)
+
+    def copied(item: Encoded, inside: dict[int, int]) -> Encoded:
+        if isinstance(item, list):
+            return [copied(part, inside) for part in item]
+        if not isinstance(item, dict):
+            return item
+        number = item.get("ref")
+        if number is None:
+            return {key: copied(part, inside) for key, part in item.items()}
+        if number in inside:
+            return {"ref": inside[number]}
+        if len(made) == _MOST:
+            raise OverflowError
+        own = base + len(made) + 1
+        made[own] = content = dict(objects.get(number, UNKNOWN))
+        for key in ("items", "fields"):
+            if key in content:
+                held = content[key] if key == "items" else fields_of(content)
+                content[key] = copied(held, {**inside, number: own})
+        return {"ref": own}
+
+    try:
+        whole = copied(value, {})
+    except (OverflowError, RecursionError):
+        return _apart(value, objects, found)
+    found.update(made)
+    return whole
 
 
 def _apart(value: Encoded, objects: Mapping[int, Content], found: dict[int, Content]) -> Encoded:
@@ -137,14 +208,9 @@ def _apart(value: Encoded, objects: Mapping[int, Content], found: dict[int, Cont
 
 
 def parse_cwm(text: str, source: str | None = None) -> Parsed:
-    """The frames that a text tells. source: where lines without a number are looked up; one that is there
-    more than once, or not at all, cannot be read."""
-    where: dict[str, list[int]] = {}
-    for number, line in enumerate((source or "").split("\n"), 1):
-        where.setdefault(line.strip(), []).append(number)
-    moments: list[Moment] = []
-    places: list[int] = []
-    failed: list[Unreadable] = []
+    """The frames that a text tells. source: where lines without a number are looked up; one that could be any
+    of several, or is not there, cannot be read."""
+    found: list[_Told | Unreadable] = []
     told: dict[str, str] = {}
     begun = 1
     chunks = text.split(_FRAME_SEP)
@@ -157,18 +223,96 @@ def parse_cwm(text: str, source: str | None = None) -> Parsed:
         ):
             continue
         if at == len(chunks) - 1:
-            failed.append(Unreadable(number, 1, "the frame has no end", chunk[:200]))
+            found.append(Unreadable(number, 1, "the frame has no end", chunk[:200]))
             continue
         try:
-            moment, told = _frame(chunk, told, where)
-            moments.append(moment)
-            places.append(begun)
+            frame, told = _frame(chunk, told, begun)
+            found.append(frame)
         except Unread as error:
-            failed.append(unreadable(number, chunk, error))
+            found.append(unreadable(number, chunk, error))
+    return _placed(found, source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A frame as it is read, but for its line. action: the text of the line, which begins at `at` of the
+    chunk; ends: the line of the text (from 1) that the frame ends with."""
+
+    kind: Kind
+    action: str
+    objects: dict[int, Content]
+    names: dict[str, Encoded]
+    value: Encoded
+    at: int
+    ends: int
+    chunk: str
+
+
+def _placed(found: list[_Told | Unreadable], source: str | None) -> Parsed:
+    """The moments, with their lines."""
+    lines = _lines(found, source)
+    moments: list[Moment] = []
+    places: list[int] = []
+    failed: list[Unreadable] = []
+    for at, frame in enumerate(found):
+        if isinstance(frame, Unreadable):
+            failed.append(frame)
+            continue
+        there = lines.get(at, [])
+        if len(there) == 1:
+            own = Frame("", there[0], locals=frame.names)
+            moments.append(Moment(frame.kind, (own,), {}, frame.objects, frame.value))
+            places.append(frame.ends)
+        else:
+            why = "the line is not in the source" if not there else f"the line could be any of {there}"
+            begins = frame.ends - frame.chunk.count("\n")
+            failed.append(unreadable(begins, frame.chunk, Unread(frame.at, why)))
     return Parsed(tuple(moments), tuple(places), unreadable=tuple(failed))
 
 
-def _frame(chunk: str, told: dict[str, str], where: dict[str, list[int]]) -> tuple[Moment, dict[str, str]]:
+def _lines(found: list[_Told | Unreadable], source: str | None) -> dict[int, list[int]]:
+    """The lines that each frame may be on: those of one call are looked at together."""
+    texts = [_unmarked(line) for line in (source or "").split("\n")]
+    where = whereabouts("\n".join(texts))
+    calls: list[list[int]] = []
+    open_: list[list[int]] = []
+    steps: dict[int, Step] = {}
+    for at, frame in enumerate(found):
+        if isinstance(frame, Unreadable):  # whether it was a call or a return is not known
+            open_ = []
+            continue
+        if frame.kind is Kind.CALL or not open_:
+            open_.append([])
+            calls.append(open_[-1])
+        open_[-1].append(at)
+        steps[at] = Step(frame.kind, *_action(frame.action, None if source is None else texts))
+        if frame.kind is Kind.RETURN:
+            open_.pop()
+    first = steps.get(0)
+    if first is not None and first.kind is Kind.CALL and not (first.text or texts[0].strip()):
+        steps[0] = first._replace(line=1)  # of a module that begins with an empty line
+    lines: dict[int, list[int]] = {}
+    for call in calls:
+        lines.update(zip(call, where.lines_of([steps[at] for at in call]), strict=True))
+    return lines | {at: [step.line] for at, step in steps.items() if step.line is not None}
+
+
+def _action(action: str, texts: list[str] | None) -> tuple[str, int | None]:
+    """The text of a line, and the number before it if there is one. texts: of the source's lines: what is a
+    number in the line itself, as of a key in a dictionary, is none before it."""
+    plain = action.replace("# << START_OF_TRACE", "").strip()
+    found = _NUMBER.match(plain)
+    if found is None:
+        return plain, None
+    number, rest = int(found[1]), plain[found.end() :].strip()
+    if texts is None or not rest:
+        return rest, number
+    if 0 < number <= len(texts) and texts[number - 1].strip() == rest:
+        return rest, number
+    return plain, None
+
+
+def _frame(chunk: str, told: dict[str, str], ends: int) -> tuple[_Told, dict[str, str]]:
     start = len(chunk) - len(chunk.lstrip())
     head = _HEAD.match(chunk, start)
     if not head:
@@ -180,42 +324,31 @@ def _frame(chunk: str, told: dict[str, str], where: dict[str, list[int]]) -> tup
     action, separator, argument = rest.partition(_ARG_SEP)
     at = head.end() + len(shown) + len(_ACTION_SEP)
     objects: dict[int, Content] = {}
-    line = _line_of(action, where, at)
     if kind in (Kind.RETURN, Kind.RAISE):
         if not separator or shown.strip():
             raise Unread(at, "expected <|arg_sep|> and a value after the line, and nothing before it")
         value = _json(argument, at + len(action) + len(_ARG_SEP))
         if not isinstance(value, str):
             raise Unread(at, "expected the value as a JSON string")
-        frame = Frame("", line)
-        return Moment(
-            kind, (frame,), {}, objects, _value(value, objects, at)
-        ), {} if kind is Kind.RETURN else told
-    names = _json(shown, head.end())
-    if not isinstance(names, dict) or not all(isinstance(text, str) for text in names.values()):
-        raise Unread(head.end(), "expected a JSON object of strings")
+        encoded = _value(value, objects, at)
+        after = {} if kind is Kind.RETURN else told
+        return _Told(kind, action, objects, {}, encoded, at, ends, chunk), after
     if separator:
         raise Unread(at, "expected no value")
-    if kind is Kind.CALL:
-        told = {}
+    texts = _names(shown, {} if kind is Kind.CALL else told, head.end())
+    values = {name: _value(text, objects, head.end()) for name, text in texts.items()}
+    return _Told(kind, action, objects, values, None, at, ends, chunk), texts
+
+
+def _names(shown: str, told: dict[str, str], at: int) -> dict[str, str]:
+    """The texts of variables, with those of before where they are said to be the same."""
+    names = _json(shown, at)
+    if not isinstance(names, dict) or not all(isinstance(text, str) for text in names.values()):
+        raise Unread(at, "expected a JSON object of strings")
     for name, text in names.items():
         if text == ".." and name not in told:
-            raise Unread(head.end(), f"{name!r:.40} is said to be as before, and was not said before")
-    texts = {name: told[name] if text == ".." else text for name, text in names.items()}
-    values = {name: _value(text, objects, head.end()) for name, text in texts.items()}
-    return Moment(kind, (Frame("", line, locals=values),), {}, objects), texts
-
-
-def _line_of(action: str, where: dict[str, list[int]], at: int) -> int:
-    found = _NUMBER.match(action.lstrip())
-    if found:
-        return int(found[1])
-    lines = where.get(action.replace("# << START_OF_TRACE", "").strip(), [])
-    if len(lines) != 1:
-        raise Unread(
-            at, "the line is not in the source" if not lines else f"the line could be any of {lines}"
-        )
-    return lines[0]
+            raise Unread(at, f"{name!r:.40} is said to be as before, and was not said before")
+    return {name: told[name] if text == ".." else text for name, text in names.items()}
 
 
 def _json(text: str, at: int) -> object:

@@ -28,7 +28,9 @@ Write = Callable[[Iterable[Moment], str], str]
 class Notation:
     """A way to write a trace. about: what it shows, and what can be read back if that is not every state.
 
-    instructions: it shows every instruction, and needs a recording of that level.
+    instructions: it shows every instruction, and needs a recording of that level. read_beside: reads a text
+    beside the source of its program, in the place of `read`, for a notation that leaves to the source what
+    stands there.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Notation:
     write: Write
     read: Callable[[str], Parsed]
     instructions: bool = False
+    read_beside: Callable[[str, str], Parsed] | None = None
 
     def render(self, recording: Recording) -> str:
         """The main thread's trace as text. Where events are missing at its end, the last line says why.
@@ -53,10 +56,12 @@ class Notation:
         cut = recording.trace.cut or recording.ending.cut
         return "\n".join([*([text] if text else []), f"cut: {cut}"]) if cut else text
 
-    def parse(self, text: str) -> Parsed:
-        """What a text tells. Never raises, whatever the text: what cannot be read is in
-        `Parsed.unreadable`."""
+    def parse(self, text: str, source: str | None = None) -> Parsed:
+        """What a text tells. source: of the program. Never raises, whatever the text: what cannot be read is
+        in `Parsed.unreadable`."""
         body, cut = split_cut(text)
+        if source is not None and self.read_beside is not None:
+            return replace(self.read_beside(body, source), cut=cut)
         return replace(self.read(body), cut=cut)
 
 
@@ -97,6 +102,7 @@ NOTATIONS = Registry(
             "frames of Code World Model; keeps lines, variables one by one, what is returned and raised",
             cwm_text,
             parse_cwm,
+            read_beside=parse_cwm,
         ),
         Notation(
             "inline",

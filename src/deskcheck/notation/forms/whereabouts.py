@@ -1,0 +1,174 @@
+"""Which line of a source each step of a run is on, where a text of the run has the lines' texts alone.
+
+Equal lines are told apart by the way that the run takes: what follows a line in the compiled code, from where
+a call begins to where it returns. Where more than one way is possible, the steps in question stay open.
+"""
+
+import dis
+import inspect
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
+from typing import NamedTuple
+
+from deskcheck.recording import Kind
+
+_ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
+_ALWAYS = (*_ENDS, "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
+_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class Step(NamedTuple):
+    """A step of a frame: its kind, the text of its line, and the line where that is known already."""
+
+    kind: Kind
+    text: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """The code of a function. name: qualified. lines: that it has, with the first. resumed: whether a call
+    may go on in the middle. variables: its own, in the order in which the interpreter lists them. after:
+    line -> lines that may follow it."""
+
+    name: str
+    first: int
+    resumed: bool
+    variables: tuple[str, ...]
+    lines: frozenset[int]
+    after: dict[int, frozenset[int]]
+
+
+Place = tuple[int, int]
+"""Which code, and which line."""
+
+
+class Whereabouts:
+    """The lines of a source that runs of it can be on. A source that does not compile has none."""
+
+    def __init__(self, source: str) -> None:
+        self.codes: list[_Code] = []
+        self.texts: dict[str, list[int]] = {}
+        for number, line in enumerate(source.split("\n"), 1):
+            self.texts.setdefault(line.strip(), []).append(number)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                waiting = [compile(source, "<source>", "exec", dont_inherit=True)]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            waiting = []
+        while waiting:
+            code = waiting.pop()
+            waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+            self.codes.append(_read(code))
+
+    def lines_of(self, steps: Sequence[Step]) -> list[list[int]]:
+        """For each step of one frame, from its call to its return, the lines that it may be on."""
+        ways: list[dict[Place, frozenset[Place]]] = []
+        before: frozenset[Place] | None = None
+        left = False
+        for step in steps:
+            found = {place: frozenset[Place]() for place in self._there(step)}
+            if before is not None and not left:
+                reached = {place: self._next(place, step.kind, found) for place in before}
+                kept = frozenset(place for places in reached.values() for place in places)
+                if kept:  # else it goes a way that the compiled code does not have: all are possible again
+                    ways[-1] = reached
+                    found = {place: frozenset() for place in kept}
+                else:
+                    ways[-1] = dict.fromkeys(before, frozenset(found))
+            elif before is not None:
+                codes = {code for code, _ in before}
+                found = {place: frozenset() for place in found if place[0] in codes} or found
+                ways[-1] = {p: frozenset(q for q in found if q[0] == p[0]) for p in before}
+            ways.append(found)
+            before, left = frozenset(found), step.kind is Kind.RAISE
+        return _both_ways(ways)
+
+    def _there(self, step: Step) -> Iterator[Place]:
+        lines = [step.line] if step.line is not None else self.texts.get(step.text.strip() or "?", [])
+        for number, code in enumerate(self.codes):
+            for line in lines:
+                if line in code.lines and (step.kind is not Kind.CALL or line == code.first or code.resumed):
+                    yield number, line
+
+    def in_order(self, function: str, line: int, names: Iterable[str]) -> list[str]:
+        """The names of a function's variables in the order of the interpreter, any others after them."""
+        for code in self.codes:
+            if code.name == function and line in code.lines:
+                order = {name: at for at, name in enumerate(code.variables)}
+                return sorted(names, key=lambda name: order.get(name, len(order)))
+        return list(names)
+
+    def _next(self, place: Place, kind: Kind, found: dict[Place, frozenset[Place]]) -> frozenset[Place]:
+        number, line = place
+        if kind in (Kind.RETURN, Kind.RAISE) and place in found:
+            return frozenset([place])
+        after = self.codes[number].after.get(line, frozenset())
+        if line == self.codes[number].first:
+            after |= {line}
+        return frozenset((number, other) for other in after if (number, other) in found)
+
+
+@lru_cache(64)
+def whereabouts(source: str) -> Whereabouts:
+    return Whereabouts(source)
+
+
+def _both_ways(ways: Sequence[dict[Place, frozenset[Place]]]) -> list[list[int]]:
+    """What can be reached from the beginning, less what does not lead to the end."""
+    found: list[list[int]] = []
+    following: frozenset[Place] | None = None
+    for way in reversed(ways):
+        kept = frozenset(p for p, after in way.items() if following is None or after & following)
+        kept = kept or frozenset(way)
+        found.append(sorted({line for _, line in kept}))
+        following = kept
+    return found[::-1]
+
+
+def _read(code: CodeType) -> _Code:
+    line_at: dict[int, int | None] = {}
+    for start, end, line in code.co_lines():
+        line_at.update(dict.fromkeys(range(start, end, 2), line))
+    jumps = {*dis.hasjrel, *dis.hasjabs}
+    instructions = list(dis.get_instructions(code))
+    edges: dict[int, list[int]] = {}
+    for at, one in enumerate(instructions):
+        targets: list[int] = [one.argval] if one.opcode in jumps else []
+        if one.opname not in _ALWAYS and at + 1 < len(instructions):
+            targets.append(instructions[at + 1].offset)
+        edges[one.offset] = targets
+    after: dict[int, set[int]] = {}
+    for offset in edges:
+        line = line_at.get(offset)
+        if line is not None:
+            after.setdefault(line, set()).update(_leads_to(offset, line, edges, line_at))
+    lines = {line for line in line_at.values() if line is not None} | {code.co_firstlineno}
+    return _Code(
+        code.co_qualname,
+        code.co_firstlineno,
+        bool(code.co_flags & _RESUMED),
+        (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *code.co_names),
+        frozenset(lines),
+        {line: frozenset(found) for line, found in after.items()},
+    )
+
+
+def _leads_to(
+    offset: int, line: int, edges: dict[int, list[int]], line_at: dict[int, int | None]
+) -> Iterator[int]:
+    """Lines of the instructions that come next; through those of no line, on to the next that has one."""
+    waiting, seen = [(offset, target) for target in edges[offset]], set[int]()
+    while waiting:
+        origin, target = waiting.pop()
+        found = line_at.get(target)
+        if found is None:
+            if target not in seen:
+                seen.add(target)
+                waiting += [(origin, other) for other in edges.get(target, ())]
+        elif found != line or target <= origin:
+            yield found

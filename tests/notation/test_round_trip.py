@@ -183,5 +183,5 @@ def test_the_renderings_know_the_cut(record: Any) -> None:
     for name in BY_LINE:
         text = NOTATIONS[name].render(recording)
         assert text.endswith("cut: events")
-        told = NOTATIONS[name].parse(text)
+        told = NOTATIONS[name].parse(text, recording.program.code)
         assert (told.cut, told.unreadable) == ("events", ())

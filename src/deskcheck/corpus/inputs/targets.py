@@ -218,7 +218,7 @@ def _file(file: Path, shown: str, module: str, name: str, origin: Origin) -> Fil
         text = read_python(file, shown)
         tree = parse(text, shown)
     except InputError as error:
-        return replace(found, why=str(error).splitlines()[0].removeprefix(f"{shown}:"))
+        return replace(found, why=str(error).splitlines()[0].removeprefix(f"{shown}:").strip())
     own = [module.partition(".")[0], *_siblings(tree, origin.path)]
     extra |= {"arguments": "literal", "alone": True, "own": own}
     return replace(found, text=text, tree=tree, first=replace(first, extra=extra))

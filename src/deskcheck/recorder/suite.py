@@ -559,6 +559,8 @@ class _Recorder:
                 "line": facts["line"],
                 "arguments": facts["form"],
                 **({"functions": functions} if functions else {}),
+                **({"numbers": facts["numbers"]} if facts["numbers"] is not None else {}),
+                **({"needs": facts["needs"]} if facts["needs"] else {}),
                 "own": facts["own"],
                 "modules": sorted({observed.modules[label][0] for label in ran} - {facts["module"]}),
             },
@@ -693,6 +695,7 @@ class _Recorder:
             program = replace(program, extra={**program.extra, VARIES: names})
             summary.varies.update(names)
         labels = {row.file for row in chain.from_iterable(map(rows, observed.blocks_of(call)))}
+        labels |= call.facts["needs"].keys()
         sources = {label: _text(observed.modules[label][1]) for label in sorted(labels)}
         ending = _ending(call, sources, observed.packages)
         blocks, where = observed.blocks_of(call), checked.difference

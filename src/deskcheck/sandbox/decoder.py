@@ -334,6 +334,8 @@ _SUITE: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
             **dict.fromkeys("line time slot".split(), is_whole),
             "own": many(is_text),
             "functions": named(is_text),
+            "numbers": maybe(named(many(lambda step: is_text(step) or is_whole(step)))),
+            "needs": named(many(is_text)),
             "outcome": lambda value: is_text(value) and value in _ENDINGS,
         },
         {"exception": is_text, "detail": is_text, "result": is_text, "result_builtin": is_truth},

@@ -6,6 +6,7 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - output: what the function's last ``return`` gives, if that is a literal; True for a ``return`` of a
   comparison, ``not``, ``in``, ``any`` or ``all``; else the first argument of the call. Printed text: the
   first string that the program prints as a literal.
+- output that is an object: the same; of ``__init__`` an object without attributes.
 - input: the wanted value itself, once for every parameter without a default.
 - next_line: the next line of the text that is neither empty nor a comment; ``return`` after the last.
 - state: the last literal assigned to the variable in a line above; the argument passed for it; else 0.
@@ -87,6 +88,11 @@ def _output(mine: str) -> str:
     call = _call(_asked(mine, "Call"))
     returned = _last_return(_tree(_code(mine)), _called_name(call))
     return _given(returned) or (ast.unparse(call.args[0]) if call and call.args else "None")
+
+
+def _made(mine: str) -> str:
+    name = re.search(r"\(([\w.<>]+#1)\b", _asked(mine, "Call"))
+    return f"{name[1]}()" if name else "None"
 
 
 def _last_return(tree: ast.Module, name: str) -> ast.expr | None:
@@ -317,6 +323,8 @@ def nothing(prompt: str) -> str:
 
 _GUESSES = {
     "output": _output,
+    "returned": _output,
+    "made": _made,
     "stdout": _stdout,
     "input": _input,
     "next_line": _next_line,

@@ -7,10 +7,11 @@ returns. Not covered: objects that hang on other objects, and what a call change
 import random
 from collections.abc import Iterator
 
+from deskcheck.ask.kinds.returned import ends
 from deskcheck.ask.samples.kind import ANSWER_CHARS, sample_of
 from deskcheck.ask.samples.places import Unfit, check_all_recorded, check_arguments, files_of, plain
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.recording import Event, Kind, Mode, Recording, Value, render
+from deskcheck.recording import Mode, Recording, Value, render
 
 _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
 
@@ -20,7 +21,7 @@ def changes(recording: Recording, rng: random.Random, per_recording: int) -> Ite
         raise Unfit("is no call")
     check_arguments(recording.program, "literal", "shown")
     check_all_recorded(recording)
-    called, returned = _ends(recording)
+    called, returned = ends(recording)
     changed: dict[str, str] = {}
     for name, value in called.locals.items():
         if value.id is None or value.kind not in (*_CONTAINERS, "object"):
@@ -36,17 +37,6 @@ def changes(recording: Recording, rng: random.Random, per_recording: int) -> Ite
         raise Unfit("the answer is long")
     asked = "Changed: what the arguments hold when the call returns, as far as that is another value"
     yield sample_of(recording, "changes", files_of(recording), asked, answer)
-
-
-def _ends(recording: Recording) -> tuple[Event, Event]:
-    """The events with which the call begins and returns."""
-    rows = recording.trace.rows
-    if not rows or rows[0].kind != Kind.CALL:
-        raise Unfit("where it begins is not recorded")
-    last = [row.index for row in rows if row.kind == Kind.RETURN and row.frame == rows[0].frame]
-    if len(last) != 1:
-        raise Unfit("where it returns is not recorded")
-    return recording.trace[rows[0].index], recording.trace[last[0]]
 
 
 def _changed(name: str, before: Value, after: Value) -> dict[str, str]:

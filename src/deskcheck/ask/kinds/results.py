@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator, Sequence
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
+from deskcheck.ask.kinds.returned import Returned, made, returned
 from deskcheck.ask.samples.kind import ANSWER_CHARS
 from deskcheck.ask.samples.places import Unfit, check_all_recorded, check_arguments, files_of, plain
 from deskcheck.ask.samples.prompts import how_run, parts_of
@@ -74,8 +75,12 @@ def _strict(program: Program) -> bool:
 def output(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     program = recording.program
     check_arguments(program, "literal", *(["shown"] if program.mode is Mode.CALL else []))
-    if program.mode is Mode.CALL:
+    if program.mode is Mode.CALL and _makes_an_object(program):
+        yield _object_sample(program, files_of(recording), made(recording), "made")
+    elif program.mode is Mode.CALL and _is_data(recording):
         yield output_sample(program, files_of(recording), _result(recording), strict=_strict(program))
+    elif program.mode is Mode.CALL:
+        yield _object_sample(program, files_of(recording), returned(recording), "returned")
     elif program.mode is Mode.MODULE and program.extra.get("assert") is not None:
         files, call = files_of(recording), asserted_call(program)
         yield _value_sample(program, files, f"Call: {call}", _asserted_result(recording))
@@ -95,6 +100,27 @@ def output(recording: Recording, rng: random.Random, per_recording: int) -> Iter
             answer=printed,
             data={"form": "stdout"},
         )
+
+
+def _makes_an_object(program: Program) -> bool:
+    return "numbers" in program.extra and (program.entry or "").rpartition(".")[2] == "__init__"
+
+
+def _object_sample(program: Program, files: Sequence[ShownSource], result: Returned, form: str) -> Sample:
+    return Sample(
+        id=f"{program.id}:output",
+        question="output",
+        program=program.id,
+        cluster=cluster_of(program),
+        parts=parts_of(form, files, f"Call: {how_run(program)}"),
+        answer=result.text,
+        data={"form": "object", "numbers": [*result.numbers]},
+    )
+
+
+def _is_data(recording: Recording) -> bool:
+    """Whether the result is plain data, or there is none to speak of."""
+    return recording.ending.result_builtin or recording.ending.result is None
 
 
 def _result(recording: Recording) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MEASURED = (
     *("exact", "rouge_l", "chrf", "by_value", "by_running"),
     *("right_line", "right_class", "right_message", "right_place", "right_values", "right_whether", "prefix"),
+    "right_fields",
 )
 """Columns of ``samples.parquet`` that are metrics."""
 
@@ -43,7 +44,8 @@ class Marked:
     was asked for (`running`), None where it cannot be told. ran: what came of running it: the first
     difference, or why nothing can be told. right_line, right_class, right_message: of exceptions, each part.
     right_place, right_values: of a state one step on, each part. right_whether: of a cell that may raise,
-    whether it does. prefix: of a path, the share of it before the first mistake.
+    whether it does. prefix: of a path, the share of it before the first mistake. right_class, right_fields:
+    of an object, its class and the share of its attributes and items.
 
     solver: the method (`solvers.METHODS`). Of those that predict the run: run: equal for samples that were
     answered from the same predicted run; steps_asked and so on: its steps (`steps.Ran`); divergence: kind of
@@ -82,6 +84,7 @@ class Marked:
     right_values: float | None = None
     right_whether: float | None = None
     prefix: float | None = None
+    right_fields: float | None = None
     ran: str = ""
     run: str = ""
     steps_asked: int | None = None

@@ -26,11 +26,31 @@ _MOMENT = (
     f"of its function. {_ONCE}"
 )
 
+_WRITTEN = (
+    "Data are written as Python's repr writes them, worked out. An object is written Class(attribute=value, "
+    "...) with all that its __dict__ and __slots__ hold, in any order; if its class extends a list, "
+    "dictionary or another builtin, what that holds comes first: Class([1, 2], attribute=value). An object "
+    "that the question shows with a number keeps it, as Class#1(...), also where it has changed. Of any "
+    "other object that stands there twice, the first has a number that is not used yet, as "
+    "Class#5(...), and where it comes again <Class #5 again> is enough. Functions are written "
+    "<function NAME>, with the qualified name, classes <class 'NAME'>, bound methods <method NAME of OBJECT>."
+)
+
 TASKS = {
     "output": (
         "What does this call return?\n"
         "You see a Python program and a call of one of its functions. Give the value that the call returns, "
         f"written as Python's repr writes it, worked out: a literal, no expression. {_TAGS}"
+    ),
+    "returned": (
+        "Which object does this call return?\n"
+        "You see a Python program and a call of one of its functions. Give the value that the call returns, "
+        f"as it is when the call returns. {_WRITTEN} {_TAGS}"
+    ),
+    "made": (
+        "What does this object hold?\n"
+        "You see a Python program and a call of the __init__ of an object that has nothing in it yet, or "
+        f"little. Give the object as it is when the call returns. {_WRITTEN} {_TAGS}"
     ),
     "stdout": (
         "What does this program print?\n"
@@ -179,6 +199,11 @@ _EXAMPLE_CALL = "f(['red', 'of', 'blue'], 2)"
 
 _EXAMPLES = {
     "output": f"Call: {_EXAMPLE_CALL}\n[ANSWER]['RED', 'BLUE'][/ANSWER]",
+    "returned": (
+        "Call: both(Point#1(x=2, y=5), 3)\n"
+        "[ANSWER][Point#1(x=2, y=5), Point#2(x=5, y=5), <Point #2 again>][/ANSWER]"
+    ),
+    "made": "Call: Stack.__init__(Stack#1(), [5])\n[ANSWER]Stack#1(items=[5], size=1)[/ANSWER]",
     "input": f"Function: f\nReturned: ['RED', 'BLUE']\n[ANSWER]{_EXAMPLE_CALL}[/ANSWER]",
     "next_line": (
         f"How it is run: {_EXAMPLE_CALL}\nAbout to run: line 4 of f\n"
@@ -255,8 +280,28 @@ class Stack:
 def push(stack, x):
     stack.items.append(x)
     stack.size += 1"""
-_CODE = {"stdout": _EXAMPLE_PRINTS, "calls": _EXAMPLE_CALLS, "changes": _EXAMPLE_CHANGES}
-_BY_TEXT = frozenset({"output", "stdout", "input", "calls", "changes"})
+_EXAMPLE_RETURNED = """\
+class Point:
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+
+def both(point, step):
+    moved = Point(point.x + step, point.y)
+    return [point, moved, moved]"""
+_EXAMPLE_MADE = """\
+class Stack:
+    def __init__(self, items):
+        self.items = list(items)
+        self.size = len(self.items)"""
+_CODE = {
+    "stdout": _EXAMPLE_PRINTS,
+    "calls": _EXAMPLE_CALLS,
+    "changes": _EXAMPLE_CHANGES,
+    "returned": _EXAMPLE_RETURNED,
+    "made": _EXAMPLE_MADE,
+}
+_BY_TEXT = frozenset({"output", "returned", "made", "stdout", "input", "calls", "changes"})
 """Forms whose prompts show the source without line numbers."""
 
 
@@ -279,12 +324,15 @@ OBJECTS = (
 
 
 def functions_text(program: Program) -> str:
-    """Stands below a call with functions among its arguments."""
+    """Stands below a call with functions, or objects of classes of the tests, among its arguments."""
     known = program.extra.get("functions")
     if not isinstance(known, dict) or not known:
         return ""
-    texts = [f"<function {name}>:\n```python\n{text}\n```" for name, text in known.items()]
-    return "\nFunctions among the arguments, and what these use:\n" + "\n".join(texts)
+    texts = [
+        f"<{'class' if text.startswith('class ') else 'function'} {name}>:\n```python\n{text}\n```"
+        for name, text in known.items()
+    ]
+    return "\nFunctions and classes of the arguments, and what these use:\n" + "\n".join(texts)
 
 
 def how_run(program: Program) -> str:

@@ -236,6 +236,8 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
     ran: dict[str, set[str]] = {program.filename: set()}
     for row in recording.trace.rows:  # not only calls: a generator may have begun before
         ran.setdefault(row.file, set()).add(row.function.partition(".<locals>")[0])
+    for file, names in program.extra.get("needs", {}).items():  # what stands among the arguments
+        ran.setdefault(file, set()).update(name.partition(".<locals>")[0] for name in names)
     entry = (program.entry or "").partition(".")[0]
     sources = {}
     for file in ran:

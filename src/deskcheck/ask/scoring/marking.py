@@ -13,6 +13,7 @@ from enum import StrEnum
 from itertools import takewhile
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
+from deskcheck.ask.answers.objects import compare
 from deskcheck.ask.answers.outputs import same_output
 from deskcheck.ask.answers.parsing import answer_in, exception_in, line_in, lines_in, name_in, value_in
 from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
@@ -39,10 +40,11 @@ METRICS = {
     "path": ("prefix",),
     "exception": ("right_line", "right_class", "right_message"),
     "step": ("right_place", "right_values"),
+    "object": ("right_class", "right_fields"),
 }
 """Form of an answer -> the metrics of its mark: of cells `similarity`'s and for outputs by value (`outputs`);
 of exceptions and of states each part; of crashes whether there is one; of paths the share of lines before the
-first mistake."""
+first mistake; of objects the class, and the share of attributes and items that are right."""
 
 
 class Reading(StrEnum):
@@ -134,6 +136,8 @@ def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
         case "value":
             right = same(value_in(answer), sample.answer, strict=sample.data["strict"])
             return Mark(float(right), kept, "" if right else "another value")
+        case "object":
+            return _mark_object(sample, answer, kept)
         case "stdout":
             right = _printed(answer) == _printed(sample.answer)
             return Mark(float(right), kept, "" if right else "another text")
@@ -212,6 +216,16 @@ def _mark_exception(sample: Sample, answer: str, kept: str) -> Mark:
     }
     reason = wrong["right_class"] or wrong["right_line"]
     return Mark(float(not reason), kept, reason, {part: float(not why) for part, why in wrong.items()})
+
+
+def _mark_object(sample: Sample, answer: str, kept: str) -> Mark:
+    """The whole object decides; class and share of what is in it are told apart."""
+    found = compare(answer, sample.answer, sample.data["numbers"])
+    if found is None:
+        return Mark(0.0, None, "no value", dict.fromkeys(METRICS["object"], 0.0))
+    reason = "" if found.same else "another value" if found.right_class else "another class"
+    metrics = {"right_class": float(found.right_class), "right_fields": found.right_fields}
+    return Mark(float(found.same), kept, reason, metrics)
 
 
 def _mark_crash(sample: Sample, answer: str, kept: str) -> Mark:

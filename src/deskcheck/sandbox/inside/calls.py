@@ -27,12 +27,21 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.trace import Kind
 from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import tracer_class
-from deskcheck.tracer.arguments import functions_in, is_literal, telling, texts_of
 from deskcheck.tracer.begun import frame_hook
 from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.result import exception_text, snapshot
-from deskcheck.tracer.snapshot import Snapshotter, bases_of, fields_of, know_enum, module_of
+from deskcheck.tracer.shown.arguments import is_literal, telling
+from deskcheck.tracer.shown.reached import code_in
+from deskcheck.tracer.shown.texts import Code, name_of, texts_of
+from deskcheck.tracer.snapshot import (
+    Snapshotter,
+    bases_of,
+    fields_of,
+    know_enum,
+    module_of,
+    qualified_name,
+)
 
 ARGUMENT_CHARS = 2000
 """A call whose arguments need more text than this is not recorded."""
@@ -77,6 +86,8 @@ class Project:
         self._environments: dict[str, bool] = {}
         self.modules: dict[str, tuple[str, str]] = {}
         """Own modules that are imported: name -> (file as its code names it, name in events)."""
+        self.beside: set[str] = set()
+        """Modules that lie below the root and are no own ones: the tests'. Their objects are looked into."""
         self.untold: list[str] = []
         """Those of them that the observer has not told of yet."""
         self._looked_at = 0
@@ -95,6 +106,35 @@ class Project:
             self.look_around()
             return any(file == filename for file, _ in self.modules.values())
         return self._below_root(filename)
+
+    @property
+    def looked_into(self) -> set[str]:
+        """Modules whose classes and functions have state that is shown."""
+        return {*self.modules, *self.beside}
+
+    def places(self, codes: Iterable[Code]) -> dict[str, list[str]]:
+        """Own module, as events name it -> qualified names of some of what is defined in it."""
+        found: dict[str, list[str]] = {}
+        for code in codes:
+            module = code.__globals__["__name__"] if type(code) is FunctionType else module_of(code)
+            found.setdefault(self.modules[str(module)][1], []).append(name_of(code))
+        return found
+
+    def holds(self, code: Code) -> bool:
+        """Whether a function or class is defined in one of the own modules, under the name that it has."""
+        if type(code) is not FunctionType:
+            return module_of(code) in self.modules
+        own = code.__globals__.get("__name__") in self.modules
+        return own and name_of(code) == qualified_name(code.__code__.co_qualname)
+
+    def _lies_below_root(self, filename: str) -> bool:
+        """Whether it is the project's or its tests', and not installed there."""
+        path = os.path.realpath(filename)
+        return (
+            path.startswith(self.root + os.sep)
+            and not {"site-packages", "dist-packages"} & set(path.split(os.sep))
+            and not self._in_environment(os.path.dirname(path))
+        )
 
     def _below_root(self, filename: str) -> bool:
         path = os.path.realpath(filename)
@@ -129,9 +169,13 @@ class Project:
                 continue
             names = _namespace(module)
             file = names.get("__file__")
-            if type(file) is str and names.get("__name__") == name and self._is_own_module(name, file):
+            if type(file) is not str or names.get("__name__") != name:
+                continue
+            if self._is_own_module(name, file):
                 self.modules[name] = (file, name.replace(".", "/") + ".py")
                 self.untold.append(name)
+            elif self._lies_below_root(file):
+                self.beside.add(name)
 
     def _is_own_module(self, name: str, file: str) -> bool:
         if not file.endswith(".py"):
@@ -187,28 +231,35 @@ class _Function:
 
 @dataclass(frozen=True, slots=True)
 class _Arguments:
-    """text: as they would be written in a call. values: but for an object that has nothing in it yet.
-    functions: those among them. literal: whether the text is Python that makes them again."""
+    """text: as they would be written in a call. values: but for an object that has nothing in it yet. code:
+    functions and classes that these lead to. numbers: of an object in the text -> the parameter and what leads
+    from there to it. literal: whether the text is Python that makes them again."""
 
     text: str
     values: tuple[Value, ...]
-    functions: tuple[FunctionType, ...]
+    code: tuple[Code, ...]
+    numbers: dict[int, list[str | int]] | None
     literal: bool
 
     @property
     def digest(self) -> str:
-        places = (f"{f.__code__.co_filename}:{f.__code__.co_firstlineno}" for f in self.functions)
+        functions = [each for each in self.code if type(each) is FunctionType]
+        places = (f"{f.__code__.co_filename}:{f.__code__.co_firstlineno}" for f in functions)
         return _digest("\n".join([self.text, *places]))
 
-    def told(self) -> tuple[str, dict[str, str]]:
-        """What is known of them, and the texts of functions that are shown with them: ``literal``, ``shown``
-        (all there is to know is in the text), ``in part``."""
+    def told(self, project: Project) -> dict[str, Any]:
+        """What is known of them, as facts of a call: their form, ``literal``, ``shown`` (all there is to know
+        is in the text) or ``in part``; the texts of functions and classes that are shown with them; by file
+        names of those that have to be shown of the program."""
         if self.literal:
-            return "literal", {}
-        texts = texts_of(self.functions) if self.functions else {}
-        if not all(telling(value, texts) for value in self.values):
-            return "in part", {}
-        return "shown", texts
+            return {"form": "literal"}
+        texts, own = texts_of(self.code, project.holds)
+        known = {*texts, *map(name_of, own)}
+        # A class of the program's own need not be seen where only its objects are there.
+        unseen = [each for each in self.code if name_of(each) not in known and not project.holds(each)]
+        if unseen or not all(telling(value, known) for value in self.values):
+            return {"form": "in part", "numbers": self.numbers}
+        return {"form": "shown", "functions": texts, "numbers": self.numbers, "needs": project.places(own)}
 
 
 def _digest(text: str) -> str:
@@ -470,9 +521,9 @@ class Observer:
         count = code.co_argcount
         names = code.co_varnames
         positional, keywords = names[:count], names[count : count + code.co_kwonlyargcount]
-        stars = list(names[count + code.co_kwonlyargcount :])
-        rest = bound.get(stars.pop(0), ()) if code.co_flags & 0x4 else ()
-        more = bound.get(stars.pop(0), {}) if code.co_flags & 0x8 else {}
+        stars = names[count + code.co_kwonlyargcount :]
+        rest = bound.get(stars[0], ()) if code.co_flags & 0x4 else ()
+        more = bound.get(stars[bool(code.co_flags & 0x4)], {}) if code.co_flags & 0x8 else {}
         if type(rest) is not tuple or type(more) is not dict or any(n not in bound for n in positional):
             return None
         again = function.kind != "other"
@@ -483,8 +534,8 @@ class Observer:
         def left(name: str) -> bool:
             return name in function.defaults and bound[name] is function.defaults[name]
 
-        plan: list[tuple[str, Any]] = []
-        """(what stands before the value, the value)"""
+        plan: list[tuple[str, Any, list[str | int]]] = []
+        """(what stands before the value, the value, the variable that holds it and its place in that)"""
         only = frozenset(names[: code.co_posonlyargcount])
         needed = max((i for i, n in enumerate(positional) if n in only and not left(n)), default=-1)
         by_name = False
@@ -492,13 +543,13 @@ class Observer:
             if left(name) and not rest and place > needed:
                 by_name = True
             else:
-                plan.append((f"{name}=" if by_name else "", bound[name]))
-        plan += [("", value) for value in rest]
-        plan += [(f"{name}=", bound[name]) for name in keywords if name in bound and not left(name)]
-        for key, value in more.items():
+                plan.append((f"{name}=" if by_name else "", bound[name], [name]))
+        plan += [("", value, [stars[0], place]) for place, value in enumerate(rest)]
+        plan += [(f"{name}=", bound[name], [name]) for name in keywords if name in bound and not left(name)]
+        for place, (key, value) in enumerate(more.items()):
             if type(key) is not str or not key.isidentifier():
                 return None
-            plan.append((f"{key}=", value))
+            plan.append((f"{key}=", value, [stars[bool(code.co_flags & 0x4)], 2 * place + 1]))
         begun = positional[0] if code.co_name == "__init__" and positional else None
         empty = begun is not None and self._is_empty(bound[begun])
         return self._written(plan, again=again, empty=empty)
@@ -507,51 +558,54 @@ class Observer:
         """Whether an object has nothing in it yet, and its `__init__` will fill it: it shows nothing, and
         that is all there is to know. Not if it has a base that is not the project's own."""
         bases = [base for base in bases_of(type(made)) if base is not object]
-        return all(module_of(base) in self.project.modules for base in bases) and not fields_of(
+        return all(module_of(base) in self.project.looked_into for base in bases) and not fields_of(
             made, (*bases,)
         )
 
-    def _written(self, plan: list[tuple[str, Any]], *, again: bool, empty: bool) -> _Arguments | None:
+    def _written(
+        self, plan: list[tuple[str, Any, list[str | int]]], *, again: bool, empty: bool
+    ) -> _Arguments | None:
         """`again`: whether the function's name with these arguments is the same call. `empty`: whether the
         first of them has nothing in it."""
         know_enum()
-        snapshotter = Snapshotter(_ARGUMENT_LIMITS, set(self.project.modules), lambda frame: None)
+        snapshotter = Snapshotter(_ARGUMENT_LIMITS, self.project.looked_into, lambda frame: None)
         snapshotter.begin()
-        texts, _ = snapshotter.roots([value for _, value in plan])
+        texts, _ = snapshotter.roots([value for _, value, _ in plan])
         objects = {number: json.loads(content) for number, content in snapshotter.finish().items()}
         if sum(map(_chars_at_least, objects.values())) > ARGUMENT_CHARS:  # to write them out takes long
             return None
         values = [decode(json.loads(text), objects) for text in texts]
         parts = [
             before + render(value, max_chars=ARGUMENT_CHARS + 1)
-            for (before, _), value in zip(plan, values, strict=True)
+            for (before, _, _), value in zip(plan, values, strict=True)
         ]
         text = f"({', '.join(parts)})"
         if len(text) > ARGUMENT_CHARS:
             return None
         literal = again and all(value.builtin for value in values) and is_literal(text)
-        functions = () if literal else tuple(functions_in(value for _, value in plan))
-        return _Arguments(text, tuple(values[empty:]), functions, literal)
+        if literal:
+            return _Arguments(text, tuple(values[empty:]), (), None, literal)
+        code = tuple(code_in(value for _, value, _ in plan))
+        numbers = _numbers(zip(values, [place for _, _, place in plan], strict=True))
+        return _Arguments(text, tuple(values[empty:]), code, numbers, literal)
 
     def _record(self, frame: FrameType, function: _Function, arguments: _Arguments, slot: int) -> None:
         project = self.project
         scope = dict(project.modules.values())
-        form, functions = arguments.told()
         facts = {
             "module": function.module,
             "function": function.code.co_qualname,
             "file": os.path.abspath(function.code.co_filename),
             "line": function.code.co_firstlineno,
             "arguments": arguments.text,
-            "form": form,
-            "functions": functions,
+            **{"functions": {}, "numbers": None, "needs": {}, **arguments.told(project)},
             "test": self.test,
             "seen": arguments.digest,
             "time": function.time,
             "slot": slot,
             "own": sorted({name.partition(".")[0] for name in project.modules}),
         }
-        self._recording = _Recording(self, function, facts, scope, set(project.modules))
+        self._recording = _Recording(self, function, facts, scope, project.looked_into)
         self._recording.start(frame)
 
     def finished(self, facts: dict[str, Any] | None, blocks: list[bytes], why_not: str = "") -> None:
@@ -651,6 +705,29 @@ class _Recording:
             }
         self.facts["stdout"] = "".join(self.written)
         self.observer.finished(self.facts, self.blocks)
+
+
+_MOST_NUMBERS = 50
+
+
+def _numbers(values: Iterable[tuple[Value, list[str | int]]]) -> dict[int, list[str | int]] | None:
+    """Number of an object that is shown -> what leads to it: a variable, then names of attributes and places
+    of items, where keys and values take turns. None where there are very many."""
+    found: dict[int, list[str | int]] = {}
+    todo = [*values]
+    seen: set[int] = set()
+    while todo:
+        value, path = todo.pop(0)
+        if value.id is not None:
+            if value.id in seen:
+                continue
+            seen.add(value.id)
+            if value.kind in ("object", "opaque"):
+                found[value.id] = path
+        flat = [part for item in value.items for part in (item if isinstance(item, tuple) else (item,))]
+        todo += [(part, [*path, place]) for place, part in enumerate(flat)]
+        todo += [(part, [*path, name]) for name, part in value.fields]
+    return found if len(found) <= _MOST_NUMBERS else None
 
 
 def _chars_at_least(content: dict[str, Any]) -> int:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from deskcheck.tracer.arguments import MOST_FUNCTIONS, functions_in, texts_of
+from deskcheck.tracer.shown.reached import code_in
+from deskcheck.tracer.shown.texts import MOST_TEXTS, texts_of
 
 LIMIT = 3
 TABLE: dict[str, int] = {"a": 1}
@@ -77,7 +78,7 @@ def closing(step: Any) -> Any:
 
 
 def texts(*functions: Any) -> dict[str, str]:
-    return texts_of(functions)
+    return texts_of(functions)[0]
 
 
 def text(function: Any) -> str:
@@ -138,19 +139,19 @@ def test_what_needs_a_function_without_text_has_none() -> None:
 
 def test_two_functions_of_one_name_have_none() -> None:
     several: list[Any] = [closing(1), closing(2)]
-    assert texts_of(several) == {}
+    assert texts(*several) == {}
     one: Any = closing(1)
     assert len(texts(one, one)) == 1
 
 
 def test_not_very_many(tmp_path: Path) -> None:
-    names = [f"f{n}" for n in range(MOST_FUNCTIONS + 1)]
+    names = [f"f{n}" for n in range(MOST_TEXTS + 1)]
     file = tmp_path / "many.py"
     file.write_text("".join(f"def {name}(x):\n    return x\n" for name in names))
     space: dict[str, Any] = {}
     exec(compile(file.read_text(), str(file), "exec"), space)
-    assert len(texts_of([space[name] for name in names[:-1]])) == MOST_FUNCTIONS
-    assert texts_of([space[name] for name in names]) == {}
+    assert len(texts(*[space[name] for name in names[:-1]])) == MOST_TEXTS
+    assert texts(*[space[name] for name in names]) == {}
 
 
 class Holds:
@@ -166,9 +167,9 @@ class Holds:
 
 def test_functions_are_found_in_what_holds_them() -> None:
     part = functools.partial(limited, root)
-    found = functions_in([Holds(), (1, [part]), int, len, "text", stored])
-    assert {each.__name__ for each in found} == {"double", "twice", "limited", "root"}
-    assert all(type(each) is FunctionType for each in found)
+    found = code_in([Holds(), (1, [part]), int, len, "text", stored])
+    assert {each.__name__ for each in found} == {"double", "twice", "limited", "root", "Holds"}
+    assert [each for each in found if type(each) is not FunctionType] == [Holds]
     circle: list[Any] = [double]
     circle.append(circle)
-    assert functions_in([circle]) == [double]
+    assert code_in([circle]) == [double]

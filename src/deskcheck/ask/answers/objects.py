@@ -1,0 +1,365 @@
+"""Values with objects in them, written as text: reading them without running anything, comparing them.
+
+The text is what `recording.render` writes: ``Class#1(attribute=value, ...)``, ``<Class #1 again>`` for an
+object that stands there already, ``<function NAME>``, ``<class 'NAME'>``, ``<method NAME of OBJECT>``,
+``Color.RED``, ``Decimal('1.5')``. Numbers tell which object is which; one without a number is met once.
+Also read: ``Class#1`` for an object that stands there already, an object written out once more.
+
+Not covered: iterators, generators, arrays, tables, and what was cut: nobody is asked for these.
+"""
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from deskcheck.ask.answers.values import MAX_CHARS, canonical, literal, parse_expression
+
+_MARK = "\N{MIDDLE DOT}"
+"""Stands for the sign of a number while Python's parser reads the text: names may hold it."""
+_TOKEN = re.compile(
+    r"(?P<string>[bB]?(?:'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"))"
+    r"|<(?P<code>function|built-in function|class|module|method) (?P<name>(?:[\w.'\" -]|<\w+>)+?)"
+    r"(?: at 0x[0-9a-fA-F]+)?(?:(?P<of> of )(?!'\w+' objects)|>)"
+    r"|<(?P<again>(?:[\w.]|<\w+>)+) ?#(?P<which>\d{1,9})(?: again)?>"
+    r"|<(?P<bare>object)>|<(?P<member>[^\W\d][\w.]*): [^<>]*>"
+    r"|(?P<scope>\.<\w+>)"
+    r"|#(?P<number>\d{1,9})(?!\w)"
+    r"|(?P<close>>)",
+)
+_CODE, _AGAIN, _METHOD = "_code_", "_again_", "_method_"
+_IN_ORDER = frozenset({"OrderedDict"})
+"""Classes whose items have an order that counts."""
+_BUILTIN = frozenset({"set", "frozenset", "range", "slice", "bytearray", "complex", "float"})
+_PLAIN = frozenset({*_BUILTIN, "list", "tuple", "dict", "str", "bytes", "int"})
+
+
+class Unreadable(Exception):
+    """The text is no such value."""
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """A part of a value. kind: ``plain`` (`name` is its `values.canonical`), ``code``, ``items`` (`name` is
+    the container), ``pairs`` and ``object``: what is inside stands in `items`, for pairs key and value in
+    turns, and `fields`. number: of an object, as the text has it."""
+
+    kind: str
+    name: Any
+    items: list["Node"] = field(default_factory=list)
+    fields: dict[str, "Node"] = field(default_factory=dict)
+    number: int | None = None
+
+    @property
+    def children(self) -> list["Node"]:
+        return [*self.items, *self.fields.values()]
+
+
+def read(text: str, *, max_chars: int = MAX_CHARS) -> Node:
+    """The value that a text writes down. An object that is met again is one node. Nothing is run.
+
+    Raises Unreadable.
+    """
+    if len(text) > max_chars or _MARK in text:
+        raise Unreadable("too long")
+    node = parse_expression(_as_python(text.strip()), max_chars=2 * max_chars + 100)
+    if node is None:
+        raise Unreadable("no expression")
+    try:
+        reader = _Reader()
+        return reader.resolved(reader.node(node))
+    except (ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
+        raise Unreadable(str(error)) from None
+
+
+def _as_python(text: str) -> str:
+    """The text with names and calls in the place of what Python's parser does not read."""
+    parts: list[str] = []
+    at = methods = 0
+    for found in _TOKEN.finditer(text):
+        parts.append(text[at : found.start()])
+        at = found.end()
+        if found["string"] is not None:
+            parts.append(found[0])
+        elif found["code"] is not None and found["of"]:
+            methods += 1
+            parts.append(f"{_METHOD}({found['name']!r}, ")
+        elif found["code"] is not None:
+            parts.append(f"{_CODE}({found['code']!r}, {found['name']!r})")
+        elif found["again"] is not None:
+            parts.append(f"{_AGAIN}({found['again']!r}, {found['which']})")
+        elif found["bare"] is not None:
+            parts.append("object()")
+        elif found["member"] is not None:
+            parts.append(found["member"])
+        elif found["number"] is not None:
+            parts.append(_MARK + found["number"])
+        elif found["close"] is not None:
+            if not methods:
+                raise Unreadable("> without <")
+            methods -= 1
+            parts.append(")")
+    return "".join([*parts, text[at:]])
+
+
+def _last(name: str) -> str:
+    """A class's name without its module and the function that it is defined in."""
+    return name.rpartition(".")[2]
+
+
+class _Reader:
+    """numbered: number -> the object that is written out with it."""
+
+    def __init__(self) -> None:
+        self.numbered: dict[int, Node] = {}
+        self.more: list[tuple[Node, Node]] = []
+        """(An object, the same written out once more)"""
+
+    def node(self, node: ast.expr) -> Node:
+        match node:
+            case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+                return Node("items", type(node).__name__.lower(), [*map(self.node, items)])
+            case ast.Dict(keys=keys, values=values):
+                return Node("pairs", "dict", self._pairs(keys, values))
+            case ast.Call(func=function, args=args, keywords=keywords):
+                return self._call(_dotted(function), args, keywords)
+            case ast.Attribute() | ast.Name():
+                return self._named(_dotted(node))
+        return _plain(node)
+
+    def _pairs(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> list[Node]:
+        if any(key is None for key in keys):
+            raise Unreadable("** is no value")
+        return [
+            self.node(part) for pair in zip(keys, values, strict=True) for part in pair if part is not None
+        ]
+
+    def _named(self, name: str) -> Node:
+        name, mark, number = name.partition(_MARK)
+        if mark:
+            return Node("again", _last(name), number=int(number))
+        try:
+            return _plain(ast.Name(id=name))
+        except ValueError:
+            return Node("code", ("name", tuple(name.split(".")[-2:])))
+
+    def _call(self, name: str, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Node:
+        name, mark, number = name.partition(_MARK)
+        if name == _CODE:
+            return Node("code", _code(*(literal(part) for part in args)))
+        if name == _AGAIN:
+            which, number_ = (literal(part) for part in args)
+            return Node("again", _last(which), number=number_)
+        if name == _METHOD:
+            called, owner = args
+            return Node("items", ("method", str(literal(called)).strip("'\"")), [self.node(owner)])
+        if not mark and not keywords and name in ("set", "frozenset") and len(args) == 1:
+            inside = self.node(args[0])
+            if inside.kind == "items" and inside.name in ("set", "list", "tuple"):
+                return Node("items", name, inside.items)
+        if not mark and not keywords and name in _PLAIN:
+            return _plain(ast.Call(func=ast.Name(id=name), args=[*args], keywords=[]))
+        if any(keyword.arg is None for keyword in keywords):
+            raise Unreadable("** is no value")
+        fields = {keyword.arg or "": self.node(keyword.value) for keyword in keywords}
+        if len(fields) < len(keywords):
+            raise Unreadable("an attribute twice")
+        made = Node("object", _last(name), [*map(self.node, args)], fields, int(number) if mark else None)
+        if made.number is not None:
+            first = self.numbered.setdefault(made.number, made)
+            if first is not made:
+                self.more.append((first, made))
+                return first
+        return made
+
+    def resolved(self, root: Node) -> Node:
+        """With the objects themselves where they are met again."""
+        known: dict[int, Node] = {}
+
+        def of(node: Node) -> Node:
+            if node.kind != "again":
+                return node
+            found = self.numbered.get(node.number or 0)
+            if found is not None and found.name == node.name:
+                return found
+            if node.name == "object":  # it has nothing but its number
+                return known.setdefault(node.number or 0, Node("object", "object", number=node.number))
+            raise Unreadable(f"#{node.number} is nowhere written out")
+
+        root = of(root)
+        for node in [*nodes(root), *(part for _, more in self.more for part in nodes(more))]:
+            node.items = [*map(of, node.items)]
+            node.fields = {name: of(part) for name, part in node.fields.items()}
+        for first, more in self.more:
+            if not _Comparison(()).same_content(first, more):
+                raise Unreadable(f"#{first.number} is written out twice, not alike")
+        return root
+
+
+def _plain(node: ast.expr) -> Node:
+    literal(node)
+    known = canonical(ast.unparse(ast.fix_missing_locations(node)))
+    if known is None:
+        raise Unreadable("no value")
+    return Node("plain", known)
+
+
+def _dotted(node: ast.expr) -> str:
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=name):
+            return f"{_dotted(value)}.{name}"
+    raise Unreadable("no name")
+
+
+def _code(kind: str, name: str) -> tuple[str, str]:
+    name = re.sub(r"\.<locals>", "", name.strip("'\" "))
+    if kind == "class":
+        return kind, _last(name)
+    return kind.removeprefix("built-in "), name
+
+
+def nodes(root: Node) -> Iterator[Node]:
+    """Each node once, those outside first."""
+    todo, seen = [root], set[int]()
+    while todo:
+        node = todo.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            todo += node.children[::-1]
+
+
+# -- comparing -----------------------------------------------------------------------------------------
+
+
+def _content(node: Node, inside: tuple[int, ...] = ()) -> Any:
+    """What a node says without telling which object is which."""
+    if id(node) in inside:
+        return "again", len(inside) - inside.index(id(node))
+    inside = (*inside, id(node))
+    items: Any = tuple(_content(item, inside) for item in node.items)
+    if node.kind == "items" and node.name in ("set", "frozenset"):
+        items = tuple(sorted(items, key=repr))
+    elif node.kind == "pairs":
+        items = tuple(sorted(zip(items[::2], items[1::2], strict=True), key=repr))
+    fields = tuple(sorted((name, _content(part, inside)) for name, part in node.fields.items()))
+    return node.kind, repr(node.name), items, repr(fields)
+
+
+def is_clear(root: Node) -> bool:
+    """Whether no set or dictionary holds two objects, as items or keys, that read the same: which of them is
+    which could not be told."""
+    for node in nodes(root):
+        keys = node.items if node.kind == "items" and node.name in ("set", "frozenset") else []
+        keys = node.items[::2] if node.kind == "pairs" else keys
+        if len({repr(_content(key)) for key in keys}) < len(keys):
+            return False
+    return True
+
+
+class _Comparison:
+    """Whether two values are the same, object for object. fixed: the number of an object that both have to
+    name by it."""
+
+    def __init__(self, fixed: Collection[int]) -> None:
+        self.fixed = fixed
+        self.partner: dict[int, Node] = {}
+        self.taken: dict[int, Node] = {}
+
+    def same(self, true: Node, told: Node) -> bool:
+        todo = [(true, told)]
+        while todo:
+            one, other = todo.pop()
+            if one.kind == "object" and other.kind == "object":
+                if id(one) in self.partner or id(other) in self.taken:
+                    if self.partner.get(id(one)) is not other or self.taken.get(id(other)) is not one:
+                        return False
+                    continue
+                if self._fixed(one) != self._fixed(other):
+                    return False
+                self.partner[id(one)], self.taken[id(other)] = other, one
+            inside = _pairs_of(one, other)
+            if inside is None:
+                return False
+            todo += inside
+        return True
+
+    def same_content(self, one: Node, other: Node) -> bool:
+        return bool(_content(one) == _content(other))
+
+    def _fixed(self, node: Node) -> int | None:
+        return node.number if node.number in self.fixed else None
+
+
+def _pairs_of(one: Node, other: Node) -> list[tuple[Node, Node]] | None:
+    """What has to be the same inside of two nodes; None if these differ themselves."""
+    if one.kind != other.kind or not _same_name(one, other) or one.fields.keys() != other.fields.keys():
+        return None
+    fields = [(part, other.fields[name]) for name, part in one.fields.items()]
+    if len(one.items) != len(other.items):
+        return None
+    if one.kind == "items" and one.name in ("set", "frozenset"):
+        by_content = {repr(_content(item)): item for item in other.items}
+        found = [(item, by_content.get(repr(_content(item)))) for item in one.items]
+    elif one.kind == "pairs":
+        at = {repr(_content(key)): n for n, key in enumerate(other.items[::2])}
+        found = []
+        for n, key in enumerate(one.items[::2]):
+            place = at.get(repr(_content(key)))
+            if place is None:
+                return None
+            found += [(key, other.items[2 * place]), (one.items[2 * n + 1], other.items[2 * place + 1])]
+    elif one.kind == "object" and one.name in _IN_ORDER and [node.kind for node in one.items] == ["pairs"]:
+        (mine,), (theirs,) = one.items, other.items
+        if theirs.kind != "pairs" or len(mine.items) != len(theirs.items):
+            return None
+        found = [*zip(mine.items, theirs.items, strict=True)]
+    else:
+        found = [*zip(one.items, other.items, strict=True)]
+    pairs = [(left, right) for left, right in found if right is not None]
+    return [*pairs, *fields] if len(pairs) == len(found) else None
+
+
+def _same_name(true: Node, told: Node) -> bool:
+    """Classes and functions may be told by their names alone."""
+    if true.kind != "code" or told.name[0] != "name":
+        return bool(true.name == told.name)
+    return bool(true.name[1] == (told.name[1] if true.name[0] == "name" else ".".join(told.name[1])))
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """right_class: whether the class, or the kind of container, is the same. right_fields: the share of the
+    attributes and items of the true value that the text has right."""
+
+    same: bool
+    right_class: bool
+    right_fields: float
+
+
+def compare(text: str, expected: str, arguments: Sequence[int]) -> Agreement | None:
+    """How a text agrees with the expected one; None if it cannot be read. arguments: the numbers of objects
+    that the question shows: they name these.
+
+    Raises Unreadable if the expected text cannot be read.
+    """
+    fixed = frozenset(arguments)
+    true = read(expected, max_chars=max(MAX_CHARS, 2 * len(expected)))
+    try:
+        told = read(text, max_chars=max(MAX_CHARS, 2 * len(expected)))
+        right_class = true.kind == told.kind and (true.kind in ("plain", "code") or true.name == told.name)
+        if _Comparison(fixed).same(true, told):
+            return Agreement(True, True, 1.0)
+        return Agreement(False, right_class, _share(true, told, fixed) if right_class else 0.0)
+    except (Unreadable, RecursionError, MemoryError):
+        return None
+
+
+def _share(true: Node, told: Node, fixed: Collection[int]) -> float:
+    parts = [(part, told.fields.get(name)) for name, part in true.fields.items()]
+    parts += [(item, told.items[n] if n < len(told.items) else None) for n, item in enumerate(true.items)]
+    right = sum(other is not None and _Comparison(fixed).same(part, other) for part, other in parts)
+    return right / len(parts) if parts else 0.0

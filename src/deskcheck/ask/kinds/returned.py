@@ -1,0 +1,157 @@
+"""The result of a call as an answer, where it is no plain data: objects with what they hold when the call
+returns, functions and classes by name.
+
+Written as `recording.render` writes them, with numbers only where these say something: an object that the
+question shows has the number that it has there, one that is met again a number of its own. Not covered:
+iterators, generators, arrays, tables, lists in themselves, and whatever is not recorded whole.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from deskcheck.ask.answers.objects import Unreadable, compare, is_clear, read
+from deskcheck.ask.samples.kind import ANSWER_CHARS
+from deskcheck.ask.samples.places import Unfit, check_all_recorded
+from deskcheck.recording import Event, Kind, Program, Recording, Value, render
+
+_CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
+_TOLD = frozenset(
+    {"atom", "tuple", "frozenset", "range", "slice", "object", "exception", "text", "function", "class"}
+    | {"method", "ref", *_CONTAINERS}
+)
+NO_DATA = "the result is no plain data, nor an object that is shown whole"
+_NUMBER = re.compile(r"#(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """text: the answer. numbers: of the objects that the question shows."""
+
+    text: str
+    numbers: tuple[int, ...]
+
+
+def ends(recording: Recording) -> tuple[Event, Event]:
+    """The events with which the call begins and returns."""
+    rows = recording.trace.rows
+    if not rows or rows[0].kind != Kind.CALL:
+        raise Unfit("where it begins is not recorded")
+    last = [row.index for row in rows if row.kind == Kind.RETURN and row.frame == rows[0].frame]
+    if len(last) != 1:
+        raise Unfit("where it returns is not recorded")
+    return recording.trace[rows[0].index], recording.trace[last[0]]
+
+
+def returned(recording: Recording) -> Returned:
+    """What the call returns."""
+    check_all_recorded(recording)
+    called, left = ends(recording)
+    if left.value is None:
+        raise Unfit(NO_DATA)
+    return _told(left.value, _shown_numbers(recording.program, called))
+
+
+def made(recording: Recording) -> Returned:
+    """The object that a call of ``__init__`` fills, when it returns."""
+    check_all_recorded(recording)
+    called, left = ends(recording)
+    numbers = _shown_numbers(recording.program, called)
+    first = next((value for value in called.locals.values() if numbers.get(value.id or 0) == 1), None)
+    after = next((value for value in left.locals.values() if first and value.id == first.id), None)
+    if after is None:
+        raise Unfit("the object that is made is not shown")
+    return _told(after, numbers)
+
+
+def _shown_numbers(program: Program, called: Event) -> dict[int, int]:
+    """Number in the recording -> number in the question, of the objects that it shows."""
+    known = program.extra.get("numbers")
+    if not isinstance(known, Mapping):
+        if program.extra.get("arguments", "literal") != "literal" and _NUMBER.search(program.arguments or ""):
+            raise Unfit("which objects its arguments are is not recorded")
+        return {}
+    found: dict[int, int] = {}
+    for number, (name, *steps) in known.items():
+        value = called.locals.get(name)
+        for step in steps:
+            value = None if value is None else _inside(value, step)
+        if value is None or value.id is None:
+            raise Unfit("which objects its arguments are is not recorded")
+        found[value.id] = int(number)
+    return found
+
+
+def _inside(value: Value, step: int | str) -> Value | None:
+    """step: the name of a field, or the place of an item, where keys and values of pairs take turns."""
+    if isinstance(step, str):
+        return dict(value.fields).get(step)
+    flat = [part for item in value.items for part in (item if isinstance(item, tuple) else (item,))]
+    return flat[step] if step < len(flat) else None
+
+
+def _told(value: Value, numbers: Mapping[int, int]) -> Returned:
+    for one in value.walk():
+        nothing = one.kind == "opaque" and one.type == "object"
+        if one.cut is not None or (one.kind not in _TOLD and not nothing) or one.bare:
+            raise Unfit(NO_DATA)
+    if any(one.kind == "ref" and one.text in _CONTAINERS for one in value.walk()):
+        raise Unfit(NO_DATA)
+    times = Counter(one.id for one in _met(value) if one.id is not None)
+    free = iter(range(max(numbers.values(), default=0) + 1, 10_000))
+    given = dict(numbers)
+    text = render(_Writer(times, given, free).told(value))
+    if len(text) > ANSWER_CHARS:
+        raise Unfit("the answer is long")
+    shown = tuple(sorted(numbers.values()))
+    try:
+        again = compare(text, text, shown)
+        if again is None or not again.same or not is_clear(read(text)):
+            raise Unfit(NO_DATA)
+    except Unreadable:
+        raise Unfit(NO_DATA) from None
+    return Returned(text, shown)
+
+
+def _met(value: Value) -> Iterator[Value]:
+    """Objects, as often as they are met where each is written out once."""
+    seen: set[int] = set()
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if one.kind in ("object", "exception", "ref", "opaque"):
+            yield one
+        if one.id is None or one.id not in seen or one.kind in _CONTAINERS:
+            seen.add(one.id or 0)
+            todo += one.children()
+
+
+class _Writer:
+    """Values with the numbers that the answer has."""
+
+    def __init__(self, times: Counter[int | None], given: dict[int, int], free: Iterator[int]) -> None:
+        self.times = times
+        self.given = given
+        self.free = free
+        self.written: set[int] = set()
+
+    def told(self, value: Value) -> Value:
+        if value.kind in ("function", "class"):
+            name = (value.text or "").partition(" ")[2]
+            text = f"<class {name!r}>" if value.kind == "class" else f"<function {name}>"
+            return Value("text", value.type, text=text)
+        number = None
+        if value.id is not None and value.kind not in _CONTAINERS:
+            if value.id not in self.given and self.times[value.id] > 1:
+                self.given[value.id] = next(self.free)
+            number = self.given.get(value.id)
+            if value.kind == "ref" or (value.id in self.written and value.kind != "opaque"):
+                return Value("ref", value.type, text="object", id=number)
+            self.written.add(value.id)
+        items = tuple(
+            tuple(map(self.told, item)) if isinstance(item, tuple) else self.told(item)
+            for item in value.items
+        )
+        fields = tuple((name, self.told(part)) for name, part in value.fields)
+        return replace(value, id=number, items=items, fields=fields)

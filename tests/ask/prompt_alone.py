@@ -20,9 +20,10 @@ import types
 FENCE = re.compile(r"^(?P<head>[^\n]*):\n```python\n(?P<code>.*?)\n```$", re.DOTALL | re.MULTILINE)
 PIECE = re.compile(
     r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-    r"|(?P<fn><(?P<what>built-in function|function|class) (?P<name>(?:[\w.']|<\w+>)+)(?:#\d+)?(?P<more> [\w]+=|>))"
+    r"|(?P<method><method (?P<called>\w+) of )"
+    r"|(?P<fn><(?P<what>built-in function|function|class) (?P<name>(?:[\w.']|<\w+>)+)(?:#\d+)?(?P<more> (?=\w+=)|>))"
     r"|(?P<again><(?P<of>(?:[\w.]|<\w+>)+?) ?#(?P<n>\d+)(?: again)?>)|(?P<bare><object>)"
-    r"|(?P<local>\.<\w+>\.)|(?P<number>#\d+)(?=\()"
+    r"|(?P<local>\.<\w+>\.)|(?P<number>#\d+)(?=\()|(?P<end>>)"
 )
 
 
@@ -37,17 +38,42 @@ class Missing:
         self.__dict__["name"] = name
 
     def __getattr__(self, name):
-        if name.startswith("__"):
+        if name in ("__isabstractmethod__", "__path__", "__all__", "__spec__", "__wrapped__"):
             raise AttributeError(name)
         return Missing(f"{self.name}.{name}")
 
     def __call__(self, *args, **kwargs):
         if len(args) == 1 and not kwargs and callable(args[0]):
             return args[0]  # a decorator
+        if not args:
+            return lambda function: function
         raise NotMade(f"{self.name} is used and not shown")
 
     def __mro_entries__(self, bases):
         return ()
+
+    def __instancecheck__(self, obj):
+        return False
+
+
+class Rest(dict):
+    """Builtins, and what a text names and the prompt does not show."""
+
+    def __missing__(self, name):
+        return Missing(name)
+
+
+class Named:
+    """A function that only exists while another one runs."""
+
+    def __init__(self, name):
+        self.__qualname__ = name
+
+
+def binds(node):
+    """Names that a statement assigns to."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 class Prompt:
@@ -73,6 +99,7 @@ class Prompt:
             if found["head"].startswith("<")
         }
         self.known = {}
+        self.answering = False
 
     # -- code --------------------------------------------------------------------------------------
 
@@ -82,9 +109,15 @@ class Prompt:
         made = types.ModuleType(name)
         made.__package__ = name
         self.spaces[name] = made
-        code = re.sub(r"^( *)\.\.\.$", r"\1...", self.files[name], flags=re.MULTILINE)
-        vars(made)["__builtins__"] = {**vars(builtins), "__import__": self.importing(name)}
+        code = self.files[name]
+        if "def __lt__" not in code:  # cut out: it did not run
+            code = re.sub(r"^ *@functools.total_ordering\n", "", code, flags=re.MULTILINE)
+        vars(made)["__builtins__"] = Rest(vars(builtins) | {"__import__": self.importing(name)})
+        made.__getattr__ = lambda name: Missing(name)
         exec(compile(code, name, "exec", dont_inherit=True), vars(made))
+        for each in [*vars(made).values()]:
+            if getattr(each, "__abstractmethods__", None) and each.__module__ == name:
+                each.__abstractmethods__ = frozenset()  # those that did not run are cut out
         return made
 
     def importing(self, module):
@@ -97,6 +130,7 @@ class Prompt:
                 if name in self.files:
                     return self.module(name)
                 made = types.ModuleType(name)
+                made.__getattr__ = lambda name: Missing(name)
                 for each in self.files:
                     if each.startswith(f"{name}."):
                         setattr(made, each.removeprefix(f"{name}.").partition(".")[0], self.module(each))
@@ -113,6 +147,8 @@ class Prompt:
     def named(self, name):
         """A function or class by its qualified name: of the program, or one whose text stands below."""
         plain = name.replace(".<locals>", "")
+        if name in ("NoneType", "function"):
+            return {"NoneType": type(None), "function": types.FunctionType}[name]
         if name in self.texts:
             if name not in self.known:
                 self.known[name] = None
@@ -126,6 +162,8 @@ class Prompt:
                 found = vars(found).get(part) if hasattr(found, "__dict__") else None
             if found is not None and not isinstance(found, Missing):
                 return found
+        if self.answering and ".<locals>." in name:
+            return Named(name)
         first, _, last = name.rpartition(".")
         try:
             return getattr(importlib.import_module(first or "builtins"), last)
@@ -135,7 +173,7 @@ class Prompt:
     def made(self, text, name):
         """The function or class of a text, with what the lines below it say."""
         notes = [line[2:] for line in text.splitlines() if line.startswith("# ")]
-        space = {"__name__": "texts"}
+        space = {"__name__": "texts", "__builtins__": Rest(vars(builtins))}
         later = []
         for note in notes:
             if " is the module " in note:
@@ -146,7 +184,9 @@ class Prompt:
                 space[target] = self.named(value)
             else:
                 target, _, value = note.partition(" = ")
-                if "." in target:
+                if "." in target and target.startswith("self."):
+                    pass  # a base
+                elif "." in target:
                     later.append((target.partition(".")[2], value))
                 else:
                     space[target] = self.value(ast.parse(self.python(value), mode="eval").body)
@@ -163,6 +203,17 @@ class Prompt:
                     space.setdefault(each, value)
         if isinstance(tree.body[0], ast.Expr):
             return eval(compile(ast.Expression(tree.body[0].value), "text", "eval"), space)
+        if isinstance(tree.body[0], ast.ClassDef):
+            noted = dict(note.split(" = ", 1) for note in notes if " = " in note)
+            bases = [noted.get(ast.unparse(base).partition("[")[0]) for base in tree.body[0].bases]
+            for place, base in enumerate(bases):
+                if base is not None:
+                    space[f"_base{place}"] = self.named(base)
+                    tree.body[0].bases[place] = ast.Name(f"_base{place}", ast.Load())
+            later = [each for each in later if each[1] not in bases]
+            told = {attribute for attribute, _ in later}
+            tree.body[0].body = [node for node in tree.body[0].body if not binds(node) & told] or [ast.Pass()]
+            ast.fix_missing_locations(tree)
         exec(compile(tree, "text", "exec", dont_inherit=True), space)
         made = space[tree.body[0].name]
         for attribute, value in later:
@@ -177,9 +228,11 @@ class Prompt:
 
         def change(found):
             if found["fn"]:
-                if found["more"] != ">":
-                    raise NotMade("a function with a state")
-                return f"_f({found['name'].strip(chr(39))!r})"
+                return f"_f({found['name'].strip(chr(39))!r}{')' if found['more'] == '>' else ', '}"
+            if found["method"]:
+                return f"_m({found['called']!r}, "
+            if found["end"]:
+                return ")"
             if found["again"]:
                 return f"_a({found['n']}, {found['of']!r})"
             if found["bare"]:
@@ -202,8 +255,13 @@ class Prompt:
                 return {self.value(item) for item in items}
             case ast.Dict(keys=keys, values=values):
                 return {self.value(k): self.value(v) for k, v in zip(keys, values, strict=True)}
-            case ast.Call(func=ast.Name(id="_f"), args=[name]):
-                return self.named(name.value)
+            case ast.Call(func=ast.Name(id="_f"), args=[name], keywords=state):
+                made = self.named(name.value)
+                for each in state:
+                    self.value(each.value)  # what it closes over stands below its text, too
+                return made
+            case ast.Call(func=ast.Name(id="_m"), args=[name, owner]):
+                return getattr(self.value(owner), name.value)
             case ast.Call(func=ast.Name(id="_a"), args=[number, name]):
                 if number.value not in self.objects and name.value == "object":
                     self.objects[number.value] = object()
@@ -234,6 +292,8 @@ class Prompt:
             return kind(*map(self.value, args))
         if not isinstance(kind, type):
             raise NotMade(f"{name} is no class")
+        if name.startswith("functools.partial") and number and int(number.strip("_")) in self.objects:
+            return self.objects[int(number.strip("_"))]
         if name.startswith("functools.partial"):
             fields = {k.arg: self.value(k.value) for k in keywords}
             made = kind(fields["func"], *fields["args"], **fields["keywords"])
@@ -248,9 +308,12 @@ class Prompt:
     def object(self, kind, number, args, keywords):
         if number in self.objects:
             return self.objects[number]
+        if getattr(kind, "__abstractmethods__", ()):
+            kind.__abstractmethods__ = frozenset()
         base = next((b for b in (collections.OrderedDict, dict, list, set, collections.deque) if issubclass(kind, b)), None)
-        if issubclass(kind, (tuple, frozenset, str, int)):
-            made = kind.__mro__[-2].__new__(kind, self.value(args[0]))
+        plain = next((b for b in (tuple, frozenset, str, int, float) if issubclass(kind, b)), None)
+        if plain is not None:
+            made = plain.__new__(kind, self.value(args[0]))
         else:
             made = (base or object).__new__(kind)
         self.objects[number] = made
@@ -294,8 +357,9 @@ class Prompt:
             held = vars(self.named(owner)).get(last) or vars(self.named(owner)).get(f"_{owner.lstrip('_')}{last}")
             if isinstance(held, property):
                 function = held.fget if len(args) == 1 else held.fset
-            elif isinstance(held, (classmethod, staticmethod)) and args and isinstance(args[0], type):
-                function = held.__func__
+            elif isinstance(held, classmethod):
+                whole = args and isinstance(args[0], type)
+                function = held.__func__ if whole else getattr(self.named(owner), last)
         result = function(*args, **keywords)
         return (args[0] if last == "__init__" or name == "__init__" else result), dict(self.objects)
 
@@ -328,8 +392,12 @@ PLAIN = (int, float, complex, str, bytes, bool, type(None), range, slice, type(.
 def differs(a, b, numbers_a, numbers_b, pairs):
     """Where two results differ; None: they are the same. numbers: id of an object that the question shows ->
     its number."""
-    if isinstance(a, types.FunctionType) or isinstance(a, type) or isinstance(a, types.BuiltinFunctionType):
+    if isinstance(a, (types.FunctionType, type, types.BuiltinFunctionType, Named)):
         return None if a is b or getattr(a, "__qualname__", 0) == getattr(b, "__qualname__", 1) else f"{a} and {b}"
+    if isinstance(a, types.MethodType) and isinstance(b, types.MethodType):
+        if a.__func__ is not b.__func__:
+            return "methods"
+        a, b = a.__self__, b.__self__
     if type(a) is not type(b):
         return f"{type(a)} and {type(b)}"
     if type(a) in PLAIN:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.tracer.shown.reached import code_in
+from deskcheck.tracer.shown.reached import reached_from
 from deskcheck.tracer.shown.texts import MOST_TEXTS, texts_of
 
 LIMIT = 3
@@ -167,9 +167,9 @@ class Holds:
 
 def test_functions_are_found_in_what_holds_them() -> None:
     part = functools.partial(limited, root)
-    found = code_in([Holds(), (1, [part]), int, len, "text", stored])
+    found = reached_from([Holds(), (1, [part]), int, len, "text", stored]).code
     assert {each.__name__ for each in found} == {"double", "twice", "limited", "root", "Holds"}
     assert [each for each in found if type(each) is not FunctionType] == [Holds]
     circle: list[Any] = [double]
     circle.append(circle)
-    assert code_in([circle]) == [double]
+    assert reached_from([circle]).code == (double,)

@@ -11,7 +11,7 @@ Not covered: iterators, generators, arrays, tables, and what was cut: nobody is 
 import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deskcheck.ask.answers.values import MAX_CHARS, canonical, literal, parse_expression
@@ -299,6 +299,8 @@ def _pairs_of(one: Node, other: Node) -> list[tuple[Node, Node]] | None:
     if one.kind != other.kind or not _same_name(one, other) or one.fields.keys() != other.fields.keys():
         return None
     fields = [(part, other.fields[name]) for name, part in one.fields.items()]
+    if one.kind == "object":
+        one, other = _held(one), _held(other)
     if len(one.items) != len(other.items):
         return None
     if one.kind == "items" and one.name in ("set", "frozenset"):
@@ -321,6 +323,15 @@ def _pairs_of(one: Node, other: Node) -> list[tuple[Node, Node]] | None:
         found = [*zip(one.items, other.items, strict=True)]
     pairs = [(left, right) for left, right in found if right is not None]
     return [*pairs, *fields] if len(pairs) == len(found) else None
+
+
+def _held(node: Node) -> Node:
+    """An object of a class that extends a list or tuple, with its items as such: ``C([1, 2])`` and ``C((1, 2))``
+    are ``C(1, 2)``."""
+    match node.items:
+        case [Node(kind="items", name="list" | "tuple", items=items)]:
+            return replace(node, items=items)
+    return node
 
 
 def _same_name(true: Node, told: Node) -> bool:

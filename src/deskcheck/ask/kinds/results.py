@@ -10,8 +10,15 @@ from deskcheck.ask.samples.kind import ANSWER_CHARS
 from deskcheck.ask.samples.places import Unfit, check_all_recorded, check_arguments, files_of, plain
 from deskcheck.ask.samples.prompts import how_run, parts_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource, asserted_call, cluster_of, returns_values
+from deskcheck.ask.samples.source import (
+    ShownSource,
+    asserted_call,
+    cluster_of,
+    doctest_lines,
+    returns_values,
+)
 from deskcheck.recording import Kind, Mode, Program, Recording, render
+from deskcheck.tracer.shown.source import DOCSTRING
 
 
 def output_sample(
@@ -75,6 +82,8 @@ def _strict(program: Program) -> bool:
 def output(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     program = recording.program
     check_arguments(program, "literal", *(["shown"] if program.mode is Mode.CALL else []))
+    if _reads_docstrings(recording):
+        raise Unfit("it reads a docstring that is not shown")
     if program.mode is Mode.CALL and _makes_an_object(program):
         yield _object_sample(program, files_of(recording), made(recording), "made")
     elif program.mode is Mode.CALL and _is_data(recording):
@@ -102,17 +111,37 @@ def output(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         )
 
 
+def _reads_docstrings(recording: Recording) -> bool:
+    """Whether a line that ran names ``__doc__``, where docstrings are left out of what is shown."""
+    texts = recording.program.extra.get("functions", {}).values()
+    cut = any(f'"""{DOCSTRING}"""' in text for text in texts)
+    ran: dict[str, set[int]] = {}
+    for row in recording.trace.rows:
+        ran.setdefault(row.file, set()).add(row.line)
+    for file, lines in ran.items():
+        source = recording.source(file) or ""
+        if "__doc__" not in source or not (cut or doctest_lines(source)):
+            continue
+        text = source.splitlines()
+        if any("__doc__" in text[line - 1] for line in lines if 0 < line <= len(text)):
+            return True
+    return False
+
+
 def _makes_an_object(program: Program) -> bool:
     return "numbers" in program.extra and (program.entry or "").rpartition(".")[2] == "__init__"
 
 
 def _object_sample(program: Program, files: Sequence[ShownSource], result: Returned, form: str) -> Sample:
+    parts = parts_of(form, files, f"Call: {how_run(program)}")
+    if not all(text in parts["question"] or text in parts["program"] for text in result.said):
+        raise Unfit("it holds a docstring, or the name of a module, that is not shown")
     return Sample(
         id=f"{program.id}:output",
         question="output",
         program=program.id,
         cluster=cluster_of(program),
-        parts=parts_of(form, files, f"Call: {how_run(program)}"),
+        parts=parts,
         answer=result.text,
         data={"form": "object", "numbers": [*result.numbers]},
     )

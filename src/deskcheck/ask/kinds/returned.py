@@ -31,6 +31,8 @@ class Returned:
 
     text: str
     numbers: tuple[int, ...]
+    said: tuple[str, ...] = ()
+    """Names of modules and docstrings that the result holds: no answer is asked for if the prompt lacks them."""
 
 
 def ends(recording: Recording) -> tuple[Event, Event]:
@@ -111,7 +113,14 @@ def _told(value: Value, numbers: Mapping[int, int]) -> Returned:
             raise Unfit(NO_DATA)
     except Unreadable:
         raise Unfit(NO_DATA) from None
-    return Returned(text, shown)
+    return Returned(text, shown, tuple(_said(value)))
+
+
+def _said(value: Value) -> Iterator[str]:
+    for one in value.walk():
+        for name, part in one.fields:
+            if name in ("__module__", "__doc__") and isinstance(part.atom, str):
+                yield render(part)[1:-1]
 
 
 def _met(value: Value) -> Iterator[Value]:

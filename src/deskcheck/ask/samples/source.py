@@ -303,8 +303,8 @@ def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
         called = {
             sub.id
             for node in more
-            if not isinstance(node, DEFINITIONS)
-            for sub in ast.walk(node)
+            for part in _run_before(node)
+            for sub in ast.walk(part)
             if isinstance(sub, ast.Name)
         }
         more = [
@@ -315,6 +315,17 @@ def _kept(tree: ast.Module, ran: frozenset[str]) -> set[int]:
         rest = [node for node in rest if node not in more]
         nodes += more
     return {line for n in nodes for line in range(_begin(n), (n.end_lineno or n.lineno) + 1)}
+
+
+def _run_before(node: ast.stmt) -> Iterator[ast.AST]:
+    """What a statement of a module runs when the module is imported: of a definition its decorators, of a
+    class those of its methods and its other statements, too. Not the classes that it extends."""
+    if isinstance(node, DEFINITIONS):
+        yield from node.decorator_list
+        for inner in node.body if isinstance(node, ast.ClassDef) else []:
+            yield from _run_before(inner)
+    else:
+        yield node
 
 
 def _other_methods(node: ast.stmt, prefix: str, methods: frozenset[str]) -> Iterator[int]:

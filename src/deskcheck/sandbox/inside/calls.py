@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from types import CodeType, FrameType, FunctionType, ModuleType
@@ -32,7 +32,7 @@ from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.shown.arguments import is_literal, telling
-from deskcheck.tracer.shown.reached import code_in
+from deskcheck.tracer.shown.reached import reached_from
 from deskcheck.tracer.shown.texts import Code, name_of, texts_of
 from deskcheck.tracer.snapshot import (
     Snapshotter,
@@ -112,10 +112,12 @@ class Project:
         """Modules whose classes and functions have state that is shown."""
         return {*self.modules, *self.beside}
 
-    def places(self, codes: Iterable[Code]) -> dict[str, list[str]]:
-        """Own module, as events name it -> qualified names of some of what is defined in it."""
+    def places(self, codes: Sequence[Code]) -> dict[str, list[str]]:
+        """Own module, as events name it -> qualified names of some of what is defined in it, with the classes
+        that these extend."""
         found: dict[str, list[str]] = {}
-        for code in codes:
+        extended = (base for code in codes if type(code) is not FunctionType for base in bases_of(code))
+        for code in dict.fromkeys([*codes, *filter(self.holds, extended)]):
             module = code.__globals__["__name__"] if type(code) is FunctionType else module_of(code)
             found.setdefault(self.modules[str(module)][1], []).append(name_of(code))
         return found
@@ -232,12 +234,13 @@ class _Function:
 @dataclass(frozen=True, slots=True)
 class _Arguments:
     """text: as they would be written in a call. values: but for an object that has nothing in it yet. code:
-    functions and classes that these lead to. numbers: of an object in the text -> the parameter and what leads
+    functions and classes that these lead to. hides: whether an object has more to it. numbers: of an object in the text -> the parameter and what leads
     from there to it. literal: whether the text is Python that makes them again."""
 
     text: str
     values: tuple[Value, ...]
     code: tuple[Code, ...]
+    hides: bool
     numbers: dict[int, list[str | int]] | None
     literal: bool
 
@@ -257,7 +260,7 @@ class _Arguments:
         known = {*texts, *map(name_of, own)}
         # A class of the program's own need not be seen where only its objects are there.
         unseen = [each for each in self.code if name_of(each) not in known and not project.holds(each)]
-        if unseen or not all(telling(value, known) for value in self.values):
+        if unseen or self.hides or not all(telling(value, known) for value in self.values):
             return {"form": "in part", "numbers": self.numbers}
         return {"form": "shown", "functions": texts, "numbers": self.numbers, "needs": project.places(own)}
 
@@ -584,10 +587,10 @@ class Observer:
             return None
         literal = again and all(value.builtin for value in values) and is_literal(text)
         if literal:
-            return _Arguments(text, tuple(values[empty:]), (), None, literal)
-        code = tuple(code_in(value for _, value, _ in plan))
+            return _Arguments(text, tuple(values[empty:]), (), False, None, literal)
+        reached = reached_from(value for _, value, _ in plan)
         numbers = _numbers(zip(values, [place for _, _, place in plan], strict=True))
-        return _Arguments(text, tuple(values[empty:]), code, numbers, literal)
+        return _Arguments(text, tuple(values[empty:]), reached.code, reached.hides, numbers, literal)
 
     def _record(self, frame: FrameType, function: _Function, arguments: _Arguments, slot: int) -> None:
         project = self.project

@@ -1,12 +1,14 @@
-"""The functions and classes of Python that a call's arguments lead to."""
+"""What a call's arguments lead to that their text does not show: functions and classes of Python, and
+objects with a state that cannot be seen."""
 
 import functools
 import itertools
 from collections.abc import Iterable
+from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-from deskcheck.tracer.shown.texts import ATOMS, Code, is_class, is_of_the_library, module_name
+from deskcheck.tracer.shown.texts import ATOMS, Code, hides_state, is_class, is_of_the_library, module_name
 from deskcheck.tracer.snapshot import bases_of, fields_of, names_of
 
 _MOST_OBJECTS = 300
@@ -14,10 +16,19 @@ _MOST_OBJECTS = 300
 _CONTAINERS = (list, tuple, set, frozenset)
 
 
-def code_in(values: Iterable[Any]) -> list[Code]:
-    """The functions and classes that are reached from some values, in the order in which they are found; the
-    classes that objects are of among them. Not those of the standard library."""
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """code: functions and classes in the order in which they are found, those of objects among them, but for
+    classes of the standard library. hides: whether an object has a state that is not shown."""
+
+    code: tuple[Code, ...]
+    hides: bool
+
+
+def reached_from(values: Iterable[Any]) -> Reached:
+    """What some values lead to."""
     found: dict[int, Code] = {}
+    hides = False
     seen: set[int] = set()
     todo = [*values][::-1]
     while todo and len(seen) < _MOST_OBJECTS:
@@ -39,7 +50,8 @@ def code_in(values: Iterable[Any]) -> list[Code]:
             todo += _inside(value, kind)[::-1]
             if not is_of_the_library(module_name(kind)):
                 todo.append(kind)
-    return [*found.values()]
+                hides = hides or hides_state(kind)
+    return Reached(tuple(found.values()), hides)
 
 
 def _inside(value: Any, kind: type) -> list[Any]:

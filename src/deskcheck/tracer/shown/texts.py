@@ -224,10 +224,23 @@ def is_of_the_library(module: Any) -> bool:
 
 # -- classes -------------------------------------------------------------------------------------------
 
-_PLAIN_BASES = frozenset(
-    {"builtins", "collections", "collections.abc", "_collections_abc", "abc", "typing", "enum", "types"}
-)
+_PLAIN_MODULES = frozenset({"collections", "collections.abc", "_collections_abc", "abc", "typing", "enum"})
 """Modules whose classes keep no state that is not shown."""
+_PLAIN_BUILTINS = (object, dict, list, set, tuple, frozenset, str, bytes, int, float, complex, bytearray)
+
+
+def hides_state(cls: type) -> bool:
+    """Whether objects of a class have a state that is not shown, from a class of the library that it extends:
+    ``property``, a thread."""
+    for base in _mro_of(cls):
+        module = module_name(base)
+        if base in _PLAIN_BUILTINS or not is_of_the_library(module) or module in _PLAIN_MODULES:
+            continue
+        if not any(each is BaseException for each in _mro_of(base)):
+            return True
+    return False
+
+
 _METACLASSES = frozenset({("builtins", "type"), ("abc", "ABCMeta")})
 _IMPLICIT = frozenset(
     {"__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__slots__"}
@@ -248,11 +261,9 @@ def _told_class(cls: type) -> _Told | None:
     node = class_of(file, exact(_class_name(cls))) if type(file) is str else None
     if node is None or module is None or file is None or not _is_plain(node):
         return None
-    known: dict[str, Any] = {}
-    for written, base in _bases(cls, node):
-        if not _is_own(base) and module_name(base) not in _PLAIN_BASES:
-            return None
-        known[written] = base
+    if hides_state(cls):
+        return None
+    known: dict[str, Any] = dict(_bases(cls, node))
     data = _members(cls, node, file, known)
     text = None if data is None else text_of(node)
     told = None if text is None else _with_notes(text, known)

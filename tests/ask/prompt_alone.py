@@ -16,6 +16,7 @@ import json
 import re
 import sys
 import types
+from typing import Any
 
 FENCE = re.compile(r"^(?P<head>[^\n]*):\n```python\n(?P<code>.*?)\n```$", re.DOTALL | re.MULTILINE)
 PIECE = re.compile(
@@ -34,56 +35,54 @@ class NotMade(Exception):
 class Missing:
     """What is imported and not shown."""
 
-    def __init__(self, name):
+    def __init__(self, name: Any) -> None:
         self.__dict__["name"] = name
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: Any) -> Any:
         if name in ("__isabstractmethod__", "__path__", "__all__", "__spec__", "__wrapped__"):
             raise AttributeError(name)
         return Missing(f"{self.name}.{name}")
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and callable(args[0]):
             return args[0]  # a decorator
         if not args:
             return lambda function: function
         raise NotMade(f"{self.name} is used and not shown")
 
-    def __mro_entries__(self, bases):
+    def __mro_entries__(self, bases: Any) -> Any:
         return ()
 
-    def __instancecheck__(self, obj):
+    def __instancecheck__(self, obj: Any) -> Any:
         return False
 
 
-class Rest(dict):
+class Rest(dict[str, Any]):
     """Builtins, and what a text names and the prompt does not show."""
 
-    def __missing__(self, name):
+    def __missing__(self, name: Any) -> Any:
         return Missing(name)
 
 
 class Named:
     """A function that only exists while another one runs."""
 
-    def __init__(self, name):
+    def __init__(self, name: Any) -> None:
         self.__qualname__ = name
 
 
-def binds(node):
+def binds(node: Any) -> Any:
     """Names that a statement assigns to."""
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 class Prompt:
-    def __init__(self, text):
+    def __init__(self, text: Any) -> None:
         mine = text.rpartition("\n\nNow yours.\n\n")[2]
         program, _, question = mine.rpartition("\n\nCall: ")
         self.call, _, rest = question.partition("\n")
-        self.spaces = {}
-        self.classes = {}
-        self.functions = {}
+        self.spaces: dict[str, Any] = {}
         self.files = {}
         for found in FENCE.finditer(program):
             head = found["head"].removesuffix(" (what does not matter here is left out)")
@@ -98,15 +97,15 @@ class Prompt:
             for found in FENCE.finditer(rest)
             if found["head"].startswith("<")
         }
-        self.known = {}
+        self.known: dict[str, Any] = {}
         self.answering = False
 
     # -- code --------------------------------------------------------------------------------------
 
-    def module(self, name):
+    def module(self, name: Any) -> Any:
         if name in self.spaces:
             return self.spaces[name]
-        made = types.ModuleType(name)
+        made: Any = types.ModuleType(name)
         made.__package__ = name
         self.spaces[name] = made
         code = self.files[name]
@@ -120,8 +119,8 @@ class Prompt:
                 each.__abstractmethods__ = frozenset()  # those that did not run are cut out
         return made
 
-    def importing(self, module):
-        def find(name, space=None, local=None, wanted=(), level=0):
+    def importing(self, module: Any) -> Any:
+        def find(name: Any, space: Any = None, local: Any = None, wanted: Any = (), level: Any = 0) -> Any:
             if level:
                 parts = module.split(".")
                 package = parts if self.is_package(module) else parts[:-1]
@@ -129,7 +128,7 @@ class Prompt:
             if any(each == name or each.startswith(f"{name}.") for each in self.files):
                 if name in self.files:
                     return self.module(name)
-                made = types.ModuleType(name)
+                made: Any = types.ModuleType(name)
                 made.__getattr__ = lambda name: Missing(name)
                 for each in self.files:
                     if each.startswith(f"{name}."):
@@ -141,10 +140,10 @@ class Prompt:
 
         return find
 
-    def is_package(self, module):
+    def is_package(self, module: Any) -> Any:
         return any(each.startswith(f"{module}.") for each in self.files)
 
-    def named(self, name):
+    def named(self, name: Any) -> Any:
         """A function or class by its qualified name: of the program, or one whose text stands below."""
         plain = name.replace(".<locals>", "")
         if name in ("NoneType", "function"):
@@ -170,7 +169,7 @@ class Prompt:
         except (ImportError, AttributeError):
             raise NotMade(f"{name} is nowhere") from None
 
-    def made(self, text, name):
+    def made(self, text: Any, name: Any) -> Any:
         """The function or class of a text, with what the lines below it say."""
         notes = [line[2:] for line in text.splitlines() if line.startswith("# ")]
         space = {"__name__": "texts", "__builtins__": Rest(vars(builtins))}
@@ -190,7 +189,7 @@ class Prompt:
                     later.append((target.partition(".")[2], value))
                 else:
                     space[target] = self.value(ast.parse(self.python(value), mode="eval").body)
-        tree = ast.parse(text)
+        tree: Any = ast.parse(text)
         for other in self.texts:
             last = other.rpartition(".")[2]
             if other != name and last.isidentifier():
@@ -215,7 +214,7 @@ class Prompt:
             tree.body[0].body = [node for node in tree.body[0].body if not binds(node) & told] or [ast.Pass()]
             ast.fix_missing_locations(tree)
         exec(compile(tree, "text", "exec", dont_inherit=True), space)
-        made = space[tree.body[0].name]
+        made: Any = space[next(node.name for node in tree.body if hasattr(node, "name"))]
         for attribute, value in later:
             setattr(made, attribute, self.value(ast.parse(self.python(value), mode="eval").body))
         made.__qualname__ = name
@@ -223,10 +222,10 @@ class Prompt:
 
     # -- values ------------------------------------------------------------------------------------
 
-    def python(self, text):
+    def python(self, text: Any) -> Any:
         """Text of values that Python's parser reads: objects as calls of ``_o(number, 'Class')(...)``."""
 
-        def change(found):
+        def change(found: Any) -> Any:
             if found["fn"]:
                 return f"_f({found['name'].strip(chr(39))!r}{')' if found['more'] == '>' else ', '}"
             if found["method"]:
@@ -245,7 +244,8 @@ class Prompt:
 
         return PIECE.sub(change, text)
 
-    def value(self, node):
+    def value(self, node: Any) -> Any:
+        parts: Any = getattr(node, "args", ())
         match node:
             case ast.Tuple(elts=items):
                 return tuple([self.value(item) for item in items])
@@ -255,19 +255,20 @@ class Prompt:
                 return {self.value(item) for item in items}
             case ast.Dict(keys=keys, values=values):
                 return {self.value(k): self.value(v) for k, v in zip(keys, values, strict=True)}
-            case ast.Call(func=ast.Name(id="_f"), args=[name], keywords=state):
-                made = self.named(name.value)
+            case ast.Call(func=ast.Name(id="_f"), keywords=state):
+                made = self.named(parts[0].value)
                 for each in state:
                     self.value(each.value)  # what it closes over stands below its text, too
                 return made
-            case ast.Call(func=ast.Name(id="_m"), args=[name, owner]):
-                return getattr(self.value(owner), name.value)
-            case ast.Call(func=ast.Name(id="_a"), args=[number, name]):
-                if number.value not in self.objects and name.value == "object":
-                    self.objects[number.value] = object()
-                if number.value not in self.objects:
-                    raise NotMade(f"#{number.value} is nowhere written out")
-                return self.objects[number.value]
+            case ast.Call(func=ast.Name(id="_m")):
+                return getattr(self.value(parts[1]), parts[0].value)
+            case ast.Call(func=ast.Name(id="_a")):
+                number, name = (part.value for part in parts)
+                if number not in self.objects and name == "object":
+                    self.objects[number] = object()
+                if number not in self.objects:
+                    raise NotMade(f"#{number} is nowhere written out")
+                return self.objects[number]
             case ast.Call(func=function, args=args, keywords=keywords):
                 return self.called(ast.unparse(function), args, keywords)
             case ast.Name(id="nan" | "inf" as name):
@@ -278,7 +279,7 @@ class Prompt:
                 return self.named(ast.unparse(node).replace("._L_.", ".<locals>."))
         return ast.literal_eval(node)
 
-    def called(self, name, args, keywords):
+    def called(self, name: Any, args: Any, keywords: Any) -> Any:
         name, _, number = name.partition("_N")
         name = name.replace("._L_.", ".<locals>.")
         if name in ("set", "frozenset", "range", "slice", "bytearray") and not number:
@@ -305,12 +306,15 @@ class Prompt:
             return kind(*map(self.value, args))  # Decimal('1.5')
         return self.object(kind, int(number.strip("_")) if number else -len(self.objects) - 1, args, keywords)
 
-    def object(self, kind, number, args, keywords):
+    def object(self, kind: Any, number: Any, args: Any, keywords: Any) -> Any:
         if number in self.objects:
             return self.objects[number]
         if getattr(kind, "__abstractmethods__", ()):
             kind.__abstractmethods__ = frozenset()
-        base = next((b for b in (collections.OrderedDict, dict, list, set, collections.deque) if issubclass(kind, b)), None)
+        base: Any = next(
+            (b for b in (collections.OrderedDict, dict, list, set, collections.deque) if issubclass(kind, b)),
+            None,
+        )
         plain = next((b for b in (tuple, frozenset, str, int, float) if issubclass(kind, b)), None)
         if plain is not None:
             made = plain.__new__(kind, self.value(args[0]))
@@ -334,17 +338,17 @@ class Prompt:
             self.put(made, name, value)
         return made
 
-    def put(self, made, name, value):
+    def put(self, made: Any, name: Any, value: Any) -> Any:
         for base in type(made).__mro__:
             if isinstance(vars(base).get(name), types.MemberDescriptorType):
                 vars(base)[name].__set__(made, value)
                 return
         object.__getattribute__(made, "__dict__")[name] = value
 
-    def run(self):
+    def run(self) -> Any:
         """(What the call returns, or makes; the arguments' objects by number)"""
         self.answering = False
-        self.objects = {}
+        self.objects: dict[int, Any] = {}
         name = self.call.partition("(")[0]
         if name.endswith(".<locals>"):
             raise NotMade("inner function")
@@ -354,7 +358,9 @@ class Prompt:
         owner, _, last = name.rpartition(".")
         function = self.named(name)
         if owner:
-            held = vars(self.named(owner)).get(last) or vars(self.named(owner)).get(f"_{owner.lstrip('_')}{last}")
+            held = vars(self.named(owner)).get(last) or vars(self.named(owner)).get(
+                f"_{owner.lstrip('_')}{last}"
+            )
             if isinstance(held, property):
                 function = held.fget if len(args) == 1 else held.fset
             elif isinstance(held, classmethod):
@@ -363,18 +369,21 @@ class Prompt:
         result = function(*args, **keywords)
         return (args[0] if last == "__init__" or name == "__init__" else result), dict(self.objects)
 
-    def expected(self, answer, arguments):
+    def expected(self, answer: Any, arguments: Any) -> Any:
         """The objects that the answer writes down."""
         self.answering = True
         self.objects = {}
         return self.value(ast.parse(self.python(answer), mode="eval").body), dict(self.objects)
 
 
-def fields(obj):
+def fields(obj: Any) -> Any:
     found = {}
     for base in type(obj).__mro__:
         for name, member in vars(base).items():
-            if isinstance(member, types.MemberDescriptorType) and base.__module__ not in sys.stdlib_module_names:
+            if (
+                isinstance(member, types.MemberDescriptorType)
+                and base.__module__ not in sys.stdlib_module_names
+            ):
                 try:
                     found[name] = member.__get__(obj)
                 except AttributeError:
@@ -389,11 +398,15 @@ def fields(obj):
 PLAIN = (int, float, complex, str, bytes, bool, type(None), range, slice, type(...), type(NotImplemented))
 
 
-def differs(a, b, numbers_a, numbers_b, pairs):
+def differs(a: Any, b: Any, numbers_a: Any, numbers_b: Any, pairs: Any) -> Any:
     """Where two results differ; None: they are the same. numbers: id of an object that the question shows ->
     its number."""
     if isinstance(a, (types.FunctionType, type, types.BuiltinFunctionType, Named)):
-        return None if a is b or getattr(a, "__qualname__", 0) == getattr(b, "__qualname__", 1) else f"{a} and {b}"
+        return (
+            None
+            if a is b or getattr(a, "__qualname__", 0) == getattr(b, "__qualname__", 1)
+            else f"{a} and {b}"
+        )
     if isinstance(a, types.MethodType) and isinstance(b, types.MethodType):
         if a.__func__ is not b.__func__:
             return "methods"
@@ -427,18 +440,19 @@ def differs(a, b, numbers_a, numbers_b, pairs):
             return f"fields {sorted(mine)} and {sorted(theirs)}"
         inside += [(mine[name], theirs[name]) for name in mine]
     for one, other in inside:
-        if (why := differs(one, other, numbers_a, numbers_b, pairs)) is not None:
-            return why
+        found = differs(one, other, numbers_a, numbers_b, pairs)
+        if found is not None:
+            return found
     return None
 
 
-def came(prompt, answer):
+def came(prompt: Any, answer: Any) -> Any:
     try:
         made = Prompt(prompt)
         result, arguments = made.run()
         told, objects = made.expected(answer, arguments)
-    except NotMade as why:
-        return f"not made: {why}"
+    except NotMade as reason:
+        return f"not made: {reason}"
     numbers = {id(obj): number for number, obj in arguments.items() if number > 0}
     theirs = {id(obj): number for number, obj in objects.items() if number in arguments}
     why = differs(result, told, numbers, theirs, {})
@@ -450,6 +464,6 @@ if __name__ == "__main__":
         asked = json.loads(line)
         try:
             found = came(asked["prompt"], asked["answer"])
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the code of a prompt may raise anything
             found = f"not made: {type(error).__name__}: {error}"
         print(json.dumps({"id": asked["id"], "came": found}))

@@ -19,7 +19,7 @@ POINT = "Point(x=2, y=[1, {'a': (3,)}])"
         POINT,
         "Point(y=[1, {'a': (3,)}], x=2)",
         "Point#7(x=2, y=[1, {'a': (3,)}])",
-        "shapes.Point(x = 2, y=[1,{\"a\":(3,)}])",
+        'shapes.Point(x = 2, y=[1,{"a":(3,)}])',
         "test_it.<locals>.Point(x=2, y=[1, {'a': (3,)}])",
     ],
 )
@@ -51,9 +51,26 @@ def test_near_misses_score_0(text: str, right_class: bool, right_fields: float) 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "wrong(", "Point(x=2", "Point#1", "<Point #3 again>", "Point(**{'x': 2})", "[P#1(x=1), P#1(x=2)]"]
-    + ["Point(x=1 + f())", "Point(x=lambda: 2)", "Point(x=2) > 3", "(" * 5000, "[" * 20_000, "Point·1(x=2)"]
-    + ["Point(x=2).y", "f'{x}'", "Point(x=1, x=1)", "<method a of >", "{1: 2, **x}", "x" * 50_000],
+    [
+        *(
+            "",
+            "wrong(",
+            "Point(x=2",
+            "Point#1",
+            "<Point #3 again>",
+            "Point(**{'x': 2})",
+            "[P#1(x=1), P#1(x=2)]",
+        ),
+        *(
+            "Point(x=1 + f())",
+            "Point(x=lambda: 2)",
+            "Point(x=2) > 3",
+            "(" * 5000,
+            "[" * 20_000,
+            "Point·1(x=2)",
+        ),
+        *("Point(x=2).y", "f'{x}'", "Point(x=1, x=1)", "<method a of >", "{1: 2, **x}", "x" * 50_000),
+    ],
 )
 def test_what_cannot_be_read(text: str) -> None:
     """Nothing is run, nothing is raised."""
@@ -109,7 +126,11 @@ def test_sets_dictionaries_and_their_order() -> None:
         ("(1, <class 'int'>)", "(1, <class 'float'>)", False),
         ("<method append of [1, 2]>", "<method append of [1, 2]>", True),
         ("<method append of [1, 3]>", "<method append of [1, 2]>", False),
-        ("<method top of P#1(x=<method low of P(x=2)>)>", "<method top of P(x=<method low of P(x=2)>)>", True),
+        (
+            "<method top of P#1(x=<method low of P(x=2)>)>",
+            "<method top of P(x=<method low of P(x=2)>)>",
+            True,
+        ),
         ("<Color.RED: 1>", "Color.RED", True),
         ("Color.BLUE", "Color.RED", False),
         ("Decimal('1.50')", "Decimal('1.50')", True),

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,7 @@ def apply(thing, *args):
 def known(thing):
     return type(thing).limit, thing.name(), isinstance(thing, Label)
 ''',
-    "src/depot/labels.py": '''
+    "src/depot/labels.py": """
 class Label:
     def __init__(self, text):
         self.text = text
@@ -94,7 +95,7 @@ class Label:
 
 def same(a, b):
     return a is b
-''',
+""",
     "tests/test_depot.py": '''
 import math
 import pytest
@@ -255,6 +256,6 @@ def test_answers_are_marked(asked: tuple[list[Sample], Counter[str]]) -> None:
         near = f"[{sample.answer}]"
         found = mark(sample, f"[ANSWER]{near}[/ANSWER]")
         assert found.score == 0, (sample.id, near)
-    for sample, other in zip(objects, objects[1:], strict=False):
+    for sample, other in pairwise(objects):
         if sample.answer != other.answer:
             assert mark(sample, f"[ANSWER]{other.answer}[/ANSWER]").score == 0, (sample.id, other.answer)

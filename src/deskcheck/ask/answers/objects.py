@@ -326,8 +326,8 @@ def _pairs_of(one: Node, other: Node) -> list[tuple[Node, Node]] | None:
 
 
 def _held(node: Node) -> Node:
-    """An object of a class that extends a list or tuple, with its items as such: ``C([1, 2])`` and ``C((1, 2))``
-    are ``C(1, 2)``."""
+    """An object of a class that extends a list or tuple, with its items as such: ``C([1, 2])`` and
+    ``C((1, 2))`` are ``C(1, 2)``."""
     match node.items:
         case [Node(kind="items", name="list" | "tuple", items=items)]:
             return replace(node, items=items)

@@ -32,7 +32,7 @@ class Returned:
     text: str
     numbers: tuple[int, ...]
     said: tuple[str, ...] = ()
-    """Names of modules and docstrings that the result holds: no answer is asked for if the prompt lacks them."""
+    """Names of modules and docstrings that the result holds: the prompt has to hold them, too."""
 
 
 def ends(recording: Recording) -> tuple[Event, Event]:
@@ -139,7 +139,7 @@ def _met(value: Value) -> Iterator[Value]:
 class _Writer:
     """Values with the numbers that the answer has."""
 
-    def __init__(self, times: Counter[int | None], given: dict[int, int], free: Iterator[int]) -> None:
+    def __init__(self, times: Counter[int], given: dict[int, int], free: Iterator[int]) -> None:
         self.times = times
         self.given = given
         self.free = free

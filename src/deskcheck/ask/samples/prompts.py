@@ -29,9 +29,9 @@ _MOMENT = (
 _WRITTEN = (
     "Data are written as Python's repr writes them, worked out. An object is written Class(attribute=value, "
     "...) with all that its __dict__ and __slots__ hold, in any order; if its class extends a list, "
-    "tuple, dictionary or another builtin, what that holds comes first: Class([1, 2], attribute=value). An object "
-    "that the question shows with a number keeps it, as Class#1(...), also where it has changed. Of any "
-    "other object that stands there twice, the first has a number that is not used yet, as "
+    "tuple, dictionary or another builtin, what that holds comes first: Class([1, 2], attribute=value). An "
+    "object that the question shows with a number keeps it, as Class#1(...), also where it has changed. Of "
+    "any other object that stands there twice, the first has a number that is not used yet, as "
     "Class#5(...), and where it comes again <Class #5 again> is enough. Functions are written "
     "<function NAME>, with the qualified name, classes <class 'NAME'>, bound methods <method NAME of OBJECT>."
 )

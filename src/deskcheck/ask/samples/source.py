@@ -276,7 +276,8 @@ def _shown_file(
     if cut_down:
         kept = _kept(tree, ran)
         if methods is not None:
-            kept -= {line for node in tree.body for line in _other_methods(node, "", methods)}
+            named = _attributes(source, methods)
+            kept -= {line for node in tree.body for line in _other_methods(node, "", methods, named)}
     kept -= doctest_lines(source)
     shown: list[tuple[int | None, str]] = []
     gap: str | None = None
@@ -328,15 +329,24 @@ def _run_before(node: ast.stmt) -> Iterator[ast.AST]:
         yield node
 
 
-def _other_methods(node: ast.stmt, prefix: str, methods: frozenset[str]) -> Iterator[int]:
-    """Lines of the methods of a class whose qualified names are not among these."""
+def _attributes(source: str, ran: frozenset[str]) -> frozenset[str]:
+    """Names of the attributes that functions, by qualified name, use."""
+    nodes = [node for name, node in functions(source) if name in ran]
+    return frozenset(sub.attr for node in nodes for sub in ast.walk(node) if isinstance(sub, ast.Attribute))
+
+
+def _other_methods(
+    node: ast.stmt, prefix: str, methods: frozenset[str], named: frozenset[str]
+) -> Iterator[int]:
+    """Lines of the methods of a class whose qualified names are not among these. One of a name that is used
+    stays: it may be looked at and not called."""
     if not isinstance(node, ast.ClassDef):
         return
     for inner in node.body:
         if isinstance(inner, ast.ClassDef):
-            yield from _other_methods(inner, f"{prefix}{node.name}.", methods)
-        elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
-            f"{prefix}{node.name}.{inner.name}" not in methods
+            yield from _other_methods(inner, f"{prefix}{node.name}.", methods, named)
+        elif isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)) and not (
+            inner.name in named or f"{prefix}{node.name}.{inner.name}" in methods
         ):
             yield from range(_begin(inner), (inner.end_lineno or inner.lineno) + 1)
 

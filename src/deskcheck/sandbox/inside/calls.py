@@ -234,8 +234,9 @@ class _Function:
 @dataclass(frozen=True, slots=True)
 class _Arguments:
     """text: as they would be written in a call. values: but for an object that has nothing in it yet. code:
-    functions and classes that these lead to. hides: whether an object has more to it. numbers: of an object in the text -> the parameter and what leads
-    from there to it. literal: whether the text is Python that makes them again."""
+    functions and classes that these lead to. hides: whether an object has more to it. numbers:
+    of an object in the text -> the parameter and what leads from there to it. literal: whether the text is
+    Python that makes them again."""
 
     text: str
     values: tuple[Value, ...]
@@ -601,7 +602,10 @@ class Observer:
             "file": os.path.abspath(function.code.co_filename),
             "line": function.code.co_firstlineno,
             "arguments": arguments.text,
-            **{"functions": {}, "numbers": None, "needs": {}, **arguments.told(project)},
+            "functions": {},
+            "numbers": None,
+            "needs": {},
+            **arguments.told(project),
             "test": self.test,
             "seen": arguments.digest,
             "time": function.time,

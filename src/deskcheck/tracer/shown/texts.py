@@ -56,8 +56,8 @@ def texts_of(
 ) -> tuple[dict[str, str], list[Code]]:
     """Qualified name of a function or class -> its text, and those that need none.
 
-    What these use is among them, too. One of which this cannot be said in full is not, and what uses it is not;
-    of two with one name neither is. is_program: whether it is of the program that the reader sees anyway.
+    What these use is among them, too. One of which this cannot be said in full is not, and what uses it is
+    not; of two with one name neither is. is_program: whether it is of the program that is shown anyway.
     """
     found: dict[str, tuple[Code, str | None] | None] = {}
     todo = [*given]

@@ -47,7 +47,7 @@ class Missing:
         if len(args) == 1 and not kwargs and callable(args[0]):
             return args[0]  # a decorator
         if not args:
-            return lambda function: function
+            return self
         raise NotMade(f"{self.name} is used and not shown")
 
     def __mro_entries__(self, bases: Any) -> Any:
@@ -356,18 +356,36 @@ class Prompt:
         args = [self.value(arg) for arg in tree.args]
         keywords = {k.arg: self.value(k.value) for k in tree.keywords}
         owner, _, last = name.rpartition(".")
-        function = self.named(name)
+        function = None if owner else self.named(name)
         if owner:
             held = vars(self.named(owner)).get(last) or vars(self.named(owner)).get(
                 f"_{owner.lstrip('_')}{last}"
             )
-            if isinstance(held, property):
+            if isinstance(held, Missing):
+                function = self.bare(owner, last)
+            elif isinstance(held, property):
                 function = held.fget if len(args) == 1 else held.fset
             elif isinstance(held, classmethod):
                 whole = args and isinstance(args[0], type)
                 function = held.__func__ if whole else getattr(self.named(owner), last)
+            else:
+                function = self.named(f"{owner}.{last}")
         result = function(*args, **keywords)
         return (args[0] if last == "__init__" or name == "__init__" else result), dict(self.objects)
+
+    def bare(self, owner: Any, name: Any) -> Any:
+        """A method without its decorators, as these are not shown."""
+        for module, code in self.files.items():
+            for node in ast.walk(ast.parse(code)):
+                if isinstance(node, ast.ClassDef) and node.name == owner.rpartition(".")[2]:
+                    for inner in node.body:
+                        if isinstance(inner, ast.FunctionDef) and inner.name == name:
+                            inner.decorator_list = []
+                            space = vars(self.spaces[module])
+                            held: dict[str, Any] = {}
+                            exec(compile(ast.Module([inner], []), module, "exec"), space, held)
+                            return held[name]
+        raise NotMade(f"{owner}.{name} is not shown")
 
     def expected(self, answer: Any, arguments: Any) -> Any:
         """The objects that the answer writes down."""

@@ -5,7 +5,7 @@ import math
 import operator
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -152,6 +152,120 @@ def test_not_very_many(tmp_path: Path) -> None:
     exec(compile(file.read_text(), str(file), "exec"), space)
     assert len(texts(*[space[name] for name in names[:-1]])) == MOST_TEXTS
     assert texts(*[space[name] for name in names]) == {}
+
+
+class Base:
+    """Some
+    lines."""
+
+    step = LIMIT
+    table: ClassVar[dict[str, list[int]]] = {"a": [1]}
+
+    def first(self, most: int = LIMIT) -> int:
+        return min(most, self.step)
+
+    @property
+    def double(self) -> int:
+        return double(self.step)
+
+
+class Derived(Base):
+    __slots__ = ("size",)
+
+    def first(self, most: int = 0) -> int:
+        return super().first() + root(most)  # type: ignore[no-any-return]
+
+
+class Meta(type):
+    pass
+
+
+class WithMeta(metaclass=Meta):
+    pass
+
+
+@functools.total_ordering
+class Decorated:
+    def __lt__(self, other: Any) -> bool:
+        return True
+
+
+class Reads:
+    def get(self) -> int:
+        return TABLE["a"]
+
+
+class Counts:
+    if LIMIT:
+        size = 1
+
+
+class WithDescriptor:
+    get = functools.cached_property(double)
+
+
+class Given:
+    pass
+
+
+Given.get = double  # type: ignore[attr-defined]
+
+
+class WithData:
+    kept: ClassVar[list[int]] = []
+
+
+WithData.more = (1, 2)  # type: ignore[attr-defined]
+WithData.kept.append(4)
+
+
+class Wrapped(property):
+    pass
+
+
+def test_a_class_with_what_it_extends_and_uses() -> None:
+    found = texts(Derived)
+    assert found.keys() == {"Derived", "Base", "root", "double"}
+    assert found["Base"].startswith('class Base:\n    """..."""\n    step = LIMIT')
+    notes = [line for line in found["Base"].splitlines() if line.startswith("# ")]
+    assert notes == ["# LIMIT = 3", "# Base.step = 3"], "the table is as the text gives it"
+    assert "return super().first() + root(most)" in found["Derived"]
+    assert texts(WithData)["WithData"].splitlines()[-2:] == [
+        "# WithData.kept = [4]",
+        "# WithData.more = (1, 2)",
+    ]
+
+
+def test_a_class_of_the_program_needs_no_text() -> None:
+    told, own = texts_of([Derived], lambda code: code is Base or code is root)
+    assert told.keys() == {"Derived"}
+    assert own == [Base, root]
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [WithMeta, Decorated, Reads, Counts, WithDescriptor, Given, Wrapped, Meta, int, type("Made", (), {})],
+)
+def test_no_text_of_a_class_where_it_would_not_say_all(cls: type) -> None:
+    assert texts(cls) == {}
+
+
+def test_two_classes_of_one_name_have_none() -> None:
+    def made() -> type:
+        class Local:
+            pass
+
+        return Local
+
+    one, other = made(), made()
+    assert texts(one).keys() == {f"{made.__qualname__}.<locals>.Local"}
+    assert texts(one, other) == {}
+
+
+def test_objects_that_hide_something() -> None:
+    assert reached_from([Wrapped(double)]).hides
+    assert not reached_from([Derived(), [Base()], KeyError(1)]).hides
+    assert set(reached_from([{"a": Derived()}]).code) == {Derived}
 
 
 class Holds:

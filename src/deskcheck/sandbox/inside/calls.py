@@ -31,7 +31,7 @@ from deskcheck.tracer.begun import frame_hook
 from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.result import exception_text, snapshot
-from deskcheck.tracer.shown.arguments import is_literal, telling
+from deskcheck.tracer.arguments import is_literal, telling
 from deskcheck.tracer.shown.reached import reached_from
 from deskcheck.tracer.shown.texts import Code, name_of, texts_of
 from deskcheck.tracer.snapshot import (

@@ -1,1 +1,1 @@
-"""What a reader may be told of the arguments of a call, and of the code among them."""
+"""The code that the arguments of a call lead to, as text for a reader."""

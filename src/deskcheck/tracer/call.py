@@ -18,8 +18,8 @@ from deskcheck.recording.recording import Ending, Recording
 from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
-from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.arguments import is_literal, telling
+from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.whole_call import Whole, is_async, loop_runs, needs_loop, whole_call
 
 

@@ -27,11 +27,11 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.trace import Kind
 from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import tracer_class
+from deskcheck.tracer.arguments import is_literal, telling
 from deskcheck.tracer.begun import frame_hook
 from deskcheck.tracer.frames import FrameView
 from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.result import exception_text, snapshot
-from deskcheck.tracer.arguments import is_literal, telling
 from deskcheck.tracer.shown.reached import reached_from
 from deskcheck.tracer.shown.texts import Code, name_of, texts_of
 from deskcheck.tracer.snapshot import (

@@ -356,7 +356,7 @@ class Prompt:
         args = [self.value(arg) for arg in tree.args]
         keywords = {k.arg: self.value(k.value) for k in tree.keywords}
         owner, _, last = name.rpartition(".")
-        function = None if owner else self.named(name)
+        function: Any = None if owner else self.named(name)
         if owner:
             held = vars(self.named(owner)).get(last) or vars(self.named(owner)).get(
                 f"_{owner.lstrip('_')}{last}"

@@ -212,7 +212,7 @@ def test_it_goes_on_elsewhere(place: Path, monkeypatch: pytest.MonkeyPatch) -> N
         assert len(server.bodies) - before == ANSWERS - kept
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_inspect_can_go_on_too(place: Path) -> None:
     """`inspect eval-retry` makes the task again from its arguments, and asks for the rest."""
     with provider(pause_s=0.05) as server:
@@ -237,8 +237,8 @@ def test_inspect_can_go_on_too(place: Path) -> None:
 
 @pytest.mark.slow
 def test_settings_reach_the_provider(place: Path) -> None:
-    """Limits, temperature, seed, epochs, prices; the cache answers instead of the provider; a
-    sample that meets its limit of tokens is cut. The card tells them."""
+    """Limits, temperature, seed, epochs, prices; a sample that meets its limit of tokens is cut. The card
+    tells them."""
     with provider() as server:
         given = ("--max-tokens", "500", "--temperature", "0", "--model-seed", "7", "--epochs", "2")
         prices = ("--price", "openai-api/local/some=10000,20000", "--cost-limit", "50")
@@ -259,13 +259,18 @@ def test_settings_reach_the_provider(place: Path) -> None:
             "prices": {"openai-api/local/some": [10000, 20000]}
         }
 
-        cached = {"INSPECT_CACHE_DIR": str(place / "cache")}
-        for name, times in (("first", 3), ("second", 3)):
-            status, _, said = run(place, server, "--cache", "--out", name, **cached)
-            assert (status, set(server.requests.values())) == (0, {times}), said
-
         status, printed, said = run(place, server, "--token-limit", "50", "--out", "short", "--json")
         assert {found["cut"] - found["n"] for found in json.loads(printed)["results"]} == {0}, said
+
+
+@pytest.mark.exhaustive
+def test_the_cache_answers_instead_of_the_provider(place: Path) -> None:
+    """The same questions a second time reach nobody."""
+    cached = {"INSPECT_CACHE_DIR": str(place / "cache")}
+    with provider() as server:
+        for name in ("first", "second"):
+            status, _, said = run(place, server, "--cache", "--out", name, **cached)
+            assert (status, set(server.requests.values())) == (0, {1}), said
 
 
 @pytest.mark.slow

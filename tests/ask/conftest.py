@@ -84,6 +84,7 @@ def record_here(
             hash_seed=None,
             deskcheck="test",
             tracer="reference",
+            granularity=granularity.value,
         ),
         traces=(trace,),
     )

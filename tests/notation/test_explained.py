@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from deskcheck.notation import NOTATIONS, moments, state_text
-from deskcheck.notation.forms.explained import _PROGRAM, EXPLAINED
+from deskcheck.notation.forms.explained import EXPLAINED, EXPLAINED_PROGRAM
 from deskcheck.notation.layout import program_text, step_prompt, trace_prompt
 from deskcheck.recording import Recording
 
@@ -15,7 +15,7 @@ Record = Callable[..., Recording]
 
 @pytest.fixture(scope="module")
 def recording(record: Record) -> Recording:
-    return record(_PROGRAM, "f", "(1)")
+    return record(EXPLAINED_PROGRAM, "f", "(1)")
 
 
 @pytest.mark.parametrize("notation", ["scratchpad", "compact"])

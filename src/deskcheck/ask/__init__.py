@@ -28,6 +28,7 @@ __all__ = [
     "Result",
     "Sample",
     "Sampling",
+    "StepOptions",
     "Steps",
     "Suite",
     "Unfit",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from deskcheck.ask.samples.kind import Question, sample_about
     from deskcheck.ask.samples.places import Unfit
     from deskcheck.ask.samples.sample import Sample
+    from deskcheck.ask.samples.steps import StepOptions
     from deskcheck.ask.scoring.marking import Mark, mark
     from deskcheck.ask.settings import AskSettings
 
@@ -81,6 +83,7 @@ __getattr__, __dir__ = lazily(
         "samples.kind": ("Question", "sample_about"),
         "samples.places": ("Unfit",),
         "samples.sample": ("Sample",),
+        "samples.steps": ("StepOptions",),
         "scoring.marking": ("Mark", "mark"),
         "settings": ("AskSettings",),
     },

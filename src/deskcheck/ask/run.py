@@ -50,6 +50,7 @@ from deskcheck.ask.results.results import AskProgress, Marked, Result, Usage, ma
 from deskcheck.ask.results.statistics import Interval, paired_difference
 from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.ask.scoring.running import by_running, check_runs
 from deskcheck.ask.settings import AskSettings
 from deskcheck.recording import DeskcheckError, InputError, Recording
@@ -69,6 +70,7 @@ def questions_of(
     *,
     seed: int = 0,
     per_recording: int | None = None,
+    steps: StepOptions | None = None,
     methods: Sequence[str] = ("direct",),
     truths: dict[str, GroundTruth] | None = None,
 ) -> dict[str, tuple[list[Sample], Counter[str]]]:
@@ -94,6 +96,7 @@ def questions_of(
         questions,
         seed=seed,
         per_recording=per_recording,
+        steps=steps,
         excluded={name: reasons for name, (_, reasons) in asked.items()},
         beside=truth,
     ):
@@ -154,6 +157,7 @@ def ask(
             of_programs,
             seed=sampling.seed,
             per_recording=sampling.per_recording,
+            steps=settings.steps,
             methods=settings.methods,
             truths=truths,
         )
@@ -186,6 +190,7 @@ def ask(
         "limit": sampling.limit,
         "per_recording": sampling.per_recording,
         "recordings": contents.digest(),
+        "steps": asdict(settings.steps) if "step" in questions else None,
         "notebooks": _told_of_notebooks(settings) if of_notebooks else None,
     }
     return _asked(

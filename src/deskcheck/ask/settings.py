@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from deskcheck.ask.inspect.settings import STEP_BUDGET, Generation
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
+from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.settings import Group, Setting
 
 
@@ -62,4 +63,5 @@ class AskSettings:
     ] = field(default_factory=dict)
     sampling: Annotated[Sampling, Group("Samples")] = field(default_factory=Sampling)
     generation: Annotated[Generation, Group("Completions")] = field(default_factory=Generation)
+    steps: Annotated[StepOptions, Group("Steps")] = field(default_factory=StepOptions)
     notebooks: Annotated[NotebookOptions, Group("Notebooks")] = field(default_factory=NotebookOptions)

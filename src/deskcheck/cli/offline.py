@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
+from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.cli.asking import (
     READINGS,
     Folders,
@@ -30,6 +31,7 @@ def questions(
     question: Kinds,
     out: Annotated[Path, typer.Option("--out", help="File for the questions: JSON lines.")],
     sampling: Annotated[Sampling, Panel("Samples")],
+    steps: Annotated[StepOptions, Panel("Steps")],
     notebooks: Annotated[NotebookOptions, Panel("Notebooks")],
     as_json: Json = False,
 ) -> None:
@@ -39,7 +41,7 @@ def questions(
     from deskcheck.ask.questions.lines import write_questions
 
     written, excluded = write_questions(
-        out, folders, kinds_in(question), sampling=sampling, notebooks=notebooks
+        out, folders, kinds_in(question), sampling=sampling, steps=steps, notebooks=notebooks
     )
     if as_json:
         print(json.dumps({"questions": dict(written), "excluded": {k: dict(v) for k, v in excluded.items()}}))

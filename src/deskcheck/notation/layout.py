@@ -5,7 +5,7 @@
                                    an empty line ends it
     f 2: n=4                       one step: a state in the notation `dynamic`,
     2|    return n + 1             the line of the program that it is at, once more,
-    +1                             how many events to go on: the next state is the answer
+    +1                             how many events to go on: the next state is the answer; -1: the one before
 
     f(4)                           or a whole trace: what is called,
     compact                        and in which notation the answer is wanted
@@ -26,8 +26,12 @@ from deskcheck.recording import Mode, Program
 
 def program_text(program: Program) -> str:
     """The program as it stands before every prompt about it."""
-    lines = program.code.splitlines()
-    return "".join([f"{number}|{line}\n" for number, line in enumerate(lines, 1)]) + "\n"
+    return numbered_text(program.code)
+
+
+def numbered_text(code: str) -> str:
+    """A program's text, its lines numbered, and an empty line."""
+    return "".join([f"{number}|{line}\n" for number, line in enumerate(code.splitlines(), 1)]) + "\n"
 
 
 def program_code(text: str) -> str:
@@ -36,14 +40,14 @@ def program_code(text: str) -> str:
 
 
 def step_prompt(code: Sequence[str], state: str, jump: int = 1) -> str:
-    """What asks for the state `jump` events after a state. code: the lines of the program."""
+    """What asks for the state `jump` events after a state, or before it. code: the lines of the program."""
     return state + step_question(code, current_line(state), jump)
 
 
 def step_question(code: Sequence[str], line: int | None, jump: int = 1) -> str:
     """What follows a state in `step_prompt`, where its `current_line` is known."""
     again = f"{line}|{code[line - 1]}\n" if line is not None and 0 < line <= len(code) else ""
-    return f"\n{again}+{jump}\n"
+    return f"\n{again}{jump:+d}\n"
 
 
 def asked_state(prompt: str) -> str | None:
@@ -52,7 +56,7 @@ def asked_state(prompt: str) -> str | None:
     return prompt[: found.start()] if found else None
 
 
-_STEP_QUESTION = re.compile(r"\n(?:[0-9]+\|[^\n]*\n)?\+[0-9]+\n\Z")
+_STEP_QUESTION = re.compile(r"\n(?:[0-9]+\|[^\n]*\n)?[+-][0-9]+\n\Z")
 
 
 def trace_prompt(program: Program, notation: str) -> str:

@@ -10,7 +10,8 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - input: the wanted value itself, once for every parameter without a default.
 - next_line: the next line of the text that is neither empty nor a comment; ``return`` after the last.
 - state: the last literal assigned to the variable in a line above; the argument passed for it; else 0.
-- step: the same state at the next line of the text.
+- step: the same state at the next line of the text; N lines on, or back, of those that hold code. By
+  instructions, the same state: where it is about to return, what is on top of the stack is returned.
 - branch, coverage: True. alias: no other variable.
 - move: as next_line; of a return what the last one of the function says: a literal, or a variable as it is.
 - visit: as next_line. after_loop: as state, where the loop begins.
@@ -33,7 +34,7 @@ from dataclasses import replace
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.samples.prompts import NOW, STATE, TASKS, YOURS
-from deskcheck.notation import state_text
+from deskcheck.notation.forms.explained_steps import answer_text, explained_in
 from deskcheck.notation.layout import asked_state
 from deskcheck.recording import Kind
 
@@ -45,10 +46,12 @@ _LOGICAL = (ast.Compare, ast.BoolOp)
 def completion(prompt: str) -> str:
     """The guess for a prompt; a word without an answer for one that is not ours."""
     form = next((form for form, task in TASKS.items() if prompt.startswith(task)), None)
+    notation = "dynamic" if form is not None else explained_in(prompt)
     _, marker, mine = prompt.partition(f"\n\n{YOURS}\n\n")
-    if form is None or not marker:
+    if notation is None or not marker:
         return "I cannot even guess."
-    return f"{OPEN}{_GUESSES[form](mine)}{CLOSE}"
+    guessed = _step(mine, notation) if form in (None, "step") else _GUESSES[form](mine)
+    return f"{OPEN}{guessed}{CLOSE}"
 
 
 def _code(mine: str) -> str:
@@ -221,18 +224,26 @@ def _exception(mine: str) -> str:
     return f"{line}: {name}"
 
 
-def _step(mine: str) -> str:
-    program, _, question = mine.partition("\n\n")
-    state = read_state(asked_state(question) or "")
-    if isinstance(state, str):
+def _step(mine: str, notation: str) -> str:
+    """notation: of the answer."""
+    above, _, question = mine.rpartition("\n\n")
+    known = read_state(asked_state(question) or "")
+    if isinstance(known, str):
         return ""
-    lines = program.splitlines()
-    at = state.running.line
-    after = (n for n in range(at + 1, len(lines) + 1) if lines[n - 1].partition("|")[2].strip())
-    frame = replace(state.running, line=next(after, at))
-    return state_text(
-        replace(state, kind=Kind.LINE, frames=(*state.frames[:-1], frame), value=None, output="")
-    )
+    guessed = replace(known, value=None, output="", frames=known.frames)
+    if known.instruction is not None:
+        if known.instruction.startswith("RETURN_") and known.running.stack:
+            value = known.running.stack[-1]
+            guessed = replace(guessed, kind=Kind.RETURN, instruction=None, value=value)
+    else:
+        numbered = re.findall(r"^(\d+)\|(.*)$", above, re.MULTILINE)
+        frame, jump = known.running, int(question.rpartition("\n")[0].rpartition("\n")[2])
+        lines = [int(number) for number, text in numbered if text.strip()]
+        before, after = ([n for n in lines if n < frame.line], [n for n in lines if n > frame.line])
+        there = after[:jump] if jump > 0 else before[jump:][::-1]
+        frame = replace(frame, line=there[-1] if there else frame.line)
+        guessed = replace(guessed, kind=Kind.LINE, frames=(*known.frames[:-1], frame))
+    return answer_text(known, guessed, notation)
 
 
 def _yes(mine: str) -> str:
@@ -331,7 +342,6 @@ _GUESSES = {
     "state": _state,
     "path": _path,
     "exception": _exception,
-    "step": _step,
     "branch": _yes,
     "iterations": _iterations,
     "after_loop": _after_loop,

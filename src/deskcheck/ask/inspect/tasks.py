@@ -53,6 +53,7 @@ from deskcheck.ask.results.folder import questions_file, read_card
 from deskcheck.ask.results.results import AskProgress, input_tokens
 from deskcheck.ask.samples.kind import Question
 from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.marking import mark
 from deskcheck.recording import InputError
@@ -145,7 +146,13 @@ def marked() -> Scorer:
     return score
 
 
-def _recorded(question: str, path: str | None, seed: int, per_recording: int | None) -> Task:
+def _recorded(
+    question: str,
+    path: str | None,
+    seed: int,
+    per_recording: int | None,
+    steps: StepOptions | None = None,
+) -> Task:
     if path is None:
         raise InputError(
             f"{question}: say which recordings: -T path=FOLDER, a folder that `deskcheck record` made."
@@ -158,6 +165,7 @@ def _recorded(question: str, path: str | None, seed: int, per_recording: int | N
         [question],
         seed=seed,
         per_recording=per_recording,
+        steps=steps,
         excluded={question: excluded},
         beside=lambda recording: (recording, None),
     ):
@@ -182,7 +190,28 @@ def _task_of_kind(question: Question) -> Callable[..., Task]:
     return made
 
 
-OF_RECORDINGS = {name: _task_of_kind(question) for name, question in QUESTIONS.own.items()}
+@task(name="step")
+def step(
+    path: str | None = None,
+    seed: int = 0,
+    per_recording: int | None = None,
+    detail: str = "line",
+    jump: int | Sequence[int | str] = 1,
+    notation: str = "dynamic",
+) -> Task:
+    """What is the state some events after a given one, or before it? -T jump=2,5,10,50 or -1,
+    detail=instruction, notation=compact. Asked of recordings: -T path=FOLDER."""
+    try:
+        jumps = (jump,) if isinstance(jump, int) else tuple(map(int, jump))
+    except ValueError as error:
+        raise InputError(f"jump={jump}: give whole numbers with commas, as 2,5,10.") from error
+    steps = StepOptions(detail=detail, jump=jumps, notation=notation)
+    return _recorded("step", path, seed, per_recording, steps)
+
+
+OF_RECORDINGS = {name: _task_of_kind(kind) for name, kind in QUESTIONS.own.items() if name != "step"} | {
+    "step": step
+}
 """Kind of question -> its task."""
 
 

@@ -1,29 +1,51 @@
-"""One step from a true state: what Execution Tuning (arXiv:2503.05703) and CWM (arXiv:2510.02387) train a
-model to do, as a question to any model.
+"""A step from a true state: what Execution Tuning (arXiv:2503.05703) and CWM (arXiv:2510.02387) train a model
+to do, as a question to any model. One event on, if nothing else is said; several; or back.
 
-The prompt is, character by character, the one that the method ``dynamic_scratchpad`` puts at that state.
-States are written in the notation ``dynamic``. Where code of several files runs, which no method predicts,
-the prompt shows of each what ran; the first frame's file is the program's own then, and frames of the
-others name their file.
+One event on by lines, the prompt is, character by character, the one that the method ``dynamic_scratchpad``
+puts at that state. States are written in the notation ``dynamic``. Where code of several files runs, which no
+method predicts, the prompt shows of each what ran; the first frame's file is the program's own then, and
+frames of the others name their file.
+
+What comes after a state is decided by the program and the state. What came before it is not: the event has
+overwritten what a variable held, or taken with it a frame and all that was in it. To accept every state that
+could have come before would need to run the program from each; to ask only where no more than one could have
+would need to know that of any program. So the prompt says how the program is run, too: the run is decided
+then, and with it what came before each of its states. Whoever reads only the state cannot know all of it:
+``kept`` in a sample's data says whether all that the answer holds stands in the state that is shown.
+
+A state that the run meets again, with another one at the end of the same jump, is left out, and counted.
 """
 
+import hashlib
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 from deskcheck.ask.methods.ground_truth import OTHER_FILES, ground_truth_of
-from deskcheck.ask.samples.kind import in_turns
+from deskcheck.ask.methods.solvers import read_state
+from deskcheck.ask.samples.kind import globals_text, in_turns
 from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, check_all_recorded, check_arguments, files_of
-from deskcheck.ask.samples.prompts import TASKS, files_text, functions_text
+from deskcheck.ask.samples.prompts import OBJECTS, TASKS, files_text, functions_text, how_run
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import MAX_LINES, cluster_of
+from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.notation import NOTATIONS, Moment, moments, state_text
+from deskcheck.notation.forms.explained_steps import answer_text, explained_step, run_text
 from deskcheck.notation.layout import current_line, step_prompt
+from deskcheck.notation.state import VALUED
 from deskcheck.recording import Recording
+from deskcheck.recording.value import Encoded
 
 TEXT_CHARS = 3000
 """A longer state is not asked about."""
+BY_LINE = "recorded by line: record with --granularity instruction to ask about instructions"
+NONE = "it has no two states with short and whole values"
+AGAIN = "states met again, from which the same jump leads elsewhere"
+UNREAD = "states whose text in the notation is long or does not read back"
+_PLAIN = StepOptions()
 _EMPTY = "\n\n"
 """Stands between the parts of a prompt."""
 
@@ -38,90 +60,223 @@ class _Shown:
     states: Callable[[], Iterator[Moment]]
 
 
-def _shown(recording: Recording) -> _Shown:
+class _State:
+    """One state of a run, with what is found out of it once."""
+
+    def __init__(self, moment: Moment) -> None:
+        self.moment = moment
+
+    @cached_property
+    def text(self) -> str:
+        return state_text(self.moment)
+
+    @cached_property
+    def canonical(self) -> str:
+        return self.moment.canonical()
+
+    @cached_property
+    def key(self) -> bytes:
+        """Equal for equal states."""
+        return hashlib.blake2b(self.canonical.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether its text is short, says everything, and reads back as the same state."""
+        if self.moment.left_out or any(
+            content.get("cut") or content.get("kind") == "opaque" for content in self.moment.objects.values()
+        ):
+            return False
+        if len(self.text) > TEXT_CHARS:
+            return False
+        told = NOTATIONS["dynamic"].parse(self.text)
+        return not told.unreadable and [one.canonical() for one in told.moments] == [self.canonical]
+
+
+class _Pair(NamedTuple):
+    """A state that is shown, and the one that is asked for. number: of the first."""
+
+    number: int
+    jump: int
+    known: _State
+    asked: _State
+
+    def answer(self, notation: str) -> str | None:
+        """What is to be answered; None if it is long or does not read back as the state."""
+        if notation == "dynamic":
+            return self.asked.text
+        text = answer_text(self.known.moment, self.asked.moment, notation)
+        read = read_state(text, notation=notation, known=self.known.text)
+        return text if len(text) <= TEXT_CHARS and read == self.asked.moment else None
+
+    @property
+    def comes(self) -> str:
+        """The kind of event that is asked for, and in the same frame whether it is further down the text."""
+        known, asked = self.known.moment, self.asked.moment
+        if len(known.frames) != len(asked.frames):
+            return str(asked.kind)
+        return f"{asked.kind} {'on' if asked.running.line > known.running.line else 'back'}"
+
+
+class _Place(NamedTuple):
+    """A pair that can be asked about, as far as drawing needs it. where: what tells it from others like it.
+    start: jump and key of the state that is shown."""
+
+    number: int
+    jump: int
+    comes: str
+    where: tuple[object, ...]
+    start: tuple[int, bytes]
+
+
+def step(
+    recording: Recording, rng: random.Random, per_recording: int, options: StepOptions = _PLAIN
+) -> Iterator[Sample | Unfit]:
+    check_arguments(recording.program, "literal", "shown")
+    if options.detail == "instruction" and recording.environment.granularity != "instruction":
+        raise Unfit(BY_LINE)
+    truth = _shown(recording, instructions=options.detail == "instruction")
+    if len(recording.trace) > SCANNED_EVENTS:
+        raise Unfit("the run is long")
+    found, left_out = _places(truth, options)
+    for reason in left_out.elements():
+        yield Unfit(reason)
+    if not found:
+        raise Unfit(NONE)
+    drawn = in_turns(found, rng, lambda one: (one.jump, one.comes), lambda one: one.where)
+    wanted = [(one.number, one.jump) for one, _ in zip(drawn, range(per_recording), strict=False)]
+    samples = {
+        (pair.number, pair.jump): _sample(recording, truth, options, pair)
+        for pair in _pairs(truth, options.jump)
+        if (pair.number, pair.jump) in wanted
+    }
+    for key in wanted:
+        yield samples[key]
+
+
+def _shown(recording: Recording, *, instructions: bool) -> _Shown:
     truth = ground_truth_of(recording)
     if not isinstance(truth, str):
         if len(truth.lines) > MAX_LINES:
             raise Unfit("the source is long")
         text = truth.text.removesuffix(_EMPTY)
-        return _Shown(recording.program.filename, truth.lines, text, truth.states)
+        file = recording.program.filename
+        return _Shown(file, truth.lines, text, lambda: truth.states(instructions=instructions))
     if truth != OTHER_FILES:
         raise Unfit(truth)
     check_all_recorded(recording)
     own = recording.trace.rows[0].file
     lines = (recording.source(own) or "").splitlines()
     text = files_text(files_of(recording), numbered=True) + functions_text(recording.program)
-    return _Shown(own, lines, text, lambda: moments(recording.trace, file=own))
+    return _Shown(own, lines, text, lambda: moments(recording.trace, file=own, instructions=instructions))
 
 
-def step(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    check_arguments(recording.program, "literal", "shown")
-    truth = _shown(recording)
-    if len(recording.trace) > SCANNED_EVENTS:
-        raise Unfit("the run is long")
-    found = list(_places(truth))
-    if not found:
-        raise Unfit("it has no two states with short and whole values")
-    drawn = in_turns(found, rng, lambda one: one[1], lambda one: one[2])
-    wanted = {number: None for (number, _, _), _ in zip(drawn, range(per_recording), strict=False)}
-    texts = {}
-    for number, (before, after) in enumerate(pairwise(truth.states())):
-        if number in wanted:
-            texts[number] = state_text(before), state_text(after), after
-    for number in wanted:
-        yield _sample(recording, truth, number, *texts[number])
+def _pairs(truth: _Shown, jumps: Sequence[int]) -> Iterator[_Pair]:
+    """All states with those to which the jumps lead, in order of the later of the two."""
+    before: deque[_State] = deque(maxlen=max(map(abs, jumps)))
+    for number, moment in enumerate(truth.states()):
+        state = _State(moment)
+        for jump in jumps:
+            if abs(jump) <= len(before):
+                earlier = before[-abs(jump)]
+                if jump > 0:
+                    yield _Pair(number - jump, jump, earlier, state)
+                else:
+                    yield _Pair(number, jump, state, earlier)
+        before.append(state)
 
 
-def _places(truth: _Shown) -> Iterator[tuple[int, str, tuple[object, ...]]]:
-    """(Number of a state, what comes after it, where it is) of those that can be asked about.
-
-    What comes: the kind of the event, and in the same frame whether it is further down the text.
-    """
-    fit: tuple[bool, Moment] | None = None
-    for number, moment in enumerate(truth.states(), -1):
-        now = _can_be_told(moment), moment
-        if fit is not None and fit[0] and now[0]:
-            before = fit[1]
-            comes = str(moment.kind)
-            if len(before.frames) == len(moment.frames):
-                comes += " on" if moment.running.line > before.running.line else " back"
-            yield number, comes, (before.running.function, before.running.line, before.kind, comes)
-        fit = now
-
-
-def _can_be_told(moment: Moment) -> bool:
-    """Whether its text is short, says everything, and reads back as the same state."""
-    if moment.left_out or any(
-        content.get("cut") or content.get("kind") == "opaque" for content in moment.objects.values()
-    ):
-        return False
-    text = state_text(moment)
-    if len(text) > TEXT_CHARS:
-        return False
-    told = NOTATIONS["dynamic"].parse(text)
-    return not told.unreadable and told.moments == (moment,)
+def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[str]]:
+    """The places that can be asked about, and how many cannot though their states are short and whole."""
+    found: list[_Place] = []
+    left_out = Counter[str]()
+    leads: dict[tuple[int, bytes], bytes] = {}
+    apart: set[tuple[int, bytes]] = set()
+    for pair in _pairs(truth, options.jump):
+        if not pair.known.whole:
+            continue
+        start = pair.jump, pair.known.key
+        if leads.setdefault(start, pair.asked.key) != pair.asked.key:
+            apart.add(start)
+        if not pair.asked.whole:
+            continue
+        if pair.answer(options.notation) is None:
+            left_out[UNREAD] += 1
+        else:
+            at, kind = pair.known.moment.running, pair.known.moment.kind
+            where = at.function, at.line, at.offset, kind, pair.jump, pair.comes
+            found.append(_Place(pair.number, pair.jump, pair.comes, where, start))
+    fit = [one for one in found if one.start not in apart]
+    left_out[AGAIN] = len(found) - len(fit)
+    return fit, left_out
 
 
-def _sample(
-    recording: Recording, truth: _Shown, number: int, before: str, after: str, moment: Moment
-) -> Sample:
-    question = step_prompt(truth.lines, before)
+def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pair) -> Sample:
+    by_line, whole = options.detail == "line", options.notation == "dynamic"
+    plain = by_line and whole and pair.jump == 1
+    words = explained_step(options.notation, instructions=not by_line, back=pair.jump < 0)
+    answer = pair.answer(options.notation)
+    assert answer is not None, recording.id
+    run = "" if plain else _run(recording, options, back=pair.jump < 0)
+    place = [
+        str(pair.number),
+        *([] if by_line else [options.detail]),
+        *([] if pair.jump == 1 else [f"{pair.jump:+d}"]),
+        *([] if whole else [options.notation]),
+    ]
     return Sample(
-        id=f"{recording.id}:step:{number}",
+        id=":".join([recording.id, "step", *place]),
         question="step",
         program=recording.id,
         cluster=cluster_of(recording.program),
         parts={
-            "task": TASKS["step"],
+            "task": TASKS["step"] if plain else words.removesuffix(_EMPTY),
+            **({"run": run} if run else {}),
             "program": truth.text,
-            "question": question,
+            "question": step_prompt(truth.lines, pair.known.text, pair.jump),
         },
-        answer=after,
+        answer=answer,
         data={
             "form": "step",
             "file": truth.file,
-            "line": current_line(before),
-            "state": number,
-            "comes": str(moment.kind),
+            "line": current_line(pair.known.text),
+            "state": pair.number,
+            "comes": str(pair.asked.moment.kind),
+            "detail": options.detail,
+            "jump": pair.jump,
+            "direction": "on" if pair.jump > 0 else "back",
+            "notation": options.notation,
+            "kept": _kept(pair.known.moment, pair.asked.moment),
+            **({} if whole else {"known": pair.known.text}),
         },
     )
+
+
+def _run(recording: Recording, options: StepOptions, *, back: bool) -> str:
+    """What is told of the run, above the program: of instructions the version of Python, and what decides all
+    of it where a jump goes back."""
+    program = recording.program
+    python = ".".join(recording.environment.python.split(".")[:2]) if options.detail != "line" else None
+    told = run_text(python=python, call=how_run(program) if back else None)
+    if not back:
+        return told
+    if program.extra.get("arguments") == "shown":
+        told += f"\n{OBJECTS}{functions_text(program)}"
+    return told + globals_text(recording)
+
+
+def _kept(known: Moment, asked: Moment) -> bool:
+    """Whether all that a state holds stands in another one: only its place, and which of the variables there
+    are, is left to say."""
+    if asked.kind in VALUED or asked.output or len(asked.frames) > len(known.frames):
+        return False
+    pairs = list(zip(known.frames, asked.frames, strict=False))
+    if any((mine.function, mine.file) != (theirs.function, theirs.file) for mine, theirs in pairs):
+        return False
+    frames = [replace(b, locals=_of(a.locals, b.locals), stack=a.stack) for a, b in pairs]
+    names = {file: _of(known.globals.get(file, {}), there) for file, there in asked.globals.items()}
+    return asked == replace(asked, frames=tuple(frames), globals=names, objects=known.objects)
+
+
+def _of(names: Mapping[str, Encoded], there: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
+    """Those of the names that the others have, too."""
+    return {name: value for name, value in names.items() if name in there}

@@ -41,9 +41,10 @@ class GroundTruth:
         """The program as it stands in prompts."""
         return program_text(self.program)
 
-    def states(self) -> Iterator[Moment]:
-        """The true states, in order."""
-        for moment in moments(self.recording.trace, file=self.program.filename):
+    def states(self, *, instructions: bool = False) -> Iterator[Moment]:
+        """The true states, in order; those at instructions too, where they are recorded and wanted."""
+        trace, file = self.recording.trace, self.program.filename
+        for moment in moments(trace, file=file, instructions=instructions):
             yield moment if self.moved is None else self._as_shown(moment)
 
     def states_from(self, event: int) -> Iterator[Moment]:

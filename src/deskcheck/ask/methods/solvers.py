@@ -176,20 +176,23 @@ def _looks_like_trace(line: str) -> bool:
     return _AFTER_PLACE.match(reader.line, reader.at) is not None
 
 
-def read_state(text: str) -> Moment | str:
+def read_state(text: str, *, notation: str = "dynamic", known: str = "") -> Moment | str:
     """The one state that a model's text gives; a text, the reason, where there is none to be read.
 
-    What follows an empty line is another matter, and is not read.
+    What follows an empty line is another matter, and is not read. known: in a notation that tells states one
+    after another, the text of the state that is known.
     """
     body = inside(text).partition("\n\n")[0]
     if not body.strip():
         return "there is no state in it"
-    told = NOTATIONS["dynamic"].parse(body)
+    told = NOTATIONS[notation].parse(f"{known}\n{body}" if known else body)
     if told.unreadable:
-        return _where(told.unreadable[0].line, told.unreadable[0].why)
-    if len(told.moments) != 1:
-        return f"{len(told.moments)} states, and one was asked for"
-    return told.moments[0]
+        line = told.unreadable[0].line - (known.count("\n") + 1 if known else 0)
+        return _where(line, told.unreadable[0].why)
+    states = told.moments[1:] if known else told.moments
+    if len(states) != 1:
+        return f"{len(states)} states, and one was asked for"
+    return states[0]
 
 
 def read_trace(text: str, notation: str, *, truncated: bool = False, source: str | None = None) -> Predicted:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from deskcheck.ask.questions.alike import Alike
-from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.questions.questions import kind_of
 from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.recording import InputError, Recording, RecordingError
 
 _T = TypeVar("_T")
@@ -19,6 +20,7 @@ def of_each(
     *,
     seed: int = 0,
     per_recording: int | None = None,
+    steps: StepOptions | None = None,
     excluded: Mapping[str, Counter[str]],
     beside: Callable[[Recording], tuple[_T, str | None]],
 ) -> Iterator[tuple[str, list[Sample], _T]]:
@@ -26,13 +28,14 @@ def of_each(
 
     One recording is held at a time. Samples of recordings of tests are held to the end, as far as
     `alike` says, and come last. beside: of a recording that has samples, what is to come with
-    them, and None or the reason why it is not asked about.
+    them, and None or the reason why it is not asked about. steps: how `step` asks.
 
     Raises InputError where two recordings have one id, so that samples would too.
     """
     from deskcheck.scale.seen import KeySet, key_of
 
     seen, alike = KeySet(), Alike[_T](seed)
+    kinds = {name: kind_of(name, steps) for name in questions}
     for recording in recordings:
         if not seen.add(key_of(recording.id)):
             raise InputError(
@@ -41,12 +44,8 @@ def of_each(
             )
         try:
             found = {
-                name: list(
-                    QUESTIONS[name](
-                        recording, seed=seed, per_recording=per_recording, excluded=excluded[name]
-                    )
-                )
-                for name in questions
+                name: list(kind(recording, seed=seed, per_recording=per_recording, excluded=excluded[name]))
+                for name, kind in kinds.items()
             }
         except RecordingError as error:
             logging.getLogger(__name__).warning("%s is left out: %s", recording.id, error)

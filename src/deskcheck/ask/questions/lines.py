@@ -33,6 +33,7 @@ from deskcheck.ask.questions.notebooks import (
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
 from deskcheck.ask.samples.sample import Sample, line_of
+from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.recording import InputError, Recording
 from deskcheck.scale.seen import key_of
 
@@ -47,6 +48,7 @@ def write_questions(
     questions: Sequence[str],
     *,
     sampling: Sampling | None = None,
+    steps: StepOptions | None = None,
     notebooks: NotebookOptions | None = None,
 ) -> tuple[Counter[str], dict[str, Counter[str]]]:
     """Write the questions that `run.ask` would put, whole or not at all, in the order of
@@ -54,7 +56,7 @@ def write_questions(
     recording is held at a time, and the names of all samples; of recordings of tests the samples
     that may be asked (`alike`), of notebooks all samples.
 
-    recordings: as for `run.ask`. notebooks: with one view of the state.
+    recordings: as for `run.ask`. steps: how `step` asks. notebooks: with one view of the state.
 
     Raises:
         InputError: an unknown question; more than one view of the state, whose questions would have
@@ -85,6 +87,7 @@ def write_questions(
                 of_programs,
                 seed=sampling.seed,
                 per_recording=sampling.per_recording,
+                steps=steps,
                 excluded=excluded,
                 beside=lambda recording: (None, None),
             ):

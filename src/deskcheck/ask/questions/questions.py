@@ -1,6 +1,8 @@
 """`QUESTIONS`: the kinds of question there are, by name; and how one of one's own is added."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 from deskcheck.ask.kinds.changes import changes
 from deskcheck.ask.kinds.control import after_loop, branch, coverage, iterations, visit
@@ -11,6 +13,7 @@ from deskcheck.ask.kinds.results import input_, output
 from deskcheck.ask.kinds.runs import next_line, path, state
 from deskcheck.ask.kinds.step import step
 from deskcheck.ask.samples.kind import Ask, Question, Score
+from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.extensions import Registry
 
 QUESTIONS = Registry(
@@ -46,7 +49,7 @@ QUESTIONS = Registry(
             "step",
             step,
             4,
-            "what is the whole state one event after a given one?",
+            "what is the whole state one event after a given one, or several, or one before?",
             of_raised=True,
             shows_globals=True,
             shows_call=False,
@@ -71,6 +74,14 @@ QUESTIONS = Registry(
     ],
 )
 """Kind of question -> the function that asks it of a recording."""
+
+
+def kind_of(name: str, steps: StepOptions | None = None) -> Question:
+    """The kind of question of that name. steps: how `step` asks."""
+    found = QUESTIONS[name]
+    if steps is None or found.ask is not step:
+        return found
+    return replace(found, ask=partial(step, options=steps))
 
 
 def question(

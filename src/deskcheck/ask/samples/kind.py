@@ -30,11 +30,12 @@ SHOWN_VALUE_CHARS = 400
 
 
 class Ask(Protocol):
-    """Yields samples of a recording, at most so many. Raises Unfit for one that cannot be asked."""
+    """Yields samples of a recording, at most so many, and an Unfit for each place in it that cannot be asked
+    and is to be counted. Raises Unfit for a recording that cannot be asked."""
 
     def __call__(
         self, recording: Recording, rng: random.Random, per_recording: int, /
-    ) -> Iterator[Sample]: ...
+    ) -> Iterator[Sample | Unfit]: ...
 
 
 Score = Callable[[Sample, str], float]
@@ -78,11 +79,15 @@ class Question:
         rng = random.Random(f"{seed}:{recording.id}:{self.name}")
         try:
             _check(recording, raised=self.of_raised)
-            below = "" if self.shows_globals else _tables(recording)
+            below = "" if self.shows_globals else globals_text(recording)
             if self.shows_call and recording.program.extra.get("arguments") == "shown":
                 below = f"\n{OBJECTS}{functions_text(recording.program)}{below}"
             size = None
             for sample in self.ask(recording, rng, count):
+                if isinstance(sample, Unfit):
+                    if excluded is not None:
+                        excluded[str(sample)] += 1
+                    continue
                 if below:
                     question = sample.parts["question"] + below
                     sample = replace(sample, parts=sample.parts | {"question": question})
@@ -143,7 +148,7 @@ def _kept(known: WeakKeyDictionary[Trace, T], recording: Recording, find: Callab
     return known[recording.trace]
 
 
-def _tables(recording: Recording) -> str:
+def globals_text(recording: Recording) -> str:
     """What a prompt has to say of global variables that do not hold what the source gives them."""
     shown = []
     several = len({row.file for row in recording.trace.rows}) > 1

@@ -247,7 +247,9 @@ def _mark_crash(sample: Sample, answer: str, kept: str) -> Mark:
 
 def _mark_step(sample: Sample, answer: str, kept: str) -> Mark:
     """Place (event, line, call stack) and values are told apart; the state is right where both are."""
-    true, told = read_state(sample.answer), read_state(answer)
+    notation, known = sample.data.get("notation", "dynamic"), sample.data.get("known", "")
+    true = read_state(sample.answer, notation=notation, known=known)
+    told = read_state(answer, notation=notation, known=known)
     assert not isinstance(true, str), sample.id
     if isinstance(told, str):
         return Mark(0.0, None, told, dict.fromkeys(METRICS["step"], 0.0))

@@ -23,9 +23,9 @@ from deskcheck.notation.state import MODULE, Moment
 from deskcheck.notation.values import ValueWriter
 
 
-def state_text(moment: Moment) -> str:
-    """One state by itself."""
-    writer = ValueWriter(moment.objects, roots(moment), {})
+def state_text(moment: Moment, labels: dict[int, int] | None = None) -> str:
+    """One state by itself. labels: is given the labels that objects have in the text, by their numbers."""
+    writer = ValueWriter(moment.objects, roots(moment), {} if labels is None else labels)
     writer.pending = set(writer.labelled)
     lines = []
     modules = {frame.file for frame in moment.frames if frame.function == MODULE}

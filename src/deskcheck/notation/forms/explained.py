@@ -5,7 +5,9 @@ a program for models that were not taught on lessons.
 words are those of docs/reference/notation.md, shorter.
 """
 
-_PROGRAM = """\
+from deskcheck.notation.layout import numbered_text
+
+EXPLAINED_PROGRAM = """\
 def add(rows, n):
     rows.append(n)
     return len(rows)
@@ -17,9 +19,9 @@ def f(n):
         k = add(rows, i)
     return last
 """
-_NUMBERED = "".join([f"{number}|{line}\n" for number, line in enumerate(_PROGRAM.splitlines(), 1)]) + "\n"
+_NUMBERED = numbered_text(EXPLAINED_PROGRAM)
 
-_VALUES = """\
+EXPLAINED_VALUES = """\
 - Values are written as Python's repr writes them. `def f`, `class C`: a variable of that name that holds it.
 - `a=#1=[0], b=#1`: a and b are the same object. Objects that only one variable holds have no number.
 - After `|`: the iterators of running loops, as `<range_iterator left=range(1, 3)>` or
@@ -48,6 +50,8 @@ _STEP = """\
 Be Python's interpreter, one event at a time.
 You see a program, its lines numbered, one state of its run, the line that goes on, and +1. Give the state one
 event later, whole, between two lines of ```, and nothing else. How a state is written:
+"""
+STATES = """\
 - Its last line is the event. `f 7: n=2, k=0`: line 7 of f is about to run; after the colon, all variables of
   the frame. `call add 1 from 9:12-24: n=0`: a frame begins, at line 1; the call stands in line 9, columns 12
   to 24 (from 0). `return add 3 from 9:12-24: n=0 -> 5`, `yield`, `resume ... <- None`,
@@ -69,7 +73,7 @@ return 3 -> 1
 8: k=1
 10 |
 return 10 -> #1"""
-_SCRATCHPAD_EXAMPLE = """\
+EXPLAINED_RUN = """\
 globals: def add, def f
 call f 6: n=1
 7: n=1
@@ -121,17 +125,17 @@ f 8: n=1, last=#1=[0], rows=#1, i=0, k=1 | <range_iterator left=range(1, 1)>""",
 
 
 def _whole(name: str, variables: str, example: str) -> str:
-    words = _WHOLE.format(variables=variables) + _EVENTS + _VALUES
+    words = _WHOLE.format(variables=variables) + _EVENTS + EXPLAINED_VALUES
     return f"{words}\nAn example.\n\n{_NUMBERED}f(1)\n{name}\n```\n{example}\n```\n\nNow yours.\n\n"
 
 
 def _steps() -> str:
     shown = [f"{before}+1\n```\n{after}\n```\n\n" for before, after in _STEPS_EXAMPLE]
-    return f"{_STEP}{_VALUES}\nThree examples.\n\n{_NUMBERED}{''.join(shown)}Now yours.\n\n"
+    return f"{_STEP}{STATES}{EXPLAINED_VALUES}\nThree examples.\n\n{_NUMBERED}{''.join(shown)}Now yours.\n\n"
 
 
 EXPLAINED = {
-    "scratchpad": _whole("scratchpad", _FULL, _SCRATCHPAD_EXAMPLE),
+    "scratchpad": _whole("scratchpad", _FULL, EXPLAINED_RUN),
     "compact": _whole("compact", _CHANGED, _COMPACT_EXAMPLE),
     "dynamic": _steps(),
 }

@@ -9,6 +9,7 @@ back every state.
 
 from collections.abc import Iterable, Iterator
 
+from deskcheck.notation.forms.dynamic import state_text
 from deskcheck.notation.lines import (
     Parsed,
     entry_text,
@@ -46,6 +47,18 @@ def parse_scratchpad(text: str) -> Parsed:
 def parse_compact(text: str) -> Parsed:
     """The states that a compact trace tells of."""
     return parse_lines(text, full=False, each_alone=False)
+
+
+def told_after(known: Moment, moment: Moment, *, full: bool) -> str:
+    """What a trace says of a moment right after it has told of another one, whatever lies between them.
+
+    It can be read behind `known` in `dynamic`. full: as `scratchpad` has it.
+    """
+    history = _History(full)
+    state_text(known, history.labels)
+    for _ in history.moment(known):
+        pass
+    return "\n".join(history.moment(moment))
 
 
 class _History:

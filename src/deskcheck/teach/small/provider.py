@@ -15,6 +15,7 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput,
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from deskcheck.notation.forms.explained import EXPLAINED
+from deskcheck.notation.forms.explained_steps import explained_step
 from deskcheck.teach.small.checkpoints import folder_of, open_checkpoint
 from deskcheck.teach.small.interpreter import ModelRows
 
@@ -53,10 +54,7 @@ class Taught(ModelAPI):
         return await run_sync(partial(self._answer, input[-1].text, config.max_tokens))
 
     def _answer(self, text: str, most: int | None) -> ModelOutput:
-        for notation, words in EXPLAINED.items():
-            if words and text.startswith(words):
-                self.checkpoint.refuse_untaught(notation)
-                text = text.removeprefix(words)
+        text = self._unexplained(text)
         program, empty, prompt = text.partition("\n\n")
         with self._alone:
             rows = self._rows(program + empty)
@@ -66,6 +64,22 @@ class Taught(ModelAPI):
         return ModelOutput.from_content(
             self.model_name, answer.text, stop_reason="stop" if answer.ended else "max_tokens"
         )
+
+    def _unexplained(self, text: str) -> str:
+        """A prompt as it is in lessons. Raises InputError for a notation or a jump that was not taught."""
+        steps = {
+            name: explained_step("dynamic", instructions=instructions, back=False)
+            for name, instructions in (("dynamic", False), ("dynamic_instruction", True))
+        }
+        told = [*EXPLAINED.items(), *steps.items()]
+        for notation, words in told:
+            if text.startswith(words):
+                jumps = [int(text.rstrip().rpartition("\n")[2])] if notation in steps else []
+                self.checkpoint.refuse_untaught(notation, jumps)
+                text = text.removeprefix(words)
+                if notation == "dynamic_instruction":  # lessons do not tell the version of Python
+                    text = text.partition("\n\n")[2]
+        return text
 
     def _rows(self, program: str) -> ModelRows:
         rows = self._read.pop(program, None)

@@ -13,7 +13,9 @@ would need to know that of any program. So the prompt says how the program is ru
 then, and with it what came before each of its states. Whoever reads only the state cannot know all of it:
 ``kept`` in a sample's data says whether all that the answer holds stands in the state that is shown.
 
-A state that the run meets again, with another one at the end of the same jump, is left out, and counted.
+A state that the run meets again, with another one at the end of the same jump, or none, is left out, and
+counted. A run that ends does not meet a state again, unless something decides what comes that no state shows,
+as how far `sorted` has come.
 """
 
 import hashlib
@@ -22,6 +24,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from deskcheck.ask.methods.ground_truth import OTHER_FILES, ground_truth_of
@@ -142,8 +145,7 @@ def step(
         yield Unfit(reason)
     if not found:
         raise Unfit(NONE)
-    drawn = in_turns(found, rng, lambda one: (one.jump, one.comes), lambda one: one.where)
-    wanted = [(one.number, one.jump) for one, _ in zip(drawn, range(per_recording), strict=False)]
+    wanted = [(one.number, one.jump) for one in islice(_drawn(found, rng), per_recording)]
     samples = {
         (pair.number, pair.jump): _sample(recording, truth, options, pair)
         for pair in _pairs(truth, options.jump)
@@ -185,6 +187,16 @@ def _pairs(truth: _Shown, jumps: Sequence[int]) -> Iterator[_Pair]:
         before.append(state)
 
 
+def _ends(truth: _Shown, jumps: Sequence[int]) -> Iterator[tuple[int, _State]]:
+    """(jump, state) where the jump leads out of the run."""
+    last: deque[_State] = deque(maxlen=max(map(abs, jumps)))
+    for number, moment in enumerate(truth.states()):
+        last.append(_State(moment))
+        yield from ((jump, last[-1]) for jump in jumps if number + jump < 0)
+    for jump in jumps:
+        yield from ((jump, state) for state in list(last)[max(0, len(last) - max(0, jump)) :])
+
+
 def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[str]]:
     """The places that can be asked about, and how many cannot though their states are short and whole."""
     found: list[_Place] = []
@@ -205,9 +217,19 @@ def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[
             at, kind = pair.known.moment.running, pair.known.moment.kind
             where = at.function, at.line, at.offset, kind, pair.jump, pair.comes
             found.append(_Place(pair.number, pair.jump, pair.comes, where, start))
+    apart |= {(jump, state.key) for jump, state in _ends(truth, options.jump)} & leads.keys()
     fit = [one for one in found if one.start not in apart]
     left_out[AGAIN] = len(found) - len(fit)
     return fit, left_out
+
+
+def _drawn(found: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
+    """Places in the order in which they are asked: jumps take turns, and for each jump what comes."""
+    turns: dict[int, list[_Place]] = {}
+    for one in in_turns(found, rng, lambda one: (one.jump, one.comes), lambda one: one.where):
+        turns.setdefault(one.jump, []).append(one)
+    for row in zip_longest(*turns.values()):
+        yield from (one for one in row if one is not None)
 
 
 def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pair) -> Sample:

@@ -139,7 +139,8 @@ class _History:
             wanted.pop()
         known = 0
         for have, want in zip(self.frames, wanted, strict=False):
-            if _which(have) != _which(want) or (have.line != want.line and want is not moment.running):
+            there = (have.line, have.offset) == (want.line, want.offset) or want is moment.running
+            if _which(have) != _which(want) or not there:
                 break
             known += 1
         if known < len(self.frames):

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from deskcheck.ask import QUESTIONS, Mark, Sample, StepOptions, mark
 from deskcheck.ask.baselines import guess, oracle
-from deskcheck.ask.kinds.step import AGAIN, BY_LINE, NONE
+from deskcheck.ask.kinds.step import AGAIN, BY_LINE, NONE, OTHERWISE
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.questions.lines import sample_in, write_questions
@@ -193,6 +193,11 @@ def test_states_that_hide_something_are_left_out_and_counted(record: Record) -> 
 def test_instructions_must_be_recorded(record: Record) -> None:
     assert reasons(record(ROWS, "f", "(3)"), detail="instruction") == Counter({BY_LINE: 1})
     assert "--granularity instruction" in BY_LINE
+    test = "def f(n):\n    return n\n\nassert f(3) == 3\n"
+    extra = {"assert": "assert f(3) == 3", "entry": "f"}
+    shown = record(test, granularity=Granularity.INSTRUCTION, extra=extra)
+    assert reasons(shown, detail="instruction") == Counter({OTHERWISE: 1})
+    assert asked(shown)
     assert reasons(record("x = 1\n"), jump=(50,)) == Counter({NONE: 1})
 
 

@@ -45,6 +45,7 @@ from deskcheck.recording.value import Encoded
 TEXT_CHARS = 3000
 """A longer state is not asked about."""
 BY_LINE = "recorded by line: record with --granularity instruction to ask about instructions"
+OTHERWISE = "the program is shown without its tests, and has other instructions so"
 NONE = "it has no two states with short and whole values"
 AGAIN = "states met again, from which the same jump leads elsewhere"
 UNREAD = "states whose text in the notation is long or does not read back"
@@ -160,6 +161,8 @@ def _shown(recording: Recording, *, instructions: bool) -> _Shown:
     if not isinstance(truth, str):
         if len(truth.lines) > MAX_LINES:
             raise Unfit("the source is long")
+        if instructions and truth.program.code != recording.program.code:
+            raise Unfit(OTHERWISE)
         text = truth.text.removesuffix(_EMPTY)
         file = recording.program.filename
         return _Shown(file, truth.lines, text, lambda: truth.states(instructions=instructions))
@@ -238,7 +241,7 @@ def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pa
     words = explained_step(options.notation, instructions=not by_line, back=pair.jump < 0)
     answer = pair.answer(options.notation)
     assert answer is not None, recording.id
-    run = "" if plain else _run(recording, options, back=pair.jump < 0)
+    run = "" if plain else _run(recording, truth, options, back=pair.jump < 0)
     place = [
         str(pair.number),
         *([] if by_line else [options.detail]),
@@ -273,7 +276,7 @@ def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pa
     )
 
 
-def _run(recording: Recording, options: StepOptions, *, back: bool) -> str:
+def _run(recording: Recording, truth: _Shown, options: StepOptions, *, back: bool) -> str:
     """What is told of the run, above the program: of instructions the version of Python, and what decides all
     of it where a jump goes back."""
     program = recording.program
@@ -282,7 +285,8 @@ def _run(recording: Recording, options: StepOptions, *, back: bool) -> str:
     if not back:
         return told
     if program.extra.get("arguments") == "shown":
-        told += f"\n{OBJECTS}{functions_text(program)}"
+        functions = functions_text(program)
+        told += f"\n{OBJECTS}" + ("" if functions in truth.text else functions)
     return told + globals_text(recording)
 
 

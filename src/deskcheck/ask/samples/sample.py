@@ -26,7 +26,10 @@ class Sample:
       ``near_duplicate``, ``copy`` (what the same cell showed, was, or raised, before), ``history`` and
       ``state`` (what went into the prompt and what was cut); of outputs ``kind`` and the recorded ``value``
       of what is shown;
-    - ``step``: ``line``, ``state`` (number of the state that is given), ``comes`` (kind of the next event);
+    - ``step``: ``line``, ``state`` (number of the state that is given), ``comes`` (kind of the event that is
+      asked for), ``detail``, ``jump``, ``direction`` (``on`` or ``back``), ``notation``, ``kept`` (whether
+      all that the answer holds stands in the given state), and ``known``, the given state, where the answer
+      is told after it;
     - ``move``: ``line``, ``k``, ``event``, ``command``;
     - ``branch``, ``visit``, ``iterations``, ``after_loop``, ``alias``, ``type``, ``coverage``: ``line``,
       ``k``, ``event``, ``variable``, as far as the question names them;

@@ -20,7 +20,7 @@ as how far `sorted` has come.
 
 import hashlib
 import random
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,7 +48,7 @@ BY_LINE = "recorded by line: record with --granularity instruction to ask about 
 OTHERWISE = "the program is shown without its tests, and has other instructions so"
 NONE = "it has no two states with short and whole values"
 AGAIN = "states met again, from which the same jump leads elsewhere"
-UNREAD = "states whose text in the notation is long or does not read back"
+UNREAD = "an answer that is long in its notation or does not read back"
 _PLAIN = StepOptions()
 _EMPTY = "\n\n"
 """Stands between the parts of a prompt."""
@@ -97,28 +97,12 @@ class _State:
 
 
 class _Pair(NamedTuple):
-    """A state that is shown, and the one that is asked for. number: of the first."""
+    """A state that is shown, and the one that is asked for; None: there is none. number: of the first."""
 
     number: int
     jump: int
     known: _State
-    asked: _State
-
-    def answer(self, notation: str) -> str | None:
-        """What is to be answered; None if it is long or does not read back as the state."""
-        if notation == "dynamic":
-            return self.asked.text
-        text = answer_text(self.known.moment, self.asked.moment, notation)
-        read = read_state(text, notation=notation, known=self.known.text)
-        return text if len(text) <= TEXT_CHARS and read == self.asked.moment else None
-
-    @property
-    def comes(self) -> str:
-        """The kind of event that is asked for, and in the same frame whether it is further down the text."""
-        known, asked = self.known.moment, self.asked.moment
-        if len(known.frames) != len(asked.frames):
-            return str(asked.kind)
-        return f"{asked.kind} {'on' if asked.running.line > known.running.line else 'back'}"
+    asked: _State | None
 
 
 class _Place(NamedTuple):
@@ -141,16 +125,16 @@ def step(
     truth = _shown(recording, instructions=options.detail == "instruction")
     if len(recording.trace) > SCANNED_EVENTS:
         raise Unfit("the run is long")
-    found, left_out = _places(truth, options)
-    for reason in left_out.elements():
-        yield Unfit(reason)
+    found, again = _places(truth, options)
+    for _ in range(again):
+        yield Unfit(AGAIN)
     if not found:
         raise Unfit(NONE)
     wanted = [(one.number, one.jump) for one in islice(_drawn(found, rng), per_recording)]
     samples = {
         (pair.number, pair.jump): _sample(recording, truth, options, pair)
         for pair in _pairs(truth, options.jump)
-        if (pair.number, pair.jump) in wanted
+        if pair.asked is not None and (pair.number, pair.jump) in wanted
     }
     for key in wanted:
         yield samples[key]
@@ -176,54 +160,50 @@ def _shown(recording: Recording, *, instructions: bool) -> _Shown:
 
 
 def _pairs(truth: _Shown, jumps: Sequence[int]) -> Iterator[_Pair]:
-    """All states with those to which the jumps lead, in order of the later of the two."""
+    """All states with those to which the jumps lead, in order of the later of the two; then those from which
+    a jump leads beyond the end."""
     before: deque[_State] = deque(maxlen=max(map(abs, jumps)))
+    number = -1
     for number, moment in enumerate(truth.states()):
         state = _State(moment)
         for jump in jumps:
-            if abs(jump) <= len(before):
-                earlier = before[-abs(jump)]
-                if jump > 0:
-                    yield _Pair(number - jump, jump, earlier, state)
-                else:
-                    yield _Pair(number, jump, state, earlier)
+            earlier = before[-abs(jump)] if abs(jump) <= len(before) else None
+            if jump < 0:
+                yield _Pair(number, jump, state, earlier)
+            elif earlier is not None:
+                yield _Pair(number - jump, jump, earlier, state)
         before.append(state)
-
-
-def _ends(truth: _Shown, jumps: Sequence[int]) -> Iterator[tuple[int, _State]]:
-    """(jump, state) where the jump leads out of the run."""
-    last: deque[_State] = deque(maxlen=max(map(abs, jumps)))
-    for number, moment in enumerate(truth.states()):
-        last.append(_State(moment))
-        yield from ((jump, last[-1]) for jump in jumps if number + jump < 0)
     for jump in jumps:
-        yield from ((jump, state) for state in list(last)[max(0, len(last) - max(0, jump)) :])
+        for back in range(min(jump, len(before)), 0, -1):
+            yield _Pair(number + 1 - back, jump, before[-back], None)
 
 
-def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], Counter[str]]:
-    """The places that can be asked about, and how many cannot though their states are short and whole."""
+def _places(truth: _Shown, options: StepOptions) -> tuple[list[_Place], int]:
+    """The places that can be asked about, and how many cannot for `AGAIN`."""
     found: list[_Place] = []
-    left_out = Counter[str]()
     leads: dict[tuple[int, bytes], bytes] = {}
     apart: set[tuple[int, bytes]] = set()
     for pair in _pairs(truth, options.jump):
         if not pair.known.whole:
             continue
-        start = pair.jump, pair.known.key
-        if leads.setdefault(start, pair.asked.key) != pair.asked.key:
+        start, end = (pair.jump, pair.known.key), b"" if pair.asked is None else pair.asked.key
+        if leads.setdefault(start, end) != end:
             apart.add(start)
-        if not pair.asked.whole:
-            continue
-        if pair.answer(options.notation) is None:
-            left_out[UNREAD] += 1
-        else:
-            at, kind = pair.known.moment.running, pair.known.moment.kind
-            where = at.function, at.line, at.offset, kind, pair.jump, pair.comes
-            found.append(_Place(pair.number, pair.jump, pair.comes, where, start))
-    apart |= {(jump, state.key) for jump, state in _ends(truth, options.jump)} & leads.keys()
+        if pair.asked is not None and pair.asked.whole:
+            at, kind, comes = pair.known.moment.running, pair.known.moment.kind, _comes(pair)
+            where = at.function, at.line, at.offset, kind, pair.jump, comes
+            found.append(_Place(pair.number, pair.jump, comes, where, start))
     fit = [one for one in found if one.start not in apart]
-    left_out[AGAIN] = len(found) - len(fit)
-    return fit, left_out
+    return fit, len(found) - len(fit)
+
+
+def _comes(pair: _Pair) -> str:
+    """The kind of event that is asked for, and in the same frame whether it is further down the text."""
+    assert pair.asked is not None
+    known, asked = pair.known.moment, pair.asked.moment
+    if len(known.frames) != len(asked.frames):
+        return str(asked.kind)
+    return f"{asked.kind} {'on' if asked.running.line > known.running.line else 'back'}"
 
 
 def _drawn(found: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
@@ -235,12 +215,25 @@ def _drawn(found: Sequence[_Place], rng: random.Random) -> Iterator[_Place]:
         yield from (one for one in row if one is not None)
 
 
-def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pair) -> Sample:
+def _answer(known: _State, asked: _State, notation: str) -> str:
+    """What is to be answered. Raises Unfit if it is long or does not read back as the state."""
+    if notation == "dynamic":
+        return asked.text
+    text = answer_text(known.moment, asked.moment, notation)
+    if len(text) > TEXT_CHARS or read_state(text, notation=notation, known=known.text) != asked.moment:
+        raise Unfit(UNREAD)
+    return text
+
+
+def _sample(recording: Recording, truth: _Shown, options: StepOptions, pair: _Pair) -> Sample | Unfit:
+    assert pair.asked is not None
+    try:
+        answer = _answer(pair.known, pair.asked, options.notation)
+    except Unfit as reason:
+        return reason
     by_line, whole = options.detail == "line", options.notation == "dynamic"
     plain = by_line and whole and pair.jump == 1
     words = explained_step(options.notation, instructions=not by_line, back=pair.jump < 0)
-    answer = pair.answer(options.notation)
-    assert answer is not None, recording.id
     run = "" if plain else _run(recording, truth, options, back=pair.jump < 0)
     place = [
         str(pair.number),

@@ -395,17 +395,14 @@ def test_of_all_kinds_of_programs_each_answer_is_right_and_read() -> None:
     ]
     programs += [*generated("generated:20,difficulty=1-9,inputs=1,seed=5")]
     right: Counter[tuple[str, int]] = Counter()
-    for program in programs:
+    for number, program in enumerate(programs):
         recording = record_here(program, Granularity.INSTRUCTION)
         if len(recording.trace) > 1500:
             continue
+        notation = NOTATIONS[number % 3]
         for detail in ("line", "instruction"):
-            for notation in NOTATIONS:
-                for sample in asked(
-                    recording, 6, detail=detail, jump=(1, 2, 10, 50, -1, -5), notation=notation
-                ):
-                    assert marked(sample, sample.answer).score == 1, sample.id
-                    assert state_text(answered(sample))
-                    right[detail, sample.data["jump"]] += 1
+            for sample in asked(recording, 12, detail=detail, jump=(1, 2, 10, 50, -1, -5), notation=notation):
+                assert marked(sample, sample.answer).score == 1, sample.id
+                right[detail, sample.data["jump"]] += 1
     assert len(right) == 12, right
-    assert min(right.values()) > 30, right
+    assert min(right.values()) > 20, right

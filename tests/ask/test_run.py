@@ -481,12 +481,11 @@ def test_text_that_no_file_can_hold_is_kept_escaped(inspect: Any, record: Record
 def test_suites_need_no_recordings(inspect: Any, cruxeval_file: Path, tmp_path: Path) -> None:
     """CRUXEval in its published format, both ways: the published answers score 1."""
     settings = AskSettings(sampling=Sampling(limit=12))
-    results = ask_suite(
-        list(SUITES), ["deskcheck/oracle"], path=str(cruxeval_file), settings=settings, out=tmp_path
-    )
-    assert [(r.question, r.n, r.score) for r in results] == [(name, 12, 1.0) for name in SUITES]
-    with pytest.raises(InputError, match="no question 'humaneval'"):
-        ask_suite(["humaneval"], ["deskcheck/oracle"])
+    both = [name for name in SUITES if name.startswith("cruxeval")]
+    results = ask_suite(both, ["deskcheck/oracle"], path=str(cruxeval_file), settings=settings, out=tmp_path)
+    assert [(r.question, r.n, r.score) for r in results] == [(name, 12, 1.0) for name in both]
+    with pytest.raises(InputError, match="no question 'evalhuman'"):
+        ask_suite(["evalhuman"], ["deskcheck/oracle"])
 
 
 @pytest.mark.slow

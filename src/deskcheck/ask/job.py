@@ -39,8 +39,8 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.marking import METRICS, Reading
 from deskcheck.files import sync
-from deskcheck.recording import InputError
-from deskcheck.sandbox import Confinement
+from deskcheck.recording import Ending, InputError, Program
+from deskcheck.sandbox import Checked, Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
 from deskcheck.scale.place import Place, empty, lock_scratch, write_whole
@@ -48,7 +48,7 @@ from deskcheck.scale.plan import decided_by, read_items
 from deskcheck.scale.seen import KeySet, key_of
 from deskcheck.scale.work import file_facts, unwatch, watch
 
-FORMAT = 3
+FORMAT = 4
 """Version of the columns of a shard."""
 SIZE = 2000
 """Answers of a shard: by value a fifth of a second of work, by running ten seconds."""
@@ -174,6 +174,7 @@ def mark_in_shards(
     known = Questions(Path(questions))
     files = [Path(path) for path in answers]
     told = {"confinement": Confinement(confinement).value, "limits": asdict(_sandbox.LIMITS)}
+    told["program_limits"] = asdict(_sandbox.PROGRAM_LIMITS)
     key = decided_by(settings=told, format=FORMAT)
     found = Marks()
 
@@ -300,6 +301,24 @@ def _write(path: Path, rows: Iterator[dict[str, Any]], place: Place) -> None:
             writer.write_table(pa.Table.from_pylist(some, schema=_SCHEMA))
 
 
+def _be_patient() -> None:
+    """Give the run of a program all the time that it can take."""
+    unwatch()
+    watch(_sandbox.MOST_S + _PATIENCE_S)
+
+
+class _Watched(_sandbox.SandboxJudge):
+    """An answer is not given up as long as its program is run."""
+
+    def check(self, checked: Checked) -> tuple[Ending, str]:
+        _be_patient()
+        return super().check(checked)
+
+    def script(self, program: Program) -> Ending:
+        _be_patient()
+        return super().script(program)
+
+
 class _Marker:
     """Makes rows. Files are opened, and a sandbox is started, when first needed."""
 
@@ -360,7 +379,10 @@ class _Marker:
             return _told(status=AnswerStatus.HARNESS_ERROR, reason=self._blame)
         watch(_PATIENCE_S)
         try:
-            found = _sandbox.mark_in(self._sandbox, sample, given.completion, stop_reason=given.stop_reason)
+            judge = _Watched(self._sandbox)
+            found = _sandbox.mark_in(
+                self._sandbox, sample, given.completion, judge=judge, stop_reason=given.stop_reason
+            )
         except _sandbox.AnswerNotRun as error:
             return _told(status=AnswerStatus.HARNESS_ERROR, reason=str(error))
         return _told(

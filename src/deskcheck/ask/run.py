@@ -31,7 +31,7 @@ from deskcheck.ask.questions.notebooks import (
     trajectory_files,
 )
 from deskcheck.ask.questions.questions import QUESTIONS
-from deskcheck.ask.questions.suites import SUITES
+from deskcheck.ask.questions.suites import SUITES, suite_in, suite_samples
 from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.folder import (
     LOGS,
@@ -224,18 +224,44 @@ def ask_suite(
     out: Folder | None = None,
     settings: AskSettings | None = None,
     display: Display = "none",
+    note: Callable[[str], None] = lambda text: None,
+    progress: Callable[[AskProgress], None] = lambda answered: None,
 ) -> list[Result]:
-    """As `ask`, for published sets (names in `SUITES`): of a file, or fetched. By the method `direct`."""
-    settings = replace(settings or AskSettings(), methods=("direct",), run_cells=False)
+    """As `ask`, for suites: names in `SUITES`, each as ``NAME:PATH`` or fetched, or files of programs of
+    one's own. path: of the file of all that name none. By methods that need no recording.
+
+    Raises InputError, too, where a suite cannot be read."""
+    settings = replace(settings or AskSettings(), run_cells=False)
     seed, limit = settings.sampling.seed, settings.sampling.limit
-    check_questions(suites, SUITES)
+    named = [f"{text}:{path}" if path is not None and text in SUITES else text for text in suites]
+    unknown = [text for text in named if suite_in(text) is None]
+    if unknown or not named:
+        check_questions(unknown, SUITES)
+    if any(METHODS[name].notation for name in settings.methods if name in METHODS):
+        raise InputError("suites are asked by methods that need no recording: direct, chain_of_thought.")
+    check_methods(settings.methods, [])
     prepared = prepare(models, settings.model_args)
     asked: _Asked = {
-        (name, ""): (drawn(list(SUITES[name].samples(path)), seed=seed, limit=limit), Counter[str]())
-        for name in suites
+        (name, ""): (drawn(samples, seed=seed, limit=limit), Counter[str]())
+        for name, samples in suite_samples(named, note=note).items()
     }
-    told = {"question": list(suites), "seed": seed, "limit": limit}
-    return _asked(asked, prepared, told, out=out, home=Path(), settings=settings, display=display)
+    told = {
+        "question": [name for name, _ in asked],
+        "method": list(settings.methods),
+        "seed": seed,
+        "limit": limit,
+    }
+    return _asked(
+        asked,
+        prepared,
+        told,
+        out=out,
+        home=Path(),
+        settings=settings,
+        display=display,
+        note=note,
+        progress=progress,
+    )
 
 
 def compare(first: Result, second: Result) -> Interval:

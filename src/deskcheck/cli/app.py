@@ -11,7 +11,7 @@ import typer
 
 from deskcheck import __version__
 from deskcheck.cli.asking import ask, report
-from deskcheck.cli.benching import bench
+from deskcheck.cli.benching import bench, selfcheck
 from deskcheck.cli.common.commands import Commands
 from deskcheck.cli.common.configuration import configuration
 from deskcheck.cli.common.jobs import compact, status
@@ -72,7 +72,7 @@ models.command()(step)
 models.command("list")(list_models)
 
 app.command(rich_help_panel=VERBS, context_settings=PASSED_ON)(run)
-_commands = (record, bench, ask, report, view, lessons, teach)
+_commands = (record, bench, selfcheck, ask, report, view, lessons, teach)
 for _command in _commands:
     app.command(rich_help_panel=VERBS)(_command)
 for _name, _group in (

@@ -22,15 +22,21 @@ from deskcheck.cli.common.tables import print_attempts, print_steps, print_table
 from deskcheck.errors import InputError
 from deskcheck.terminal import Console, console_out, has_browser, kept_page
 
-Folders = Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Folders of recordings.")]
+Folders = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FOLDER...",
+        help="Folders of recordings; or suites, NAME or NAME:PATH, and files of programs of your own.",
+    ),
+]
 Kinds = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--question",
         "-q",
         help="output, input, next_line, state, path, exception, step, branch, iterations, after_loop, visit, "
         "move, coverage, calls, changes, alias, type; all: each of these; about notebooks: cell_output, "
-        "next_cell, crash.",
+        "next_cell, crash. A suite has its own.",
     ),
 ]
 READINGS = ("cut", "empty", "refused", "unreadable")
@@ -43,7 +49,7 @@ DIFFERENCE = ("difference", "95 % interval", "better", "worse")
 def ask(
     folders: Folders,
     *,
-    question: Kinds,
+    question: Kinds = None,
     model: Annotated[
         list[str],
         typer.Option(
@@ -57,20 +63,23 @@ def ask(
     settings: Annotated[AskSettings, Panel("Methods")],
     as_json: Json = False,
 ) -> None:
-    """Put questions about recordings to models and mark the answers.
+    """Put questions about recordings, or of suites, to models and mark the answers.
 
     A run that was stopped keeps its answers: the same command goes on with it. Of a finished run the same
     command shows the answers; --out NEW_FOLDER asks again.
 
     Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call or an error of ours or of the
     provider, 130 interrupted."""
-    from deskcheck.ask.run import Interrupted
+    from deskcheck.ask.run import Interrupted, ask_suite
     from deskcheck.ask.run import ask as ask_models
 
+    suites = suites_in(folders, question)
     with _says_what_is_kept(Interrupted), _live(as_json) as tell:
-        results = ask_models(
-            folders, kinds_in(question), names(model), out=out, settings=settings, note=say, progress=tell
-        )
+        told: dict[str, Any] = {"out": out, "settings": settings, "note": say, "progress": tell}
+        if suites:
+            results = ask_suite(suites, names(model), **told)
+        else:
+            results = ask_models(folders, kinds_in(question), names(model), **told)
     if as_json:
         _print_json(results)
     else:
@@ -152,10 +161,25 @@ def live_text(answered: Any, seconds: float) -> str:
     return ", ".join(parts)
 
 
-def kinds_in(texts: list[str]) -> list[str]:
-    """The kinds of question that are named; all about programs for ``all``."""
+def suites_in(places: list[Path], kinds: list[str] | None) -> list[str]:
+    """The suites among what is asked about: all of it or nothing. Raises InputError."""
+    from deskcheck.ask.questions.suites import suite_in
+
+    found = [str(place) for place in places if suite_in(str(place)) is not None]
+    others = [str(place) for place in places if str(place) not in found]
+    if found and others:
+        raise InputError(f"{found[0]} is a suite, and {others[0]} is none: ask them one after the other.")
+    if found and kinds:
+        raise InputError(f"{found[0]}: a suite has its own questions: leave --question out.")
+    return found
+
+
+def kinds_in(texts: list[str] | None) -> list[str]:
+    """The kinds of question that are named; all about programs for ``all``. Raises InputError for none."""
     from deskcheck.ask.questions.questions import QUESTIONS
 
+    if not texts:
+        raise InputError("--question is missing: the kinds to ask. `deskcheck list questions` names them.")
     found = names(texts)
     return [*QUESTIONS] if found == ["all"] else found
 

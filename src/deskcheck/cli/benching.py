@@ -1,9 +1,10 @@
-"""The command that makes a benchmark of a project's tests: `bench`."""
+"""Commands for who makes benchmarks: `bench`, of a project's tests, and `selfcheck`, of a suite."""
 
 import json
 import os
 import shlex
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -85,3 +86,48 @@ def _print(found: Any, place: Path, page: Path) -> None:
     print(f"page: {page}")
     recordings = shlex.quote(str(place / "recordings"))
     print(f"ask a model: deskcheck ask {recordings} --question all --model MODEL")
+
+
+@with_options
+def selfcheck(
+    suite: Annotated[
+        str,
+        typer.Argument(metavar="SUITE", help="NAME or NAME:PATH, or a file of programs of your own."),
+    ],
+    *,
+    workers: Annotated[int, typer.Option(min=1, help="Answers that are run at once.")] = os.cpu_count() or 1,
+    as_json: Json = False,
+) -> None:
+    """Check a suite: every reference must be right, every answer that is known to be bad must be wrong.
+
+    They are run and marked as a model's answers are.
+
+    Exit status: 0 all holds, 1 something does not, 2 a wrong call or an error of ours."""
+    from deskcheck.ask.questions.suites import suite_samples
+    from deskcheck.ask.scoring.selfcheck import self_check
+
+    ((name, samples),) = suite_samples([suite], note=say).items()
+    with progress_told(as_json) as advance:
+        found = self_check(
+            samples,
+            workers=workers,
+            progress=lambda done: advance(f"{done} of {len(samples)} tasks", done),
+        )
+    if as_json:
+        print(json.dumps({"suite": name, "tasks": len(samples), **asdict(found)}))
+    else:
+        _print_selfcheck(name, len(samples), found)
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+def _print_selfcheck(name: str, tasks: int, found: Any) -> None:
+    for finding in found.findings:
+        print(finding)
+    print(f"{name}: {counted(tasks, 'task')}, {counted(found.tests, 'test')}")
+    print(f"references that are right: {found.good_right} of {found.good}")
+    print(f"answers known to be bad that are wrong: {found.bad - found.bad_right} of {found.bad}")
+    if found.no_reference:
+        print(f"without a reference: {found.no_reference}")
+    for module, count in found.not_run.items():
+        print(f"not run, as the module {module} is not installed here: {count}")

@@ -1,6 +1,7 @@
 """Commands for models that answer elsewhere: `offline questions` and `offline score`."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from deskcheck.cli.asking import (
     few_programs,
     kinds_in,
     print_excluded,
+    suites_in,
 )
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
@@ -28,7 +30,7 @@ from deskcheck.terminal import console_out
 def questions(
     folders: Folders,
     *,
-    question: Kinds,
+    question: Kinds = None,
     out: Annotated[Path, typer.Option("--out", help="File for the questions: JSON lines.")],
     sampling: Annotated[Sampling, Panel("Samples")],
     steps: Annotated[StepOptions, Panel("Steps")],
@@ -38,11 +40,15 @@ def questions(
     """Write the questions that `ask` would put, for models that answer elsewhere.
 
     A line for each: its id, the prompt, and what `offline score` needs: the right answer, too."""
-    from deskcheck.ask.questions.lines import write_questions
+    from deskcheck.ask.questions.lines import write_questions, write_suite_questions
 
-    written, excluded = write_questions(
-        out, folders, kinds_in(question), sampling=sampling, steps=steps, notebooks=notebooks
-    )
+    excluded: Mapping[str, Mapping[str, int]] = {}
+    if suites := suites_in(folders, question):
+        written = write_suite_questions(out, suites, sampling=sampling, note=say)
+    else:
+        written, excluded = write_questions(
+            out, folders, kinds_in(question), sampling=sampling, steps=steps, notebooks=notebooks
+        )
     if as_json:
         print(json.dumps({"questions": dict(written), "excluded": {k: dict(v) for k, v in excluded.items()}}))
         return
@@ -127,7 +133,7 @@ def score(
     work: Work,
     as_json: Json = False,
 ) -> None:
-    """Score answers that models gave elsewhere, as `ask` does; answers to input questions are run.
+    """Score answers that models gave elsewhere, as `ask` does; arguments and programs are run.
 
     A score is over all questions of its kind: one that is not answered counts as wrong.
 

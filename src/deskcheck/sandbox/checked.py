@@ -40,8 +40,15 @@ class Checked:
         return Program(id=f"{self.program.id}:check", code=self.check, filename="check.py")
 
 
-def mark(answering: ProcessRun, checking: ProcessRun, cancelled: Callable[[], bool]) -> Ending:
+def mark(
+    answering: ProcessRun,
+    checking: ProcessRun,
+    cancelled: Callable[[], bool],
+    told: Callable[[str], None] = lambda text: None,
+) -> Ending:
     """Have a check call a program until one of them ends. The program's ending, marked.
+
+    told: is given what the check printed, which the program has no part in.
 
     `Outcome.RETURNED`: the check passed. `Outcome.WRONG`: it did not. `Outcome.NOT_COMPARED`: an argument or
     a result is of no type that can be handed over; that is not passed, and not wrong: it stays in n. An
@@ -87,6 +94,7 @@ def mark(answering: ProcessRun, checking: ProcessRun, cancelled: Callable[[], bo
         if check is not None and answer is None:
             answering.stop(Outcome.RETURNED, "")
         if check is not None and answer is not None:
+            told(check.stdout)
             return _marked(answer, check, checking)
 
 

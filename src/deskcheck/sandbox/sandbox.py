@@ -217,9 +217,11 @@ class Sandbox:
         *,
         limits: Limits | None = None,
         cancelled: Callable[[], bool] = lambda: False,
+        told: Callable[[str], None] = lambda text: None,
     ) -> Ending:
         """Run a program and mark it by a check in another process (`checked.mark`). Threads may call
-        this together; each call takes two servers."""
+        this together; each call takes two servers. told: is given what the check printed; where a failure
+        of ours had it tried again, once for each try."""
         bounds = limits or self.limits
         profile = self._profile(checked.program, self.hash_seed)
         failure = ""
@@ -238,7 +240,7 @@ class Sandbox:
                     patient = replace(bounds, wall_s=10 * bounds.wall_s)
                     checking = ProcessRun(checked.checking, servers[1], limits=patient, calls=checked.names)
                     stack.callback(checking.close)
-                    ending = mark(answering, checking, lambda: self._closed.is_set() or cancelled())
+                    ending = mark(answering, checking, lambda: self._closed.is_set() or cancelled(), told)
                 except ServerLost as error:
                     failure = str(error)
                     continue

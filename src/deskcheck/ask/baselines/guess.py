@@ -23,6 +23,7 @@ It sees the prompt and nothing else, no answers of other samples either. By kind
 - cell_output: where the last line of the cell is a name, or prints one, its value if the prompt shows it; the
   literal that it is or prints; what the same cell showed before; else nothing.
 - next_cell: the cell that was executed last. crash: that none is raised.
+- program: the code to repair or edit as it is; else a function that returns None; a script that does nothing.
 - path: every statement of the function that is called, in the order of the text; of a script those of its
   top level, then those of its functions.
 """
@@ -33,7 +34,7 @@ from dataclasses import replace
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.solvers import read_state
-from deskcheck.ask.samples.prompts import NOW, STATE, TASKS, YOURS
+from deskcheck.ask.samples.prompts import NOW, STATE, TASKS, WORK_ON, YOURS
 from deskcheck.notation.forms.explained_steps import answer_text, explained_in
 from deskcheck.notation.layout import asked_state
 from deskcheck.recording import Kind
@@ -327,6 +328,18 @@ def _crash(mine: str) -> str:
     return "None"
 
 
+_GIVEN = re.compile(
+    rf"^(?:{WORK_ON['repair']}|{WORK_ON['edit']}):\n```python\n(.*?)\n```$", re.DOTALL | re.MULTILINE
+)
+
+
+def _program(mine: str) -> str:
+    if given := _GIVEN.search(mine):
+        return given[1]
+    name = _asked(mine, "Name to define")
+    return f"def {name}(*args, **kwargs):\n    return None" if name else "pass"
+
+
 def nothing(prompt: str) -> str:
     """The model ``deskcheck/empty``: an answer that is read, and is empty."""
     return f"{OPEN}{CLOSE}"
@@ -352,6 +365,7 @@ _GUESSES = {
     "changes": _nothing_changed,
     "alias": _alias,
     "type": _type,
+    "program": _program,
     "cell_output": _cell_output,
     "next_cell": _next_cell,
     "crash": _crash,

@@ -38,7 +38,7 @@ BASELINES = Registry(
         Baseline("guess", "an honest cheap baseline", lambda given: guess.completion),
         Baseline("erring", "the oracle with faults: -M rate=0.05 -M seed=0", _erring),
         Baseline("copy", "notebooks: what the same cell showed, or was, before", lambda given: oracle.copied),
-        Baseline("empty", "notebooks: an empty answer", lambda given: guess.nothing),
+        Baseline("empty", "an empty answer", lambda given: guess.nothing),
     ],
 )
 """Name, without ``deskcheck/`` -> the model."""

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.ask.questions.lines import lines_of, sample_in
-from deskcheck.ask.scoring.marking import METRICS, mark
+from deskcheck.ask.scoring.marking import METRICS, PROGRAM_FORMS, mark
 from deskcheck.recording import InputError
 
 MAX_TOKENS = 2048
 """Of an answer, where the harness is not told otherwise (``--gen_kwargs max_gen_toks=...``)."""
-_RUN = {"input"}
+_RUN = {"input", *PROGRAM_FORMS}
 """Kinds whose answers are run."""
 
 _TASK = """\

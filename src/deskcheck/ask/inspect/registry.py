@@ -5,18 +5,18 @@ from deskcheck.ask.inspect.sandbox import DeskcheckSandboxEnvironment
 from deskcheck.ask.inspect.solvers import chain_of_thought, compact, direct, dynamic_scratchpad, scratchpad
 from deskcheck.ask.inspect.tasks import (
     OF_RECORDINGS,
+    OF_SUITES,
     StandIn,
     asked,
     cell_output,
     crash,
-    cruxeval_input,
-    cruxeval_output,
     marked,
     next_cell,
 )
 
 __all__ = [
     "OF_RECORDINGS",
+    "OF_SUITES",
     "DeskcheckSandboxEnvironment",
     "StandIn",
     "asked",
@@ -24,8 +24,6 @@ __all__ = [
     "chain_of_thought",
     "compact",
     "crash",
-    "cruxeval_input",
-    "cruxeval_output",
     "direct",
     "dynamic_scratchpad",
     "marked",

@@ -48,14 +48,14 @@ from deskcheck.ask.questions.load import load, recordings_of
 from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS, notebook_samples, trajectory_files
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import NotebookOptions
-from deskcheck.ask.questions.suites import SUITES
+from deskcheck.ask.questions.suites import SUITES, Suite
 from deskcheck.ask.results.folder import questions_file, read_card
 from deskcheck.ask.results.results import AskProgress, input_tokens
 from deskcheck.ask.samples.kind import Question
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.ask.scoring import sandbox as _sandbox
-from deskcheck.ask.scoring.marking import mark
+from deskcheck.ask.scoring.marking import PROGRAM_FORMS, mark
 from deskcheck.recording import InputError
 
 
@@ -129,6 +129,11 @@ def marked() -> Scorer:
         if sample.data["form"] == "arguments":  # starts a process and waits for it
             given = await run_sync(
                 lambda: mark(sample, completion, run=_sandbox.run, stop_reason=stopped), limiter=_at_once()
+            )
+        elif sample.data["form"] in PROGRAM_FORMS:
+            judge = _sandbox.judge()
+            given = await run_sync(
+                lambda: mark(sample, completion, judge=judge, stop_reason=stopped), limiter=_at_once()
             )
         else:
             given = mark(sample, completion, stop_reason=stopped)
@@ -215,16 +220,17 @@ OF_RECORDINGS = {name: _task_of_kind(kind) for name, kind in QUESTIONS.own.items
 """Kind of question -> its task."""
 
 
-@task(name="cruxeval_output")
-def cruxeval_output(path: str | None = None) -> Task:
-    """CRUXEval-O, from a file of the published set (-T path=cruxeval.jsonl) or fetched."""
-    return task_of("cruxeval_output", list(SUITES["cruxeval_output"].samples(path)))
+def _task_of_suite(suite: Suite) -> Callable[..., Task]:
+    @task(name=suite.name)
+    def made(path: str | None = None) -> Task:
+        return task_of(suite.name, list(suite.samples(path)))
+
+    made.__doc__ = f"{suite.about}. From a file of the set (-T path=FILE) or fetched."
+    return made
 
 
-@task(name="cruxeval_input")
-def cruxeval_input(path: str | None = None) -> Task:
-    """CRUXEval-I, from a file of the published set (-T path=cruxeval.jsonl) or fetched. Answers are run."""
-    return task_of("cruxeval_input", list(SUITES["cruxeval_input"].samples(path)))
+OF_SUITES = {name: _task_of_suite(suite) for name, suite in SUITES.items()}
+"""Name of a suite -> its task."""
 
 
 def _of_notebooks(question: str, path: str | None, seed: int, per_recording: int | None, given: Any) -> Task:

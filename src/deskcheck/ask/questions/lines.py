@@ -14,7 +14,7 @@ import os
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -32,6 +32,7 @@ from deskcheck.ask.questions.notebooks import (
 )
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
+from deskcheck.ask.questions.suites import suite_samples
 from deskcheck.ask.samples.sample import Sample, line_of
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.recording import InputError, Recording
@@ -74,12 +75,11 @@ def write_questions(
             f"state={','.join(options.state)}: a question has one id in all views: write a file for each."
         )
     excluded = {name: Counter[str]() for name in questions}
-    written: Counter[str] = Counter()
 
     sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
     folders: dict[str, int] = {}
 
-    def samples() -> Iterator[Sample]:
+    def samples() -> Iterator[tuple[str, Sample]]:
         of_programs = [name for name in questions if name in QUESTIONS]
         if of_programs:
             for _, found, _ in of_each(
@@ -91,7 +91,7 @@ def write_questions(
                 excluded=excluded,
                 beside=lambda recording: (None, None),
             ):
-                yield from found
+                yield from ((sample.question, sample) for sample in found)
         if of_notebooks:
             places = [Path(folder) for folder in sources if not isinstance(folder, Recording)]
             asked = notebook_samples(
@@ -105,18 +105,42 @@ def write_questions(
                 excluded[name].update(why_not)
                 for sample in of_kind:
                     folders.setdefault(sample.program, folder_of(sample.data["trajectory"], places))
-                    yield sample
+                    yield sample.question, sample
 
-    path = Path(path)
+    return _write(Path(path), samples(), questions, sampling, folders, excluded), excluded
+
+
+def write_suite_questions(
+    path: str | os.PathLike[str],
+    suites: Sequence[str],
+    *,
+    sampling: Sampling | None = None,
+    note: Callable[[str], None] = lambda text: None,
+) -> Counter[str]:
+    """As `write_questions`, the questions of suites, as `suites.suite_samples` takes them. Return how many
+    there are of each suite."""
+    found = suite_samples(suites, note=note)
+    samples = ((name, sample) for name, some in found.items() for sample in some)
+    return _write(Path(path), samples, [*found], sampling or Sampling(), None, {})
+
+
+def _write(
+    path: Path,
+    samples: Iterator[tuple[str, Sample]],
+    names: Sequence[str],
+    sampling: Sampling,
+    folders: Mapping[str, int] | None,
+    excluded: Mapping[str, Counter[str]],
+) -> Counter[str]:
+    """Write samples, each with the name that those are drawn by which belong together."""
+    written: Counter[str] = Counter()
     made = path.with_name(f".{path.name}.{os.getpid()}")
     everything = path.with_name(f".{path.name}.{os.getpid()}.all")
-    kinds: dict[str, list[_Written]] = {name: [] for name in questions}
+    kinds: dict[str, list[_Written]] = {name: [] for name in names}
     try:
         with open(everything, "w+b") as all_, open(made, "wb") as file:
-            for sample in samples():
-                kinds[sample.question].append(
-                    _Written(sample.id, sample.program, sample.cluster, all_.tell())
-                )
+            for name, sample in samples:
+                kinds[name].append(_Written(sample.id, sample.program, sample.cluster, all_.tell()))
                 all_.write(line_of(sample).encode("ascii"))
             for kind, there in kinds.items():
                 for chosen in drawn(there, seed=sampling.seed, limit=sampling.limit, folders=folders):
@@ -133,7 +157,7 @@ def write_questions(
     finally:
         made.unlink(missing_ok=True)
         everything.unlink(missing_ok=True)
-    return written, excluded
+    return written
 
 
 class _Written(NamedTuple):

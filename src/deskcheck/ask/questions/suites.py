@@ -1,44 +1,65 @@
-"""Published question sets in their own format. They need no recording: the set has the answers.
+"""Published question sets in their own format, and suites of programs that users write. They need no
+recording: the set has the answers.
 
 CRUXEval (Gu et al. 2024, arXiv:2401.03065): 800 functions with an input and an output; both directions.
-Marked as the set marks: by Python's ``==`` (``strict=False``). The words of the prompt are ours, so scores
-compare between models here, and with published ones only roughly.
+Marked as the set marks: by Python's ``==`` (``strict=False``). Sets of programming tasks
+(`corpus.readers.coding_sets`): answers are programs, judged by the set's own tests. The words of the prompt
+are ours, so scores compare between models here, and with published ones only roughly.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from deskcheck.ask.answers.allowed import Refused
+from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.kinds.results import input_sample, output_sample
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
+from deskcheck.corpus.readers.coding import HOLDS, read_coding_tasks
+from deskcheck.corpus.readers.coding_sets import CODING_SETS, read_coding_set
+from deskcheck.corpus.text.rows import has_format
 from deskcheck.recording import InputError, Program
+
+Note = Callable[[str], None]
+
+
+def _quiet(text: str) -> None:
+    """Nobody is told what is fetched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A published set as questions. about: what is asked of which. corpus: its name among the sources of
-    programs."""
+    """A set of questions that is read from a file. about: what is asked of which. read: from the path of the
+    file, or None, and who is told what is fetched, the samples."""
 
     name: str
     about: str
-    corpus: str
-    sample: Callable[[Program], Sample]
+    read: Callable[[str | None, Note], Iterator[Sample]]
 
-    def samples(self, path: str | None = None) -> Iterator[Sample]:
+    def samples(self, path: str | None = None, *, note: Note = _quiet) -> Iterator[Sample]:
         """The samples in the order of the set: of a file of it, or (None) fetched from its public home.
 
         Raises:
             InputError: the file is missing or no file of the set, a row has no answer, or its input cannot be
-                an answer.
+                an answer; the set cannot be fetched.
         """
-        for program in _programs(self.corpus if path is None else f"{self.corpus}:{path}"):
+        return self.read(path, note)
+
+
+def _cruxeval(
+    name: str, sample: Callable[[Program], Sample]
+) -> Callable[[str | None, Note], Iterator[Sample]]:
+    def read(path: str | None, note: Note) -> Iterator[Sample]:
+        for program in _programs("cruxeval" if path is None else f"cruxeval:{path}"):
             try:
-                yield self.sample(program)
+                yield sample(program)
             except Refused as reason:
                 raise InputError(
-                    f"{self.name}: {program.id}: its own input is no allowed answer: {reason}"
+                    f"{name}: {program.id}: its own input is no allowed answer: {reason}"
                 ) from None
+
+    return read
 
 
 def _programs(source: str) -> Iterator[Program]:
@@ -65,11 +86,67 @@ def _cruxeval_input(program: Program) -> Sample:
     return input_sample(program, _shown(program), _answer(program), strict=False)
 
 
+def _coding(name: str) -> Callable[[str | None, Note], Iterator[Sample]]:
+    return lambda path, note: map(program_sample, read_coding_set(name, path, note=note))
+
+
+def _own(path: str | None, note: Note) -> Iterator[Sample]:
+    if path is None:
+        raise InputError(f"program: give your file: program:PATH, or its path alone. {HOLDS}")
+    if not Path(path).is_file():
+        raise InputError(f"{path}: there is no such file. {HOLDS}")
+    return map(program_sample, read_coding_tasks(Path(path), path))
+
+
 SUITES: dict[str, Suite] = {
     suite.name: suite
     for suite in [
-        Suite("cruxeval_output", "CRUXEval: what the function returns", "cruxeval", _cruxeval_output),
-        Suite("cruxeval_input", "CRUXEval: an input that gives the output", "cruxeval", _cruxeval_input),
+        Suite(
+            "cruxeval_output",
+            "CRUXEval: what the function returns",
+            _cruxeval("cruxeval_output", _cruxeval_output),
+        ),
+        Suite(
+            "cruxeval_input",
+            "CRUXEval: an input that gives the output",
+            _cruxeval("cruxeval_input", _cruxeval_input),
+        ),
+        *(Suite(name, f"{known.title}: {known.about}", _coding(name)) for name, known in CODING_SETS.items()),
+        Suite("program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _own),
     ]
 }
 """Name of a suite -> the suite."""
+
+
+def suite_in(text: str) -> tuple[Suite, str | None] | None:
+    """The suite that is named, ``NAME`` or ``NAME:PATH``, and its path; a path to a file of rows is a suite
+    of one's own. None: it names none."""
+    name, colon, path = text.partition(":")
+    if name in SUITES and not Path(text).exists():
+        return SUITES[name], path if colon else None
+    if has_format(Path(text)) and not Path(text).is_dir():
+        return SUITES["program"], text
+    return None
+
+
+def suite_samples(texts: Sequence[str], *, note: Note = _quiet) -> dict[str, list[Sample]]:
+    """Suites as they are named, each with its samples.
+
+    Raises InputError: one names no suite, is named twice, or cannot be read; two samples have one id.
+    """
+    found: dict[str, list[Sample]] = {}
+    seen: dict[str, str] = {}
+    for text in texts:
+        named = suite_in(text)
+        if named is None:
+            raise InputError(
+                f"{text}: names no suite. Known are {', '.join(SUITES)}, each as NAME or NAME:PATH."
+            )
+        suite, path = named
+        if suite.name in found:
+            raise InputError(f"{text}: {suite.name} is named twice. Ask one file after the other.")
+        found[suite.name] = list(suite.samples(path, note=note))
+        for sample in found[suite.name]:
+            if seen.setdefault(sample.id, suite.name) != suite.name:
+                raise InputError(f"{text}: {sample.id!r} is the id of a sample of {seen[sample.id]}, too.")
+    return found

@@ -23,6 +23,7 @@ MEASURED = (
     *("exact", "rouge_l", "chrf", "by_value", "by_running"),
     *("right_line", "right_class", "right_message", "right_place", "right_values", "right_whether", "prefix"),
     "right_fields",
+    *("tests_passed", "missing_module", "base_right", "new_right"),
 )
 """Columns of ``samples.parquet`` that are metrics."""
 
@@ -46,6 +47,8 @@ class Marked:
     right_place, right_values: of a state one step on, each part. right_whether: of a cell that may raise,
     whether it does. prefix: of a path, the share of it before the first mistake. right_class, right_fields:
     of an object, its class and the share of its attributes and items.
+    tests_passed: of a program, the share of its tests; missing_module: whether a module is not installed that
+    it needs; base_right, new_right: of two functions, each with the reference's other one.
 
     solver: the method (`solvers.METHODS`). Of those that predict the run: run: equal for samples that were
     answered from the same predicted run; steps_asked and so on: its steps (`steps.Ran`); divergence: kind of
@@ -85,6 +88,10 @@ class Marked:
     right_whether: float | None = None
     prefix: float | None = None
     right_fields: float | None = None
+    tests_passed: float | None = None
+    missing_module: float | None = None
+    base_right: float | None = None
+    new_right: float | None = None
     ran: str = ""
     run: str = ""
     steps_asked: int | None = None

@@ -7,6 +7,7 @@ are ambiguous by their text.
 from collections.abc import Sequence
 
 from deskcheck.ask.samples.source import ShownSource
+from deskcheck.corpus.readers.coding import CodingTask
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.recording import Mode, Program
 
@@ -165,6 +166,13 @@ TASKS = {
         "You see a Python program with line numbers and how it is run. Give the name of the class of the "
         "value that a variable has at one moment of the run, as type(x).__name__ gives it: int, list, "
         f"NoneType. {_MOMENT} {_TAGS}"
+    ),
+    "program": (
+        "Write a Python program that passes hidden tests.\n"
+        "You see what it must do, and perhaps code to complete, to repair or to edit, and some of the tests. "
+        "Give the whole program, with its imports and with all that it needs of the code that you see. "
+        "It runs in its own process, without a network; the tests run outside of it. "
+        f"{_TAGS}"
     ),
     "cell_output": (
         "What does this cell show?\n"
@@ -363,6 +371,38 @@ def own_parts(task: str, files: Sequence[ShownSource], asked: str, *, numbered: 
         "program": f"{YOURS}\n\n{files_text(files, numbered=numbered)}",
         "question": asked,
     }
+
+
+WORK_ON = {
+    "write": "",
+    "complete": "Complete this code",
+    "repair": "This code is wrong. Repair it",
+    "edit": "Edit this code",
+}
+"""What is said of the code that a task gives, by `coding.WORK`."""
+
+
+def program_parts(task: CodingTask) -> dict[str, str]:
+    """The parts of a prompt that asks for a program: the work in general, this task, its code, its form."""
+    parts = {"task": TASKS["program"], "program": f"{YOURS}\n\n{task.prompt.rstrip()}"}
+    if task.history:
+        earlier = "\n\n".join(_fence(code) for code in task.history)
+        parts["history"] = f"Earlier versions of the code, oldest first:\n{earlier}"
+    if task.code:
+        parts["code"] = f"{WORK_ON[task.task] or 'Code that is there'}:\n{_fence(task.code)}"
+    if task.visible_tests:
+        parts["tests"] = "Some of the tests:\n" + _fence("\n".join(task.visible_tests))
+    modules = ", ".join(["the standard library", *task.modules])
+    wanted = (
+        "A script: it reads standard input and prints to standard output."
+        if task.entry_point is None
+        else f"Name to define: {task.entry_point}"
+    )
+    return parts | {"question": f"Modules that are there: {modules}\n{wanted}"}
+
+
+def _fence(code: str) -> str:
+    return f"```python\n{code.strip(chr(10))}\n```"
 
 
 def notebook_parts(

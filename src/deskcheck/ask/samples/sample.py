@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One question, made from a recording and independent of it from then on.
+    """One question, made from a recording or a suite and independent of it from then on.
 
     id: recording, question and place, so that the same question has the same id in every run.
     question: its kind, a name in `QUESTIONS`. program: id of the program. cluster: equal for samples of
@@ -33,6 +33,8 @@ class Sample:
     - ``move``: ``line``, ``k``, ``event``, ``command``;
     - ``branch``, ``visit``, ``iterations``, ``after_loop``, ``alias``, ``type``, ``coverage``: ``line``,
       ``k``, ``event``, ``variable``, as far as the question names them;
+    - ``program``, ``self_invoking``: ``task``, ``entry_point``, ``setup``, ``driver``, ``test_setup``,
+      ``tests``, ``cases``, ``modules``, ``parts``, ``known_bad``: as in `corpus.readers.coding.CodingTask`;
     - ``path``: ``first`` (line -> first line of its statement), ``silent`` (lines not counted), ``most``
       (lines that are asked for, where the path is longer).
     """

@@ -2,9 +2,10 @@
 
 An answer that cannot be read is wrong, and is marked, not dropped. Values are compared as values
 (`values.same`), never by running the answer, except for ``input``: there the arguments pass a gate
-(`allowed`) and the program is run with them by whatever `run` the caller gives, in deskcheck the
-sandbox. What decides is the rendering of the result that the watcher of the process took, never
-anything that the program printed or an object's own opinion of equality.
+(`allowed`) and the program is run with them by whatever `run` the caller gives, in deskcheck the sandbox;
+and for programs, which a `judge` runs with their tests (`programs`). What decides is the rendering of the
+result that the watcher of the process took, or a check in another process, never anything that the program
+printed or an object's own opinion of equality.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from enum import StrEnum
 from itertools import takewhile
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
+from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.objects import compare
 from deskcheck.ask.answers.outputs import same_output
 from deskcheck.ask.answers.parsing import answer_in, exception_in, line_in, lines_in, name_in, value_in
@@ -24,6 +26,7 @@ from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.scoring.programs import Judge, printed, run_tests
 from deskcheck.notation import compare_step
 from deskcheck.recording import Ending, Outcome, Program
 
@@ -41,10 +44,13 @@ METRICS = {
     "exception": ("right_line", "right_class", "right_message"),
     "step": ("right_place", "right_values"),
     "object": ("right_class", "right_fields"),
+    "program": ("tests_passed", "missing_module"),
+    "self_invoking": ("tests_passed", "missing_module", "base_right", "new_right"),
 }
 """Form of an answer -> the metrics of its mark: of cells `similarity`'s and for outputs by value (`outputs`);
 of exceptions and of states each part; of crashes whether there is one; of paths the share of lines before the
-first mistake; of objects the class, and the share of attributes and items that are right."""
+first mistake; of objects the class, and the share of attributes and items that are right; of programs the
+share of tests that pass, whether a module was missing, and of two functions each by itself."""
 
 
 class Reading(StrEnum):
@@ -61,6 +67,8 @@ class Reading(StrEnum):
     """A whole text without an answer in the form that was asked for."""
 
 
+PROGRAM_FORMS = frozenset({"program", "self_invoking"})
+"""Forms of answers that are programs: a `Judge` runs them."""
 _CUT = frozenset({"max_tokens", "length", "max_output_tokens"})
 _REFUSED = frozenset(
     {"model_length", "context_length_exceeded", "content_filter", "refusal", "safety", "prohibited_content"}
@@ -105,16 +113,26 @@ _WHY_NONE = {
 }
 
 
-def mark(sample: Sample, completion: str, *, run: Run | None = None, stop_reason: str | None = None) -> Mark:
-    """The mark of one completion. `run` is needed for ``input`` questions only. stop_reason: why the
-    completion ended, where that is known (`reading_of`).
+def mark(
+    sample: Sample,
+    completion: str,
+    *,
+    run: Run | None = None,
+    judge: Judge | None = None,
+    stop_reason: str | None = None,
+) -> Mark:
+    """The mark of one completion. `run` is needed for ``input`` questions only, `judge` for those whose
+    answer is a program. stop_reason: why the completion ended, where that is known (`reading_of`).
 
     Raises:
-        ValueError: an ``input`` sample without `run`, or a sample of an unknown form.
+        ValueError: an ``input`` sample without `run`, a program without `judge`, or a sample of an unknown
+            form.
         SandboxError: the place where answers are run failed, which says nothing about the answer.
     """
     otherwise = reading_of(completion, stop_reason)
     whole = otherwise not in (Reading.CUT, Reading.REFUSED)
+    if sample.data["form"] in PROGRAM_FORMS:
+        return _mark_program(sample, completion, otherwise, whole, judge)
     answer = answer_in(completion, whole=whole)
     if answer is None and sample.data["form"] == "step" and whole and completion.strip():
         answer = completion  # a state stands in a fence, or alone
@@ -139,7 +157,7 @@ def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
         case "object":
             return _mark_object(sample, answer, kept)
         case "stdout":
-            right = _printed(answer) == _printed(sample.answer)
+            right = printed(answer) == printed(sample.answer)
             return Mark(float(right), kept, "" if right else "another text")
         case "line":
             line = line_in(answer)
@@ -169,11 +187,6 @@ def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
             found = float(score(sample, answer))
             return Mark(found, kept, "" if found == 1 else "another answer")
     raise ValueError(f"{sample.id}: unknown form of answer {sample.data['form']!r}")
-
-
-def _printed(text: str) -> list[str]:
-    """Printed text by lines; white space at the ends of lines and of the text does not count."""
-    return [line.rstrip() for line in text.strip().splitlines()]
 
 
 def _mark_text(sample: Sample, answer: str, kept: str) -> Mark:
@@ -257,6 +270,28 @@ def _mark_step(sample: Sample, answer: str, kept: str) -> Mark:
     reason = "" if step.exact else "other values" if step.place else "another place"
     metrics = {"right_place": float(step.place), "right_values": float(step.values)}
     return Mark(float(step.exact), kept, reason, metrics)
+
+
+def _mark_program(
+    sample: Sample, completion: str, otherwise: Reading, whole: bool, judge: Judge | None
+) -> Mark:
+    """All tests decide; how many pass is told apart."""
+    if judge is None:
+        raise ValueError(f"{sample.id}: marking a program runs it; give judge=...")
+    none = dict.fromkeys(METRICS[sample.data["form"]], 0.0)
+    found = code_in(completion, sample.data["entry_point"], whole=whole)
+    if found.code is None and not found.read:
+        reason = found.why_not if otherwise is Reading.UNREADABLE else None
+        return no_answer(sample, otherwise, reason)
+    if found.code is None:
+        return Mark(0.0, completion.strip()[:KEPT_ANSWER_CHARS], found.why_not, none)
+    tested = run_tests(sample.data, found.code, judge)
+    metrics = {
+        "tests_passed": tested.passed / tested.of,
+        "missing_module": float(tested.missing is not None),
+        **{name: float(right) for name, right in tested.parts.items()},
+    }
+    return Mark(float(tested.right), found.code[:KEPT_ANSWER_CHARS], tested.reason, none | metrics)
 
 
 def _mark_input(sample: Sample, answer: str, kept: str, run: Run) -> Mark:

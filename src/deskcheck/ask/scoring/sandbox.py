@@ -1,23 +1,29 @@
 """The one place where answers of models are run."""
 
+import atexit
+import os
+from functools import cache
+
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.marking import Mark, mark
-from deskcheck.errors import SandboxError
-from deskcheck.recording import Ending, Outcome, Program
-from deskcheck.sandbox import Confinement, Limits, Sandbox
+from deskcheck.ask.scoring.programs import Judge
+from deskcheck.recording import Ending, Outcome, Program, SandboxError
+from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
 from deskcheck.sandbox import run as run_in_sandbox
+from deskcheck.sandbox.limits import WALL_TIMES
 
 LIMITS = Limits(cpu_s=5, wall_s=20, memory_bytes=1 << 30, output_bytes=1 << 16, file_bytes=1 << 20)
 """A published function with the arguments of a model: what needs more than this is no answer."""
+PROGRAM_LIMITS = Limits(cpu_s=10, wall_s=60, memory_bytes=1 << 30, output_bytes=1 << 18, file_bytes=16 << 20)
+"""A whole program of a model's, for all of its tests. CPU time decides."""
+
+MOST_S = 3 * WALL_TIMES * PROGRAM_LIMITS.wall_s
+"""In which a program is run or given up, if it has to be tried three times."""
 
 
 def run(program: Program) -> Ending:
     """Run a program that nobody trusts, unrecorded; say how that ended."""
     return run_in_sandbox(program, limits=LIMITS)
-
-
-class AnswerNotRun(SandboxError):
-    """An answer could not be run, however often it was tried: says nothing about the answer."""
 
 
 def for_many(confinement: Confinement = Confinement.STRICT, workers: int = 1) -> Sandbox:
@@ -26,9 +32,43 @@ def for_many(confinement: Confinement = Confinement.STRICT, workers: int = 1) ->
     return Sandbox(confinement, workers=workers, limits=LIMITS)
 
 
-def mark_in(sandbox: Sandbox, sample: Sample, completion: str, *, stop_reason: str | None = None) -> Mark:
+class AnswerNotRun(SandboxError):
+    """An answer could not be run, however often it was tried: says nothing about the answer."""
+
+
+def _ours(ending: Ending) -> Ending:
+    if ending.outcome is Outcome.HARNESS_ERROR:
+        raise AnswerNotRun(f"the sandbox failed: {ending.detail}")
+    return ending
+
+
+class SandboxJudge:
+    """Judges programs in a sandbox, within its `limits`. Threads may use it together."""
+
+    limits = PROGRAM_LIMITS
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    def check(self, checked: Checked) -> tuple[Ending, str]:
+        told = [""]
+        ending = self._sandbox.check_one(checked, limits=self.limits, told=told.append)
+        return _ours(ending), told[-1]
+
+    def script(self, program: Program) -> Ending:
+        return _ours(self._sandbox.run_one(program, limits=self.limits))
+
+
+def mark_in(
+    sandbox: Sandbox,
+    sample: Sample,
+    completion: str,
+    *,
+    judge: Judge | None = None,
+    stop_reason: str | None = None,
+) -> Mark:
     """`marking.mark`, where what has to run runs in `sandbox`, and nothing else does. Threads may call this
-    together.
+    together. judge: of programs, by default one in that sandbox.
 
     Raises:
         AnswerNotRun: the sandbox failed, as often as it tries. The mark is unknown.
@@ -39,8 +79,15 @@ def mark_in(sandbox: Sandbox, sample: Sample, completion: str, *, stop_reason: s
         ending = sandbox.run_one(program)
         if ending.outcome is Outcome.KILLED:  # by itself, which it does again; or by this machine
             ending = sandbox.run_one(program)
-        if ending.outcome is Outcome.HARNESS_ERROR:
-            raise AnswerNotRun(f"the sandbox failed: {ending.detail}")
-        return ending
+        return _ours(ending)
 
-    return mark(sample, completion, run=run_, stop_reason=stop_reason)
+    judge = SandboxJudge(sandbox) if judge is None else judge
+    return mark(sample, completion, run=run_, judge=judge, stop_reason=stop_reason)
+
+
+@cache
+def judge() -> Judge:
+    """The judge of this process; its sandbox ends with the process."""
+    sandbox = for_many(workers=os.cpu_count() or 1)
+    atexit.register(sandbox.close)
+    return SandboxJudge(sandbox)

@@ -7,6 +7,7 @@ Nothing here runs the code: what it defines is read from its syntax tree, so a n
 import ast
 import difflib
 import os
+import re
 import sys
 import tokenize
 import warnings
@@ -88,6 +89,15 @@ def quiet_parse(code: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(code)
+
+
+_LONG_NUMBER = re.compile(r"\d{4301,}")
+
+
+def short_numbers(code: str) -> str:
+    """The text with a 1 for each number of so many digits that Python refuses to read it, unless told to
+    (`sys.set_int_max_str_digits`). To be parsed, not run."""
+    return _LONG_NUMBER.sub("1", code)
 
 
 def pointed(line: str, column: int) -> str:

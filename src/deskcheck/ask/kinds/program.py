@@ -1,0 +1,44 @@
+"""Questions whose answer is a program: written, completed, repaired or edited, and judged by hidden tests.
+
+They are made of tasks (`corpus.readers.coding`), not of recordings. `scoring.programs` marks the answers.
+"""
+
+from dataclasses import asdict
+
+from deskcheck.ask.samples.prompts import program_parts
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.corpus.readers.coding import CodingTask
+
+PROGRAM, SELF_INVOKING = "program", "self_invoking"
+"""Kinds of question: of the second, the parts of an answer are told apart, too."""
+
+ABOUT = {
+    PROGRAM: "a function, class or script that passes hidden tests",
+    SELF_INVOKING: "two functions, of which one uses the other; both parts are told apart",
+}
+
+
+def program_sample(task: CodingTask) -> Sample:
+    """A task as a question. Of a task without a reference the oracle has no answer, and scores 0."""
+    kind = SELF_INVOKING if task.parts else PROGRAM
+    return Sample(
+        id=f"{task.id}:{kind}",
+        question=kind,
+        program=task.id,
+        cluster=task.family or task.id,
+        parts=program_parts(task),
+        answer=task.reference or "",
+        data={
+            "form": kind,
+            "task": task.task,
+            "entry_point": task.entry_point,
+            "setup": task.setup,
+            "driver": task.driver,
+            "test_setup": task.test_setup,
+            "tests": list(task.tests),
+            "cases": [asdict(case) for case in task.cases],
+            "modules": list(task.modules),
+            "parts": dict(task.parts),
+            "known_bad": list(task.known_bad),
+        },
+    )

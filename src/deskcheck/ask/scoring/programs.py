@@ -1,0 +1,231 @@
+"""Answers that are programs, judged by running them: hidden tests beside them, or what a script prints.
+
+Tests run in another process and call the answer from there (`sandbox.checked`). The answer knows what it was
+called with and not what is expected, and nothing that it prints, patches or exits with is a verdict. A script
+is given its input and judged by what its process wrote; the expected text is not in that process.
+
+Not: tests that must run in the answer's own process, such as those that patch modules; see
+`CodingTask.driver`.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+from deskcheck.ask.answers.code import imported_in
+from deskcheck.corpus.readers.coding import functions_in
+from deskcheck.recording import Ending, Outcome, Program
+from deskcheck.sandbox import Checked
+
+
+class Judge(Protocol):
+    """A place where answers are run. Both raise SandboxError where that place failed."""
+
+    def check(self, checked: Checked) -> tuple[Ending, str]:
+        """Mark a program by a check; with what the check printed."""
+
+    def script(self, program: Program) -> Ending:
+        """Run a program by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """passed, of: tests. reason: why it is not right; empty if it is. missing: a module that the answer or
+    its tests import, and that is not installed here. parts: of `CodingTask.parts`, which pass."""
+
+    passed: int
+    of: int
+    reason: str
+    missing: str | None = None
+    parts: Mapping[str, bool] = field(default_factory=dict)
+
+    @property
+    def right(self) -> bool:
+        return not self.reason
+
+
+def run_tests(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
+    """What comes of an answer. data: of its sample. Raises SandboxError."""
+    count = len(data["tests"]) + len(data["cases"])
+    missing = missing_module(data["modules"])
+    if missing is not None:
+        return Tested(0, count, f"the module {missing} is not installed here", missing)
+    if data["cases"]:
+        return _of_script(data["cases"], answer, judge)
+    whole = _of_function(data, answer, judge)
+    if not data["parts"] or whole.missing is not None:
+        return whole
+    right = {
+        name: whole.right or _of_function(data, answer, judge, instead=code).right
+        for name, code in data["parts"].items()
+    }
+    return Tested(whole.passed, whole.of, whole.reason, None, right)
+
+
+def missing_module(names: Iterable[str]) -> str | None:
+    """The first of some modules that is not installed here."""
+    return next((name for name in names if not _installed(name)), None)
+
+
+def _installed(name: str) -> bool:
+    root = name.partition(".")[0]
+    try:
+        return root in sys.stdlib_module_names or find_spec(root) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+# -- functions and classes ---------------------------------------------------------------------------
+
+_START = """\
+import sys
+__name__ = "answer"
+sys.modules[__name__] = sys.modules["__main__"]
+del sys
+"""
+"""It is imported, not run as a script: what stands under ``if __name__ == "__main__"`` does not run."""
+
+_TESTS = """\
+def _run_tests(told, functions):
+    import io, json, random, sys
+
+    class Nowhere(io.TextIOBase):
+        def write(self, text):
+            return len(text)
+
+    report, sys.stdout, sys.stderr = sys.stdout, Nowhere(), Nowhere()
+    sys.set_int_max_str_digits(0)
+    random.seed(0)
+    scope = {"__name__": "tests", **functions}
+
+    def run(text, name):
+        try:
+            exec(compile(text, name, "exec", dont_inherit=True), scope)
+        except BaseException as error:
+            try:
+                said = f"{type(error).__name__}: {error}"
+            except Exception:
+                said = type(error).__name__
+            return said[:300]
+        return ""
+
+    def tell(what, said):
+        report.write(json.dumps([what, said]) + "\\n")
+        report.flush()
+
+    said = run(told["setup"], "setup.py") or run(told["test_setup"], "setup.py")
+    if said:
+        return tell("setup", said)
+    scope |= functions
+    first = True
+    for number, text in enumerate(told["tests"]):
+        said = run(text, f"test {number + 1}")
+        tell("test", said if first else said and "failed")  # many long texts would be too much output
+        first = first and not said
+    tell("end", "")
+"""
+
+
+def _of_function(data: Mapping[str, Any], answer: str, judge: Judge, *, instead: str = "") -> Tested:
+    """instead: code that replaces some of what the answer defines."""
+    names = dict.fromkeys([data["entry_point"], *functions_in(data["driver"])])
+    pieces = [data["setup"], answer, instead, data["driver"]]
+    code = _START + "".join(f"exec(compile({text!r}, 'answer.py', 'exec'))\n" for text in pieces if text)
+    told = json.dumps({name: data[name] for name in ("setup", "test_setup", "tests")})
+    functions = ", ".join(f"{name!r}: {name}" for name in names)
+    check = f"{_TESTS}\n_run_tests(__import__('json').loads({told!r}), {{{functions}}})\n"
+    ending, printed = judge.check(Checked(Program(id="answer", code=code), check, tuple(names)))
+    return _read(ending, printed, len(data["tests"]), answer)
+
+
+def _read(ending: Ending, printed: str, count: int, answer: str) -> Tested:
+    """What the check told, and how the answer's process ended."""
+    lines = [json.loads(line) for line in printed.splitlines() if line.endswith("]")]
+    setup = next((said for what, said in lines if what == "setup"), None)
+    if setup is not None:
+        return Tested(0, count, f"the tests cannot begin: {setup}", _missing(setup, None))
+    said = [said for what, said in lines if what == "test"]
+    passed = said.count("")
+    if ending.outcome is Outcome.RETURNED and passed == count == len(said):
+        return Tested(passed, count, "")
+    ended = _ended(ending)
+    number, why = next(((n, text) for n, text in enumerate(said, 1) if text), (len(said) + 1, ""))
+    if not why or (ending.outcome in _ITS_OWN and why.startswith(_GONE)):
+        finished = ending.outcome is Outcome.RETURNED
+        why = "the tests did not come to their end" if finished else ended
+    missing = _missing(why, answer)
+    if missing is not None:
+        return Tested(passed, count, f"the module {missing} is not installed here", missing)
+    place = f"test {number} of {count}: " if said or ending.outcome not in _ITS_OWN else ""
+    return Tested(min(passed, count), count, f"{place}{why}")
+
+
+_GONE = "EOFError: the program is gone"
+_ITS_OWN = frozenset({*Outcome} - {Outcome.RETURNED, Outcome.WRONG, Outcome.NOT_COMPARED})
+"""Endings that the answer's process came to before the tests were over."""
+
+
+def _ended(ending: Ending) -> str:
+    if ending.outcome is Outcome.RAISED:
+        return f"{ending.exception}: {ending.detail}"
+    return f"{ending.outcome}: {ending.detail}" if ending.detail else str(ending.outcome)
+
+
+_NO_MODULE = "ModuleNotFoundError: No module named "
+
+
+def _missing(said: str, answer: str | None) -> str | None:
+    """The module that is not there, if that is what was said; of an answer, if it imports that."""
+    _, there, rest = said.partition(_NO_MODULE)
+    if not there or not rest.startswith("'"):
+        return None
+    name = rest[1:].partition("'")[0].partition(".")[0]
+    mine = answer is None or name in imported_in(answer)
+    return name if mine and not _installed(name) else None
+
+
+# -- scripts -----------------------------------------------------------------------------------------
+
+_STDIN = """\
+def _read_from(text):
+    import os, sys
+    left = text.encode("utf-8", "surrogatepass")
+    file = os.open(".stdin", os.O_RDWR | os.O_CREAT, 0o600)
+    while left:
+        left = left[os.write(file, left):]
+    os.lseek(file, 0, os.SEEK_SET)
+    os.dup2(file, 0)
+    os.close(file)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)
+"""
+
+
+def _of_script(cases: Sequence[Mapping[str, str]], answer: str, judge: Judge) -> Tested:
+    """Each case is a run of its own. After one that met a limit the others are not run."""
+    passed, reason, missing = 0, "", None
+    for number, case in enumerate(cases, 1):
+        begin = f"{_STDIN}_read_from({case['stdin']!r})\ndel _read_from\n"
+        code = f"{begin}exec(compile({answer!r}, 'answer.py', 'exec'))\n"
+        ending = judge.script(Program(id="answer", code=code))
+        well = ending.outcome is Outcome.RETURNED or (
+            ending.outcome is Outcome.EXITED and ending.exit_status == 0
+        )
+        if well and printed(ending.stdout) == printed(case["stdout"]):
+            passed += 1
+            continue
+        why = "another text" if well else _ended(ending)
+        missing = missing or _missing(why, answer)
+        reason = reason or f"case {number} of {len(cases)}: {why}"
+        if ending.outcome in (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT):
+            break
+    if missing is not None:
+        reason = f"the module {missing} is not installed here"
+    return Tested(passed, len(cases), reason, missing)
+
+
+def printed(text: str) -> list[str]:
+    """Printed text by lines; white space at the ends of lines and of the text does not count."""
+    return [line.rstrip() for line in text.strip().splitlines()]

@@ -1,0 +1,462 @@
+"""Answers that are programs: hidden tests beside them decide, and nothing that an answer does to its process."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deskcheck.ask.answers.code import code_in
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.baselines import guess, oracle
+from deskcheck.ask.job import mark_in_shards
+from deskcheck.ask.kinds.program import program_sample
+from deskcheck.ask.questions.lines import write_suite_questions
+from deskcheck.ask.questions.suites import suite_in, suite_samples
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.scoring.marking import Mark, Reading, mark
+from deskcheck.ask.scoring.sandbox import SandboxJudge
+from deskcheck.ask.scoring.selfcheck import self_check
+from deskcheck.corpus.readers.coding import Case, CodingTask
+from deskcheck.recording import InputError
+from deskcheck.sandbox import Confinement, Limits, Sandbox
+from deskcheck.scale import LocalPool
+from tests.command import deskcheck
+
+RIGHT = "def f(x):\n    return [x, x + 1]\n"
+TASK = CodingTask(
+    id="pair",
+    prompt="Give a number and the one after it.",
+    entry_point="f",
+    tests=("assert f(1) == [1, 2]", "assert f(716253849) == [716253849, 716253850]", "assert f(5) != [5]"),
+    visible_tests=("assert f(1) == [1, 2]",),
+    reference=RIGHT,
+    known_bad=("def f(x):\n    return [x]\n",),
+)
+SAMPLE = program_sample(TASK)
+
+
+class Quick(SandboxJudge):
+    """Within limits that a test can wait for."""
+
+    limits = Limits(cpu_s=0.5, wall_s=20, memory_bytes=1 << 29, output_bytes=1 << 16)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Quick]:
+    with Sandbox(Confinement.STRICT, workers=1) as sandbox:
+        yield Quick(sandbox)
+
+
+class Patient(Quick):
+    """For references, which may take their time."""
+
+    limits = replace(Quick.limits, cpu_s=4)
+
+
+def said(answer: str) -> str:
+    return f"{OPEN}\n```python\n{answer}\n```\n{CLOSE}"
+
+
+ATTACKS = {
+    "exit": "import sys\ndef f(x): sys.exit(0)",
+    "exit at once": "import os\nos._exit(0)\ndef f(x): pass",
+    "SystemExit at import": "def f(x): pass\nraise SystemExit",
+    "exit when asked": "import os\ndef f(x): os._exit(0)",
+    "exit at the end": "import atexit, os\natexit.register(os._exit, 0)\ndef f(x): return [1, 2]",
+    "patched builtins": (
+        "import builtins\nbuiltins.AssertionError = Exception\nbuiltins.compile = builtins.exec = lambda *a, **k: None\n"
+        "builtins.print = builtins.type = builtins.isinstance = builtins.issubclass = lambda *a: True\n"
+        "def f(x): return [1, 2]"
+    ),
+    "no debug": "import sys\nsys.flags.__class__.optimize = 2 if False else 0\n__debug__ and None\ndef f(x): return 0",
+    "equal to everything": "class E:\n    def __eq__(s, o): return True\n    def __ne__(s, o): return True\ndef f(x): return E()",
+    "an equal list": "class E(list):\n    def __eq__(s, o): return True\ndef f(x): return E()",
+    "an equal int": "class E(int):\n    def __eq__(s, o): return True\n    __hash__ = int.__hash__\ndef f(x): return [E(1), E(2)]",
+    "an equal str": "class E(str):\n    def __eq__(s, o): return True\n    __hash__ = str.__hash__\ndef f(x): return E('')",
+    "true": "def f(x): return True",
+    "a function": "def f(x): return f",
+    "frames": (
+        "import sys, gc, re\n"
+        "def f(x):\n"
+        "    frame, texts = sys._getframe(), []\n"
+        "    while frame:\n"
+        "        texts += [repr(frame.f_locals)[:100_000], repr(frame.f_code.co_consts)]\n"
+        "        frame = frame.f_back\n"
+        "    texts += [o for o in gc.get_objects() if isinstance(o, str)]\n"
+        "    return [x, x + 1] if x == 1 or any(', '.join([str(x), str(x + 1)]) in t for t in texts) else None"
+    ),
+    "files": (
+        "import glob, os\n"
+        "def f(x):\n"
+        "    found = ''\n"
+        "    for top in ('.', '..', '/tmp', '/proc/self', '/proc/1', f'/proc/{os.getppid()}'):\n"
+        "        for name in glob.glob(top + '/*')[:200] + [top + '/environ', top + '/cmdline']:\n"
+        "            try: found += open(name, errors='replace').read(100_000)\n"
+        "            except OSError: pass\n"
+        "    return [x, x + 1] if x == 1 or str(x + 1) in found else None"
+    ),
+    "memory of all processes": (
+        "import os\n"
+        "def f(x):\n"
+        "    for pid in [p for p in os.listdir('/proc') if p.isdigit()] if os.path.isdir('/proc') else []:\n"
+        "        try:\n"
+        "            if pid != str(os.getpid()) and str(x + 1).encode() in open(f'/proc/{pid}/mem', 'rb').read(1000): return [x, x + 1]\n"
+        "        except OSError: pass\n"
+        "    return [x, x + 1] if x == 1 else None"
+    ),
+    "prints the verdict": (
+        "import json, os\n"
+        "for n in range(1, 10):\n"
+        "    for _ in range(3):\n"
+        "        try: os.write(n, (json.dumps(['test', '']) + '\\n').encode())\n"
+        "        except OSError: pass\n"
+        "print('passed', json.dumps(['end', '']), flush=True)\n"
+        "def f(x): return 0"
+    ),
+    "changes what it is given": "def f(x): raise NotImplementedError",
+    "fills memory": "def f(x): return [0] * (1 << 34)",
+    "too much to hand over": "def f(x): return [x, x + 1, bytes(40_000_000)]",
+    "threads": (
+        "import threading, time\n"
+        "for _ in range(5): threading.Thread(target=time.sleep, args=(100,)).start()\n"
+        "def f(x): return [x]"
+    ),
+    "a process of its own": "import os\nif os.fork(): os._exit(0)\ndef f(x): return [x]",
+    "for ever": "def f(x):\n    while True: pass",
+    "for ever at import": "while True: pass\ndef f(x): pass",
+    "recursion": "def f(x): return f(x)",
+    "deep value": "def f(x):\n    v = []\n    for _ in range(100_000): v = [v]\n    return v",
+    "huge output": "def f(x):\n    print('x' * 10_000_000)\n    return [x]",
+    "a closed channel": "import os\nos.closerange(0, 1000)\ndef f(x): return [x]",
+    "StopIteration": "def f(x): raise StopIteration",
+    "a lying exception": "class AssertionError(BaseException): pass\ndef f(x): raise AssertionError",
+    "the harness's exception": "class NotCompared(BaseException): pass\ndef f(x): raise NotCompared('1')",
+    "an object of its own": "class Own: pass\ndef f(x): return Own()",
+    "replies of its own": (
+        "import gc\n"
+        "def f(x):\n"
+        "    for peer in gc.get_objects():\n"
+        "        if type(peer).__name__ == 'Peer':\n"
+        "            for text in (b'x', b'[\"tuple\", \"returned\", true, [\"tuple\"]]', b''):\n"
+        "                peer._say(text)\n"
+        "    return [x]"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_scores_nothing(judge: Quick, name: str) -> None:
+    """Whatever it does, a program that does not do the task is wrong, with a reason, and nothing is raised."""
+    found = mark(SAMPLE, said(ATTACKS[name]), judge=judge)
+    assert found.score == 0, found
+    assert found.reason
+    assert found.reading is Reading.ANSWERED
+
+
+def test_right_answers_and_how_many_tests_pass(judge: Quick) -> None:
+    """The reference passes all; a wrong answer keeps what it passes; the judge goes on after all attacks."""
+    assert mark(SAMPLE, said(RIGHT), judge=judge) == Mark(
+        1.0, RIGHT.strip(), "", {"tests_passed": 1.0, "missing_module": 0.0}
+    )
+    lucky = mark(SAMPLE, said("def f(x):\n    return [1, 2]"), judge=judge)
+    assert (lucky.score, lucky.metrics["tests_passed"]) == (0, 2 / 3)
+    assert lucky.reason == "test 2 of 3: AssertionError: "
+    late = mark(SAMPLE, said("def f(x):\n    while x > 9: pass\n    return [x, x + 1]"), judge=judge)
+    assert (late.score, late.metrics["tests_passed"]) == (0, 1 / 3)
+    assert late.reason == "test 2 of 3: timed_out: more than 0.5 s of CPU time"
+    main = "if __name__ == '__main__':\n    print(f(int(input())))"
+    assert mark(SAMPLE, said(f"{RIGHT}\n{main}"), judge=judge).score == 1
+    future = f"from __future__ import annotations\nimport dataclasses\n{RIGHT}\n@dataclasses.dataclass\nclass A:\n    x: int\n"
+    assert mark(SAMPLE, said(future), judge=judge).score == 1
+
+
+def test_a_module_that_is_not_installed_is_told_apart(judge: Quick) -> None:
+    """Named, in a column of its own, wrong and in n; a module that is only said to be missing is not."""
+    for answer in ("import no_such_module_here\n" + RIGHT, "def f(x):\n    import no_such_module_here.a"):
+        found = mark(SAMPLE, said(answer), judge=judge)
+        assert (found.score, found.metrics["missing_module"]) == (0, 1)
+        assert found.reason == "the module no_such_module_here is not installed here"
+    lie = "def f(x):\n    raise ModuleNotFoundError(\"No module named 'numpy'\")"
+    assert mark(SAMPLE, said(lie), judge=judge).metrics["missing_module"] == 0
+    needs = program_sample(replace(TASK, modules=("no_such_module_here",)))
+    assert mark(needs, said(RIGHT), judge=judge).metrics["missing_module"] == 1
+
+
+@pytest.mark.parametrize(
+    ("completion", "why"),
+    [
+        ("", "the completion is empty"),
+        ("I cannot.", "no program between [ANSWER] and [/ANSWER], and no code fence"),
+        (f"{OPEN}{CLOSE}", "no code"),
+        (f"{OPEN}# later{CLOSE}", "no code"),
+        (said("def f(x: return"), "syntax error in line 1:"),
+        (said("def g(x): return [x, x + 1]"), "does not define f"),
+        (said("f\0 = 1"), ("no Python text that can be compiled: ValueError", "syntax error")),
+        (said("def f(x): return '\ud800'"), None),
+        (said("\x7fELF\x02\x01\x01" * 50), "syntax error"),
+        (said("x = 1\n" * 100_000), "the answer is longer than 200000 characters"),
+        (said("f = " + "(" * 5000 + ")" * 5000), ("syntax error", "no Python text")),
+        (said("f = " + "-" * 50_000 + "1"), ("syntax error", "no Python text")),
+        (
+            "```python\ndef f(x): pass\n```\nor\n```\ndef f(x): return x\n```",
+            "2 programs: 2 of them define f",
+        ),
+        (f"{OPEN}\nFirst:\n```\na = 1\n```\n```\nb = 1\n```\n{CLOSE}", "2 programs: 0 of them define f"),
+    ],
+)
+def test_what_is_no_program_is_said_so(
+    completion: str, why: str | tuple[str, ...] | None, judge: Quick
+) -> None:
+    """No code, two programs, no Python, another name: score 0, never an exception."""
+    found = mark(SAMPLE, completion, judge=judge)
+    assert found.score == 0
+    assert why is None or found.reason.startswith(why), found.reason
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        f"{OPEN}{RIGHT}{CLOSE}",
+        f"{OPEN}{RIGHT}{CLOSE}".replace("x + 1", "x + 1 if x > -1" + "0" * 5000 + " else 0"),
+        said(RIGHT),
+        f"Here it is:\n```python\n{RIGHT}```\nIt adds one.",
+        f"```py\n{RIGHT}```\nRun it so:\n```\nprint(f(3))\n```",
+        f"{OPEN}Of course:\n```python\n{RIGHT}```\n{CLOSE}",
+        f"{OPEN}{RIGHT}",
+        f"{OPEN}def f(x):\n    '''Text:\n```\nf(1)\n```\n    '''\n    return [x, x + 1]{CLOSE}",
+    ],
+)
+def test_where_the_program_is_found(completion: str) -> None:
+    """Between the marks, in a fence, or in the one fence that defines the name."""
+    found = code_in(completion, "f")
+    assert found.code is not None, found
+    scope: dict[str, Any] = {}
+    exec(found.code.replace("0" * 5000, ""), scope)
+    assert scope["f"](3) == [3, 4]
+
+
+def test_a_script_is_judged_by_what_it_prints(judge: Quick) -> None:
+    """Standard input by whichever way it is read; sys.exit(0) is no failure, another status is."""
+    cases = (Case(stdin="3 4\n", stdout="7\n"), Case(stdin="20 5\n", stdout="25"))
+    sample = program_sample(replace(TASK, entry_point=None, tests=(), cases=cases))
+    for read in (
+        "input()",
+        "sys.stdin.read()",
+        "sys.stdin.buffer.read().decode()",
+        "os.read(0, 99)",
+        "open(0).read()",
+    ):
+        code = f"import os, sys\nprint(sum(map(int, {read}.split())), ' ')\nsys.exit(0)"
+        assert mark(sample, said(code), judge=judge).score == 1, read
+    for code, passed in [
+        ("print(7)", 0.5),
+        ("print(7 if input()[0] == '3' else 25)\nimport sys\nsys.exit(1)", 0),
+        ("print(int(input()))", 0),
+        ("import os\nos._exit(0)", 0),
+    ]:
+        found = mark(sample, said(code), judge=judge)
+        assert (found.score, found.metrics["tests_passed"]) == (0, passed), code
+
+
+def test_a_class_is_tested_through_a_driver(judge: Quick) -> None:
+    """The driver runs beside the answer, and what it returns is compared out of reach."""
+    task = replace(
+        TASK,
+        entry_point="Stack",
+        driver="def run(items):\n    s = Stack()\n    for i in items: s.push(i)\n    return [s.pop() for _ in items]",
+        tests=("assert run([1, 2]) == [2, 1]",),
+    )
+    good = "class Stack(list):\n    push = list.append"
+    assert mark(program_sample(task), said(good), judge=judge).score == 1
+    lies = "class E(int):\n    def __eq__(s, o): return True\nclass Stack:\n    def push(s, i): pass\n    def pop(s): return E()"
+    assert mark(program_sample(task), said(lies), judge=judge).score == 0
+
+
+def test_both_parts_of_two_functions_are_told_apart(judge: Quick) -> None:
+    """Each part with the reference's other part, where the whole is wrong."""
+    base, new = "def g(x):\n    return x + 1\n", "def f(x):\n    return [x, g(x)]\n"
+    sample = program_sample(replace(TASK, reference=base + new, parts={"base_right": new, "new_right": base}))
+    assert sample.question == "self_invoking"
+    for answer, expected in [
+        (base + new, (1, 1, 1)),
+        ("def g(x):\n    return x\n" + new, (0, 0, 1)),
+        (base + "def f(x):\n    return [g(x)]", (0, 1, 0)),
+        ("def g(x): pass\ndef f(x): pass", (0, 0, 0)),
+    ]:
+        found = mark(sample, said(answer), judge=judge)
+        assert (found.score, found.metrics["base_right"], found.metrics["new_right"]) == expected
+
+
+def test_baselines(judge: Quick) -> None:
+    """The oracle is right, the others are honestly wrong; erring says what it always says of its faults."""
+    repair = program_sample(replace(TASK, id="repair", task="repair", code=TASK.known_bad[0]))
+    for sample in (SAMPLE, repair):
+        oracle.remember([sample])
+        assert mark(sample, oracle.completion(sample.prompt), judge=judge).score == 1
+        for completion in (
+            guess.completion(sample.prompt),
+            guess.nothing(sample.prompt),
+            oracle.erring(sample.prompt, rate=1, seed=0),
+        ):
+            assert mark(sample, completion, judge=judge).score == 0
+        oracle.forget([sample])
+    assert TASK.known_bad[0].strip() in guess.completion(repair.prompt)
+
+
+# -- files of one's own ------------------------------------------------------------------------------
+
+
+def rows(path: Path, *tasks: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    return path
+
+
+ROW = {
+    "id": "pair",
+    "prompt": TASK.prompt,
+    "entry_point": "f",
+    "tests": list(TASK.tests),
+    "reference": RIGHT,
+    "known_bad": list(TASK.known_bad),
+}
+SCRIPT = {"id": "sum", "prompt": "Add.", "cases": [{"stdin": "1 2", "stdout": "3"}], "reference": "print(3)"}
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> Path:
+    return rows(tmp_path / "tasks.jsonl", ROW, SCRIPT)
+
+
+def test_a_suite_holds_or_says_what_does_not(tasks: Path, tmp_path: Path) -> None:
+    """References that fail and known-bad answers that pass, each by id and field."""
+    found = self_check(suite_samples([str(tasks)])["program"])
+    assert (found.good, found.good_right, found.bad, found.bad_right, found.tests) == (2, 2, 1, 0, 4)
+    assert found.holds
+    wrong = rows(
+        tmp_path / "wrong.jsonl",
+        {**ROW, "reference": "def f(x): return x", "known_bad": [RIGHT]},
+        {**ROW, "id": "b", "modules": ["no_such_module_here"]},
+        {**ROW, "id": "c", "reference": None, "known_bad": []},
+    )
+    ran = deskcheck("selfcheck", "wrong.jsonl", cwd=tmp_path)
+    assert ran.returncode == 1, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert lines[0].startswith("pair:program: reference: is not right: test 1 of 3")
+    assert lines[1] == "pair:program: known_bad[0]: passes all tests"
+    assert "without a reference: 1" in lines
+    assert "not run, as the module no_such_module_here is not installed here: 1" in lines
+    assert wrong.exists()
+
+
+@pytest.mark.slow
+def test_asked_marked_and_reported(tasks: Path, tmp_path: Path) -> None:
+    """By `ask`, and as questions and answers in files, with several samples of each: one and the same score."""
+    asked = ["ask", tasks, "-m", "deskcheck/oracle,deskcheck/guess", "--out", tmp_path / "run", "--json"]
+    ran = deskcheck(*asked, "--epochs", "2", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    first, second = json.loads(ran.stdout)["results"]
+    assert (first["n"], first["score"], second["score"]) == (2, 1, 0)
+    assert first["attempts"]["pass@2"]["value"] == 1
+    questions, answers = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
+    assert write_suite_questions(questions, [str(tasks)]) == {"program": 2}
+    lines = []
+    for number in range(2):
+        for id_, text in (
+            ("pair:program", RIGHT if number else "def f(x): pass"),
+            ("sum:program", "print(3)"),
+        ):
+            lines.append(json.dumps({"id": id_, "completion": said(text), "model": "m"}))
+    answers.write_text("\n".join(lines))
+    marks, _ = mark_in_shards(
+        questions, [answers], tmp_path / "marks", runner=LocalPool(2), size=2, samples=True
+    )
+    (score,) = marks.scores
+    assert (score.question, score.n, score.score, score.attempts["pass@2"].value) == ("program", 2, 0.75, 1.0)
+    assert score.metrics["tests_passed"].value == pytest.approx((1 / 6 + 0.5) / 2 + 0.5, abs=0.2)
+    shown = deskcheck("report", tmp_path / "run", tmp_path / "marks", "--terminal", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "pass@2" in shown.stdout
+
+
+@pytest.mark.slow
+def test_inspect_asks_a_suite(tasks: Path, tmp_path: Path) -> None:
+    """`inspect eval deskcheck/program` has answers run and scored, from any folder."""
+    pytest.importorskip("inspect_ai", reason="asks a suite by Inspect's own command")
+    command = [
+        *(sys.executable, "-m", "inspect_ai", "eval", "deskcheck/program", "-T", f"path={tasks}"),
+        *("--model", "deskcheck/oracle", "--log-dir", str(tmp_path / "logs"), "--display", "plain"),
+    ]
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr + done.stdout
+    from inspect_ai.log import read_eval_log
+
+    (log,) = (tmp_path / "logs").glob("*.eval")
+    read = read_eval_log(str(log))
+    assert [sample.scores["marked"].value for sample in read.samples or () if sample.scores] == [1, 1]
+
+
+PUBLISHED = {
+    "humaneval": ("humaneval/HumanEval.jsonl", 20),
+    "humanevalfix": ("humanevalfix/humanevalpack_python.jsonl.gz", 20),
+    "mbpp": ("mbpp/mbpp_730.jsonl", 20),
+    "humaneval_pro": ("code_eval_pro/humaneval_pro.json.gz", 10),
+    "mbpp_pro": ("code_eval_pro/mbpp_pro.json.gz", 10),
+    "p3": ("p3/puzzles.json.gz", 30),
+}
+
+
+@pytest.mark.slow
+def test_published_sets_hold() -> None:
+    """Of each set all rows are read, and of some the references are right and the bugs wrong."""
+    folder = os.environ.get("DESKCHECK_SHARED")
+    shared = Path(folder) if folder else Path(__file__).parents[3] / "shared"
+    if not (shared / "data" / "humaneval").is_dir():
+        pytest.skip("would have checked that references of published sets pass: the sets are not here")
+    rng = random.Random(0)
+    with Sandbox(Confinement.STRICT, workers=1) as sandbox:
+        patient = Patient(sandbox)
+        for name, (file, count) in PUBLISHED.items():
+            samples = suite_samples([f"{name}:{shared / 'data' / file}"])[name]
+            for sample in rng.sample(samples, count):
+                given = mark(sample, said(sample.answer), judge=patient)
+                assert given.score == 1, (sample.id, given)
+                for bad in sample.data["known_bad"]:
+                    assert mark(sample, said(bad), judge=patient).score == 0, sample.id
+
+
+def test_what_names_a_suite(tasks: Path, tmp_path: Path) -> None:
+    """A name, a name with a path, a path; a folder of recordings names none."""
+    assert suite_in("humaneval") is not None
+    assert suite_in("humaneval:x.jsonl") is not None
+    assert suite_in(str(tasks)) is not None
+    assert suite_in(str(tmp_path)) is None
+    both = deskcheck("ask", tasks, tmp_path, "-m", "deskcheck/oracle", cwd=tmp_path)
+    assert both.returncode == 2
+    assert "one after the other" in both.stderr
+    kinds = deskcheck("ask", tasks, "-q", "output", "-m", "deskcheck/oracle", cwd=tmp_path)
+    assert kinds.returncode == 2
+    assert "has its own questions" in kinds.stderr
+    none = deskcheck("ask", tmp_path, "-m", "deskcheck/oracle", cwd=tmp_path)
+    assert none.returncode == 2
+    assert "--question is missing" in none.stderr
+    with pytest.raises(InputError, match=r"give your file: program:PATH"):
+        suite_samples(["program"])
+    with pytest.raises(InputError, match="humanevalfix: give its file"):
+        suite_samples(["humanevalfix"])
+
+
+def test_samples_travel(judge: Quick) -> None:
+    """What a file of questions holds of a sample is all that marking needs."""
+    again = Sample.from_dict(json.loads(json.dumps(SAMPLE.to_dict())))
+    assert mark(again, said(RIGHT), judge=judge).score == 1
+    with pytest.raises(ValueError, match="give judge="):
+        mark(again, said(RIGHT))
+    assert sys.getsizeof(again.data) > 0

@@ -1,6 +1,8 @@
 """The self-check of a folder of recordings: does what was recorded agree with what its source says,
 does any value show an address, and does the state at an event always decide what comes next?"""
 
+import ast
+import itertools
 import json
 import re
 from collections.abc import Iterable
@@ -10,9 +12,10 @@ from typing import Any
 
 from deskcheck.corpus.generated import SOURCE as GENERATED
 from deskcheck.corpus.readers import doctests
+from deskcheck.corpus.readers.published import marked_by_equality
 from deskcheck.errors import DamagedRows, RecordingError
 from deskcheck.recording.outcome import Outcome
-from deskcheck.recording.program import Mode
+from deskcheck.recording.program import Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.rules import Checker
@@ -106,7 +109,8 @@ def disagreement(recording: Recording) -> str | None:
     """How a recording differs from what the program's source says will happen; None if it does not.
 
     A program of a published set must return; where the set states a value, the rendering of the
-    result must be that text. A session of doctests must show what each example says. Of a call that a
+    result must be that text, or, of a set that marks by ``==``, an equal value; where it states the lines that
+    run, or what is printed, that. A session of doctests must show what each example says. Of a call that a
     test made nothing is expected (some are made to fail), and nothing of a script, a mutant or a generated
     program.
     """
@@ -120,9 +124,43 @@ def disagreement(recording: Recording) -> str | None:
         return None
     if ending.outcome is not Outcome.RETURNED:
         return f"{ending.outcome}: {ending.detail}"
-    if program.mode is Mode.CALL and program.expected is not None and ending.result != program.expected:
+    if program.mode is Mode.CALL and program.expected is not None and not _returned(program, ending.result):
         return f"returned {ending.result!r:.80}, not {program.expected!r:.80}"
-    return None
+    return _published(recording)
+
+
+def _returned(program: Program, result: str | None) -> bool:
+    if result == program.expected or result is None or not marked_by_equality(program):
+        return result == program.expected
+    try:
+        return bool(ast.literal_eval(result) == ast.literal_eval(program.expected or ""))
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return False
+
+
+def _published(recording: Recording) -> str | None:
+    """As `disagreement`, of the lines that run and of the output, where the program's row has them."""
+    extra, ending = recording.program.extra, recording.ending
+    if (printed := extra.get("published_output")) is not None and printed.strip() != ending.stdout.strip():
+        return f"printed {ending.stdout.strip()!r:.80}, not {printed.strip()!r:.80}"
+    lines = extra.get("published_lines")
+    if lines is None:
+        return None
+    file = recording.program.filename
+    ran = _once(row.line for row in recording.trace.rows if row.kind == Kind.LINE and row.file == file)
+    lines = _once(lines)
+    if ran == lines:
+        return None
+    at = next((k for k, pair in enumerate(zip(ran, lines, strict=False)) if pair[0] != pair[1]), None)
+    if at is None:
+        return f"{len(ran)} lines run, not {len(lines)}; the first {min(len(ran), len(lines))} are the same"
+    return f"line {ran[at]} is the {at + 1}th that runs, not line {lines[at]}"
+
+
+def _once(lines: Iterable[int]) -> list[int]:
+    """Lines with repeats on end told once: how often a comprehension comes by its line depends on whether it
+    is a frame (up to CPython 3.11) or not."""
+    return [line for line, _ in itertools.groupby(lines)]
 
 
 def session_outputs(recording: Recording) -> list[str]:

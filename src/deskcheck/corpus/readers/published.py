@@ -1,49 +1,27 @@
-"""Published evaluation sets in their own formats: CRUXEval, HumanEval, MBPP.
+"""Published evaluation sets in their own formats: CRUXEval, HumanEval, MBPP, and those of `predicted`.
 
 ``name:PATH`` reads a file that the user has; ``name`` alone fetches the set's files from the Hugging
-Face Hub, once (see `_hub`). All of them are evaluation sets, so `train_ok` is false for every
-program, whatever the licence would allow: a model trained on them cannot be measured by them.
+Face Hub, once (see `hub`), where the licence is known. All of them are evaluation sets, so `train_ok` is
+false for every program, whatever the licence would allow: a model trained on them cannot be measured by them.
 
 MBPP asks for attribution: "Mostly Basic Python Problems", Austin et al., Google Research, CC BY 4.0.
 
-Not covered: variants with keys of their own (HumanEval+, MBPP+, CRUXEval-X), and MBPP's
-`challenge_test_list`.
+Not covered: variants with keys of their own (HumanEval+, MBPP+), and MBPP's `challenge_test_list`.
 """
 
 import ast
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from deskcheck.corpus.readers.hub import HubFile, HubFiles, fetch, sha256
+from deskcheck.corpus.readers.predicted import PREDICTED
+from deskcheck.corpus.readers.sets import PublishedSet
 from deskcheck.corpus.text.arguments import parenthesised
 from deskcheck.corpus.text.python import defined, quiet_parse
 from deskcheck.corpus.text.rows import FORMATS, Row, check_fields, check_type, has_format, read_rows
 from deskcheck.recording import InputError, Mode, Program
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedSet:
-    """A set, where it is published, and how a row of it becomes programs.
-
-    date: when its paper appeared, which is the earliest day a model can have seen it in full.
-    to_programs: (row, place for messages) -> the fields of each program that depend on the row.
-    by_equality: the set marks an answer by Python's ``==``, so that ``1`` is right for ``1.0``.
-    """
-
-    title: str
-    hub: HubFiles
-    licence: str
-    date: str
-    required: Mapping[str, type]
-    to_programs: Callable[[Row, str], Iterator[dict[str, Any]]]
-    by_equality: bool = False
-
-    @property
-    def holds(self) -> str:
-        return f"A row of {self.title} has {', '.join(self.required)}."
 
 
 def published_set(
@@ -58,36 +36,45 @@ def published_set(
     """
     known = PUBLISHED[name]
     if file is None:
+        if known.hub is None:
+            raise InputError(
+                f"{name}: is not fetched: write {name}:PATH with your copy of {known.title}, from {known.home}."
+            )
         kept = zip(fetch(known.hub, name, note=note, endpoint=endpoint), known.hub.files, strict=True)
         return _chained(known, [(path, str(path), known.hub.page(of)) for path, of in kept])
     path = Path(os.path.expanduser(file))
     if not os.path.isfile(path) or not has_format(path):
+        way_out = "" if known.hub is None else f", or {name} alone to fetch the set"
         raise InputError(
             f"{name}:{file}: {file} is no {known.title} file here: write {name}:PATH with a path to a file "
-            f"in one of the formats {', '.join(FORMATS)}, or {name} alone to fetch the set."
+            f"in one of the formats {', '.join(FORMATS)}{way_out}."
         )
-    return _chained(known, [(path, file, _source(known.hub, path, file))])
+    return _chained(known, [(path, file, _source(known, path, file))])
 
 
 def marked_by_equality(program: Program) -> bool:
     """Whether a program has the answer of a published set, and that set marks by Python's ``==``."""
     return program.expected is not None and any(
-        known.by_equality and program.source.startswith(known.hub.home) for known in PUBLISHED.values()
+        known.by_equality and program.source.startswith(known.address) for known in PUBLISHED.values()
     )
 
 
 def _chained(known: PublishedSet, files: list[tuple[Path, str, str]]) -> Iterator[Program]:
     for path, shown, source in files:
+        to_programs = known.reader(path, shown) if known.reader is not None else known.to_programs
+        assert to_programs is not None, known.title
         for place, row in read_rows(path, shown, known.holds):
             check_fields(row, known.required, place, known.holds)
-            for fields in known.to_programs(row, place):
+            for fields in to_programs(row, place):
                 yield Program(source=source, licence=known.licence, date=known.date, train_ok=False, **fields)
 
 
-def _source(hub: HubFiles, path: Path, shown: str) -> str:
+def _source(known: PublishedSet, path: Path, shown: str) -> str:
     """Address of the file on the Hub if its bytes are the ones there, else the set's home and the file."""
-    digest = sha256(path)
-    return next((hub.page(file) for file in hub.files if file.sha256 == digest), f"{hub.home} (as {shown})")
+    hub = known.hub
+    digest = sha256(path) if hub is not None else None
+    own = next((hub.page(file) for file in hub.files if file.sha256 == digest), None) if hub else None
+    return own or f"{known.address} (as {shown})"
 
 
 def _cruxeval(row: Row, place: str) -> Iterator[dict[str, Any]]:
@@ -221,4 +208,5 @@ PUBLISHED: Mapping[str, PublishedSet] = {
         required={"task_id": int, "code": str, "test_list": list},
         to_programs=_mbpp,
     ),
+    **PREDICTED,
 }

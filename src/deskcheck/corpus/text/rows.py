@@ -1,9 +1,11 @@
-"""Rows of a data file, one at a time, each with its place for messages: JSON lines, a JSON list, Parquet.
+"""Rows of a data file, one at a time, each with its place for messages: JSON lines, a JSON list, Parquet, CSV.
 
 A row is checked when it is reached, so whatever stands before a bad row has been used already.
 """
 
+import csv
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping
@@ -14,7 +16,7 @@ from deskcheck.recording import InputError
 
 Row = dict[str, Any]
 
-FORMATS = (".jsonl", ".jsonl.gz", ".json", ".json.gz", ".parquet")
+FORMATS = (".jsonl", ".jsonl.gz", ".json", ".json.gz", ".parquet", ".csv")
 
 
 def has_format(path: Path) -> bool:
@@ -52,6 +54,9 @@ def _rows(path: Path, shown: str, holds: str) -> Iterator[tuple[str, object]]:
     if path.name.endswith(".parquet"):
         yield from _parquet(path, shown, holds)
         return
+    if path.name.endswith(".csv"):
+        yield from _csv(path, shown, holds)
+        return
     packed = path.name.endswith(".gz")
     with cast(IO[bytes], gzip.open(path)) if packed else path.open("rb") as file:
         if path.name.endswith((".json", ".json.gz")):
@@ -86,6 +91,28 @@ def _decoded(data: bytes, place: str, holds: str, *, ended: bool) -> object:
         where = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
         cut = "" if ended or not data else " If the file was cut short, fetch it again."
         raise InputError(f"{place}: not JSON at {where}: {error.msg}.{cut} {holds}") from error
+
+
+def _csv(path: Path, shown: str, holds: str) -> Iterator[tuple[str, object]]:
+    """Every value is text. The first line names the columns; a quoted cell may hold line ends."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{shown}: is not UTF-8 at byte {error.start}. {holds}") from error
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        head = next(reader, [])
+        if len({*head}) < len(head):
+            raise InputError(f"{shown}: two columns have one name. {holds}")
+        for number, cells in enumerate(reader, 1):
+            if cells and len(cells) != len(head):
+                raise InputError(
+                    f"{shown}: row {number}: has {len(cells)} cells, and the first line {len(head)}. {holds}"
+                )
+            if cells:
+                yield f"{shown}: row {number}", dict(zip(head, cells, strict=True))
+    except csv.Error as error:
+        raise InputError(f"{shown}: line {reader.line_num}: not CSV: {error}. {holds}") from error
 
 
 def _parquet(path: Path, shown: str, holds: str) -> Iterator[tuple[str, object]]:

@@ -67,6 +67,14 @@ def line_in(answer: str) -> str | None:
     return str(int(found[1])) if found else None
 
 
+def next_line_in(answer: str) -> str | None:
+    """As `line_in`, where ``-1`` means that there is none, and nothing else does."""
+    if answer.strip() == "-1":
+        return "-1"
+    line = line_in(answer)
+    return line if line is not None and line.isdigit() else None
+
+
 _CLASS = re.compile(r"(?:<class ['\"])?(?:[^\W\d]\w*\.)*(?P<name>[^\W\d]\w*)(?:['\"]>)?")
 
 

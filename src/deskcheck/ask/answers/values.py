@@ -198,3 +198,31 @@ def same(text: str, expected: str, *, strict: bool = True) -> bool:
         return _canonical(left, strict) == _canonical(right, strict)
     except (RecursionError, MemoryError):
         return False
+
+
+def same_as_one(text: str, right: Sequence[str]) -> bool:
+    """Whether a text writes down one of several values, as REval compares them (`_eq` of its `evaluation.py`):
+    the same class, and equal; of floats that they differ by less than 1e-6."""
+    if text.strip() in right:
+        return True
+    given, left = read_value(text)
+    for other in right if given else ():
+        known, value = read_value(other, max_chars=max(MAX_CHARS, len(other)))
+        if not known or type(left) is not type(value):
+            continue
+        if isinstance(value, float) and abs(left - value) < 1e-6:
+            return True
+        if same(repr(left), other, strict=False):
+            return True
+    return False
+
+
+def same_text(text: str, expected: str) -> bool:
+    """Whether two texts are the same as CodeSense compares them (`normalize_value` of its `statement_semantic.py`):
+    without regard to case, white space, quotation marks around them, and a semicolon at the end."""
+
+    def normal(one: str) -> str:
+        one = one.rstrip(";").strip().lower().strip("'").strip('"')
+        return " ".join(one.split())
+
+    return normal(text) == normal(expected)

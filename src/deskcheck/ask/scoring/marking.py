@@ -17,9 +17,17 @@ from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.objects import compare
 from deskcheck.ask.answers.outputs import same_output
-from deskcheck.ask.answers.parsing import answer_in, exception_in, line_in, lines_in, name_in, value_in
+from deskcheck.ask.answers.parsing import (
+    answer_in,
+    exception_in,
+    line_in,
+    lines_in,
+    name_in,
+    next_line_in,
+    value_in,
+)
 from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
-from deskcheck.ask.answers.values import same
+from deskcheck.ask.answers.values import same, same_as_one, same_text
 from deskcheck.ask.kinds.exceptions import message_of
 from deskcheck.ask.kinds.runs import path_of
 from deskcheck.ask.methods.solvers import read_state
@@ -41,6 +49,7 @@ METRICS = {
     "next_cell": ("exact", "rouge_l", "chrf"),
     "crash": ("right_class", "right_whether"),
     "path": ("prefix",),
+    "text": ("by_value",),
     "exception": ("right_line", "right_class", "right_message"),
     "step": ("right_place", "right_values"),
     "object": ("right_class", "right_fields"),
@@ -49,8 +58,9 @@ METRICS = {
 }
 """Form of an answer -> the metrics of its mark: of cells `similarity`'s and for outputs by value (`outputs`);
 of exceptions and of states each part; of crashes whether there is one; of paths the share of lines before the
-first mistake; of objects the class, and the share of attributes and items that are right; of programs the
-share of tests that pass, whether a module was missing, and of two functions each by itself."""
+first mistake; of objects the class, and the share of attributes and items that are right; of texts that a
+set compares as text, whether they are the same value; of programs the share of tests that pass, whether a
+module was missing, and of two functions each by itself."""
 
 
 class Reading(StrEnum):
@@ -156,6 +166,12 @@ def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
             return Mark(float(right), kept, "" if right else "another value")
         case "object":
             return _mark_object(sample, answer, kept)
+        case "text":
+            right = same_text(answer, sample.answer)
+            metrics = {"by_value": float(same(value_in(answer), sample.answer, strict=False))}
+            return Mark(float(right), kept, "" if right else "another text", metrics)
+        case "one_of":
+            return _mark_one_of(sample, answer, kept)
         case "stdout":
             right = printed(answer) == printed(sample.answer)
             return Mark(float(right), kept, "" if right else "another text")
@@ -200,6 +216,18 @@ def _mark_text(sample: Sample, answer: str, kept: str) -> Mark:
     if sample.data["form"] == "cell_output":
         score = metrics["by_value"] = float(same_output(answer, sample.answer, sample.data["value"]))
     return Mark(score, kept, "" if score else "another text", metrics)
+
+
+def _mark_one_of(sample: Sample, answer: str, kept: str) -> Mark:
+    """Several answers are right."""
+    if sample.data["of"] == "value":
+        right = same_as_one(value_in(answer), sample.data["right"])
+        return Mark(float(right), kept, "" if right else "another value")
+    line = next_line_in(answer)
+    if line is None:
+        return Mark(0.0, None, "no line number")
+    right = line in sample.data["right"]
+    return Mark(float(right), line, "" if right else "another line")
 
 
 def _mark_path(sample: Sample, answer: str) -> Mark:

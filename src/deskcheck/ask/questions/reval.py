@@ -1,0 +1,256 @@
+"""REval's own questions, about recordings of its programs (``deskcheck record reval:PATH``).
+
+Which lines and variables are asked about stands in the set's file of tasks, and the answers come from the
+recording, as the set takes them from a run (``dynamics.py`` of its repository): a run is the lines of the code
+under test in the order in which its frames come by them, each once where it comes several times on end.
+
+    coverage  does the line run?
+    path      which line comes after it? each that ever does is right; -1 where it does not run, or is the last
+    state     what is the variable after it? each value that it ever has then is right; Nil where there is none
+
+Where the set runs under CPython up to 3.11, comprehensions are frames of their own, whose lines and variables
+it counts. Here they belong to the function around them.
+"""
+
+import ast
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from deskcheck.ask.answers.values import read_value
+from deskcheck.ask.questions.load import load
+from deskcheck.ask.samples.places import Unfit, plain
+from deskcheck.ask.samples.prompts import how_run, own_parts
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import ShownSource, cluster_of
+from deskcheck.recording import InputError, Kind, Mode, Outcome, Recording, Value, render
+
+STATE_CHARS = 1000
+NIL = "Nil"
+_STOPS = frozenset({Kind.LINE, Kind.RETURN, Kind.YIELD, Kind.RAISE, Kind.UNWIND})
+_LEFT_OUT = frozenset({"function", "iterator", "generator"})
+"""Kinds of value that the set does not look at."""
+
+
+@dataclass(slots=True)
+class _Stop:
+    """One stay at a line. event: of the last line event there; None if there is none."""
+
+    line: int
+    event: int | None = None
+
+
+def _stops(recording: Recording) -> list[_Stop]:
+    """The run of the code that is asked about. Of a test, what its method does, without ``setUp``."""
+    program = recording.program
+    last_line, begun = len(program.code.splitlines()), program.mode is Mode.CALL
+    most = program.extra["reval"]["of"]
+    found: list[_Stop] = []
+    for row in recording.trace.rows:
+        if row.file != program.filename:
+            continue
+        begun = begun or (row.function == "<module>" and row.line == last_line)
+        if not begun or row.line > most or row.kind not in _STOPS:
+            continue
+        if not found or found[-1].line != row.line:
+            found.append(_Stop(row.line))
+        if row.kind == Kind.LINE:
+            found[-1].event = row.index
+    return found
+
+
+# -- the three tasks ---------------------------------------------------------------------------------------
+
+_WHICH = "What counts is what the call in the question does, in whichever call of which function."
+_TASKS = {
+    "coverage": (
+        "Does this line run?\n"
+        "You see a Python program with line numbers, and a call. Give True if the line runs at least once, "
+        f"False if it never runs. {_WHICH}"
+    ),
+    "path": (
+        "Which line runs after this one?\n"
+        "You see a Python program with line numbers, and a call. Give the number of the line of the code under "
+        "test that runs next after a line, be it in the same function or in another one that is called or "
+        "returned to. Where several do, at different times, any of them is right. Give -1 if the line does not "
+        f"run, or if nothing runs after it. {_WHICH}"
+    ),
+    "state": (
+        "What is the value of this variable?\n"
+        "You see a Python program with line numbers, and a call. Give the value that a variable has after a "
+        "line has run, written as Python's repr writes it. Where it has several, at different times, any of them "
+        f"is right. Give {NIL} if the line does not run, or if there is no such variable then. {_WHICH}"
+    ),
+}
+
+
+def _coverage(recording: Recording, stops: list[_Stop], line: int, name: str) -> list[str]:
+    return [str(any(stop.line == line for stop in stops))]
+
+
+def _path(recording: Recording, stops: list[_Stop], line: int, name: str) -> list[str]:
+    following = [*(stop.line for stop in stops[1:]), -1]
+    found = {then for stop, then in zip(stops, following, strict=True) if stop.line == line} if stops else set()
+    return [str(then) for then in sorted(found)] or ["-1"]
+
+
+def _state(recording: Recording, stops: list[_Stop], line: int, name: str) -> list[str]:
+    after = [stops[min(k + 1, len(stops) - 1)] for k, stop in enumerate(stops) if stop.line == line]
+    states = [{} if stop.event is None else recording.trace[stop.event].locals for stop in after]
+    try:
+        node = ast.parse(name, mode="eval").body
+    except (SyntaxError, ValueError):
+        raise InputError(f"{recording.id}: 'var' is not Python: {name:.80}") from None
+    values = _values(node, states) if after else []
+    found = dict.fromkeys(map(_text, values))
+    return [*found] or [NIL]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Value):
+        if not plain(value):
+            raise Unfit("the variable is no plain data")
+        value = _python(value)
+    text = repr(value)
+    if len(text) > STATE_CHARS:
+        raise Unfit("the value is long")
+    return text
+
+
+def _python(value: Value) -> Any:
+    known, found = read_value(render(value))
+    if not known:
+        raise Unfit("the variable is no plain data")
+    return found
+
+
+def _values(node: ast.expr, states: list[Any]) -> list[Any]:
+    """What an expression has been, over all states: of items every container with every index, as the set does
+    it. Values of the recording stay as they are where they are no plain data."""
+    match node:
+        case ast.Constant(value=value):
+            return [value]
+        case ast.Name(id=name):
+            found = [state[name] for state in states if name in state]
+            found = [value for value in found if value.kind not in _LEFT_OUT | {"unbound"}]
+            return [_python(value) if plain(value) else value for value in found]
+        case ast.Attribute(value=inner, attr=name):
+            return [_attribute(value, name) for value in _values(inner, states)]
+        case ast.Subscript(value=inner, slice=index):
+            pairs = itertools.product(_values(inner, states), _values(index, states))
+            return [item for of, at in pairs for item in _item(of, at)]
+        case ast.Tuple(elts=parts):
+            return list(itertools.product(*(_values(part, states) for part in parts)))
+    raise Unfit("an index that is worked out")  # the set's own code comes to Nil there, whatever ran
+
+
+def _attribute(of: Any, name: str) -> Any:
+    if not isinstance(of, Value):
+        raise Unfit("an attribute of no object of the program")
+    for key, value in of.fields:
+        if key == name:
+            return _python(value) if plain(value) else value
+    raise Unfit("an attribute that is not recorded")
+
+
+def _item(of: Any, at: Any) -> list[Any]:
+    if isinstance(of, Value) or isinstance(at, Value):
+        raise Unfit("an item of no plain data")
+    try:
+        return [of[at]]
+    except (TypeError, KeyError, IndexError):
+        return []
+
+
+# -- samples -----------------------------------------------------------------------------------------------
+
+_RIGHT: dict[str, Callable[[Recording, list[_Stop], int, str], list[str]]] = {
+    "coverage": _coverage,
+    "path": _path,
+    "state": _state,
+}
+_KINDS = {"coverage": "coverage", "path": "visit", "state": "state"}
+"""Task of the set -> the kind of question that it is nearest to."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevalSuite:
+    """A task of REval as questions about a folder of recordings of its programs."""
+
+    name: str
+    about: str
+    task: str
+
+    def read(self, path: str | None, note: Callable[[str], None]) -> Iterator[Sample]:
+        """Every question of the set about every recording, in order. note: is told at the end how many are not
+        asked, and why.
+
+        Raises:
+            InputError: no folder is named, or it has a recording of something else.
+            RecordingError: the folder cannot be read.
+        """
+        if path is None:
+            raise InputError(
+                f"{self.name}: is asked about recordings: `deskcheck record reval:DREval_data.jsonl --out FOLDER`, "
+                f"then {self.name}:FOLDER."
+            )
+        excluded: Counter[str] = Counter()
+        for recording in load(path):
+            if "reval" not in recording.program.extra:
+                raise InputError(f"{path}: {recording.id} was not recorded from reval:PATH.")
+            tasks = recording.program.extra["reval"]["tasks"]
+            why = _unfit(recording)
+            if why is not None:
+                excluded[why] += len(tasks)
+                continue
+            stops = _stops(recording)
+            for number, asked in enumerate(tasks):
+                try:
+                    yield self._sample(recording, stops, number, asked)
+                except Unfit as reason:
+                    excluded[str(reason)] += 1
+        if excluded:
+            why = "; ".join(f"{count} {reason}" for reason, count in excluded.most_common())
+            note(f"{self.name}: {excluded.total()} questions of the set are not asked: {why}")
+
+    def _sample(self, recording: Recording, stops: list[_Stop], number: int, asked: dict[str, Any]) -> Sample:
+        program, line, name = recording.program, asked["lineno"], asked["var"]
+        right = _RIGHT[self.task](recording, stops, line, name)
+        lines = program.code.splitlines()
+        call = how_run(program) if program.mode is Mode.CALL else f"{lines[-1]} in line {len(lines)}"
+        about = f"\nVariable: {name}, after line {line}" if self.task == "state" else f"\nLine: {line}"
+        return Sample(
+            id=f"{recording.id}:{self.task}:{number}",
+            question=_KINDS[self.task],
+            program=recording.id,
+            cluster=cluster_of(program),
+            parts=own_parts(
+                _TASKS[self.task],
+                (ShownSource(program.filename, tuple(enumerate(lines, 1)), True),),
+                f"Call: {call}{about}",
+                numbered=True,
+            ),
+            answer=right[0],
+            data={"form": "one_of", "of": "line" if self.task == "path" else "value", "right": right, "line": line},
+        )
+
+
+def _unfit(recording: Recording) -> str | None:
+    if recording.outcome is not Outcome.RETURNED:
+        return f"ended otherwise: {recording.outcome}"
+    if recording.ending.cut or any(trace.cut for trace in recording.traces):
+        return "the recording is cut"
+    return "not repeatable" if recording.repeatable is False else None
+
+
+REVAL_SUITES: dict[str, RevalSuite] = {
+    suite.name: suite
+    for suite in [
+        RevalSuite("reval_coverage", "REval: does a line run? of recordings", "coverage"),
+        RevalSuite("reval_path", "REval: which line runs after another? of recordings", "path"),
+        RevalSuite("reval_state", "REval: what is a variable after a line? of recordings", "state"),
+    ]
+}
+"""Name of a suite -> the suite."""

@@ -160,6 +160,7 @@ def _environment(work: Path) -> dict[str, str]:
     """Nothing of the user's: home, language, time zone and the width of the terminal are the same everywhere."""
     home = str(work / "home")
     return {
+        "DESKCHECK_POWERCAP": "/nowhere",  # what a machine takes is not frozen
         "PATH": os.environ["PATH"],
         "HOME": home,
         "XDG_CACHE_HOME": f"{home}/cache",

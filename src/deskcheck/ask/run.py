@@ -33,6 +33,7 @@ from deskcheck.ask.questions.notebooks import (
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.suites import SUITES, suite_in, suite_samples
 from deskcheck.ask.results.effects import by_sample
+from deskcheck.ask.results.energy import metered
 from deskcheck.ask.results.folder import (
     LOGS,
     Contents,
@@ -450,7 +451,10 @@ def _put(
                 for method in methods
                 if samples
             ]
-            logs = _inspected(tasks, models, folder, total * len(models), generation, display, progress)
+            resumed = any((folder / LOGS).glob("*.eval"))
+            with metered() as meter:
+                logs = _inspected(tasks, models, folder, total * len(models), generation, display, progress)
+                energy = meter.energy(whole=not resumed)
     finally:
         forget(runs)
         for samples, _ in asked.values():
@@ -491,7 +495,7 @@ def _put(
         for model in names
         for method in methods
     ]
-    write_results(results, folder, card)
+    write_results(results, folder, {**card, "energy": energy.to_dict()})
     return results
 
 

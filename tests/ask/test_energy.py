@@ -82,7 +82,9 @@ def test_a_counter_that_comes_round(tmp_path: Path) -> None:
         (lambda folder: (folder / "name").write_text("psys\n"), "no zone is that of a package"),
     ],
 )
-def test_what_cannot_be_read_is_not_known(tmp_path: Path, spoil: Callable[[Path], object], reason: str) -> None:
+def test_what_cannot_be_read_is_not_known(
+    tmp_path: Path, spoil: Callable[[Path], object], reason: str
+) -> None:
     """None with the reason: no 0, and no sum of the rest."""
     zone(tmp_path, "0", "package-0", 0)
     spoil(zone(tmp_path, "1", "package-1", 0))

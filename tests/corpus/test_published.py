@@ -61,7 +61,7 @@ def test_every_form_gives_the_same_programs(tmp_path: Path, name: str, suffix: s
     expected = read(name, write(tmp_path / "a.jsonl", [ROWS[name]]))
     path = write(tmp_path / f"other{suffix}", [ROWS[name]])
     got = read(name, path)
-    assert {program.source for program in got} == {f"{PUBLISHED[name].hub.home} (as {path})"}
+    assert {program.source for program in got} == {f"{PUBLISHED[name].address} (as {path})"}
     assert [replace(program, source="") for program in got] == [
         replace(program, source="") for program in expected
     ]

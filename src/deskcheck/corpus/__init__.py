@@ -5,7 +5,8 @@ may be trained on. Nothing of the user's is run here: that is the sandbox's work
 """
 
 from deskcheck.corpus.readers import doctests
-from deskcheck.corpus.readers.published import PUBLISHED, PublishedSet
+from deskcheck.corpus.readers.published import PUBLISHED
+from deskcheck.corpus.readers.sets import PublishedSet
 from deskcheck.corpus.sources import SOURCES, Source, programs, source
 
 __all__ = ["PUBLISHED", "SOURCES", "PublishedSet", "Source", "doctests", "programs", "source"]

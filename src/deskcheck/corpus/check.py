@@ -109,10 +109,10 @@ def disagreement(recording: Recording) -> str | None:
     """How a recording differs from what the program's source says will happen; None if it does not.
 
     A program of a published set must return; where the set states a value, the rendering of the
-    result must be that text, or, of a set that marks by ``==``, an equal value; where it states the lines that
-    run, or what is printed, that. A session of doctests must show what each example says. Of a call that a
-    test made nothing is expected (some are made to fail), and nothing of a script, a mutant or a generated
-    program.
+    result must be that text, or, of a set that marks by ``==``, an equal value; where it states the lines
+    that run, or what is printed, that. A session of doctests must show what each example says. Of a call
+    that a test made nothing is expected (some are made to fail), and nothing of a script, a mutant or a
+    generated program.
     """
     program, ending = recording.program, recording.ending
     if program.mode is Mode.SESSION and program.expected is not None:

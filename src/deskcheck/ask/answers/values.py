@@ -201,8 +201,8 @@ def same(text: str, expected: str, *, strict: bool = True) -> bool:
 
 
 def same_as_one(text: str, right: Sequence[str]) -> bool:
-    """Whether a text writes down one of several values, as REval compares them (`_eq` of its `evaluation.py`):
-    the same class, and equal; of floats that they differ by less than 1e-6."""
+    """Whether a text writes down one of several values, as REval compares them (`_eq` of its
+    `evaluation.py`): the same class, and equal; of floats that they differ by less than 1e-6."""
     if text.strip() in right:
         return True
     given, left = read_value(text)
@@ -218,8 +218,9 @@ def same_as_one(text: str, right: Sequence[str]) -> bool:
 
 
 def same_text(text: str, expected: str) -> bool:
-    """Whether two texts are the same as CodeSense compares them (`normalize_value` of its `statement_semantic.py`):
-    without regard to case, white space, quotation marks around them, and a semicolon at the end."""
+    """Whether two texts are the same as CodeSense compares them (`normalize_value` of its
+    `statement_semantic.py`): without regard to case, white space, quotation marks around them, and a
+    semicolon at the end."""
 
     def normal(one: str) -> str:
         one = one.rstrip(";").strip().lower().strip("'").strip('"')

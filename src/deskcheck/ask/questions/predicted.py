@@ -1,5 +1,8 @@
 """Published sets of execution prediction whose rows hold the answers: rows become samples, nothing is run.
 
+Of LiveCodeBench's code execution and of CRUXEval-X a row is a program, a call and its result, as of CRUXEval.
+Others ask what their rows say, about code that may not be there whole.
+
 The forms, and the rules by which answers are marked, are those of the code in each set's own repository
 (docs/reference/published-sets.md). The words of the prompts are ours.
 """
@@ -12,6 +15,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from deskcheck.ask.answers.allowed import Refused
+from deskcheck.ask.kinds.results import input_sample, output_sample
 from deskcheck.ask.samples.prompts import TASKS, YOURS, own_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
@@ -39,11 +44,41 @@ class RowSuite:
             InputError: no file is named, there is none, or a row of it is none of the set.
         """
         if path is None:
-            raise InputError(f"{self.name}: is not fetched: write {self.name}:PATH with your copy, from {self.home}.")
+            raise InputError(
+                f"{self.name}: is not fetched: write {self.name}:PATH with your copy, from {self.home}."
+            )
         holds = f"A row has {', '.join(self.required)}."
         for number, (place, row) in enumerate(read_rows(Path(path).expanduser(), path, holds), 1):
             check_fields(row, self.required, place, holds)
             yield self.sample(row, number, place)
+
+
+@dataclass(frozen=True, slots=True)
+class CallSuite:
+    """A published set of calls as questions: what one returns, or which arguments give that. Marked by
+    ``==``. corpus: its name among the sources of programs."""
+
+    name: str
+    about: str
+    corpus: str
+    sample: Callable[..., Sample]
+
+    def read(self, path: str | None, note: Callable[[str], None]) -> Iterator[Sample]:
+        """The samples in the order of the file.
+
+        Raises:
+            InputError: no file is named, there is none, a row of it is none of the set, or its input cannot
+                be an answer.
+        """
+        from deskcheck.corpus import programs
+
+        for program in programs(self.corpus if path is None else f"{self.corpus}:{path}", note=note):
+            try:
+                yield self.sample(program, _shown(program.code), program.expected, strict=False)
+            except Refused as reason:
+                raise InputError(
+                    f"{self.name}: {program.id}: its own input is no allowed answer: {reason}"
+                ) from None
 
 
 def _shown(code: str) -> tuple[ShownSource, ...]:
@@ -58,9 +93,9 @@ def _cluster(code: str) -> str:
 
 _TEST_OUTPUT = (
     "What does a correct solution return?\n"
-    "You see a programming problem, the head of the function that solves it, and a call of that function. Give "
-    "the value that the call returns if the function is right, written as Python's repr writes it: a literal, "
-    "no expression."
+    "You see a programming problem, the head of the function that solves it, and a call of that function. "
+    "Give the value that the call returns if the function is right, written as Python's repr writes it: a "
+    "literal, no expression."
 )
 
 
@@ -74,7 +109,11 @@ def _test_output(row: Row, number: int, place: str) -> Sample:
     head = _shown(row["starter_code"])
     parts = own_parts(_TEST_OUTPUT, head, f"Call: {call}", numbered=False)
     problem = {"problem": f"{YOURS}\n\nProblem:\n{row['question_content'].strip()}"}
-    parts = {"task": parts["task"], **problem, **{k: parts[k].removeprefix(f"{YOURS}\n\n") for k in ("program", "question")}}
+    parts = {
+        "task": parts["task"],
+        **problem,
+        **{k: parts[k].removeprefix(f"{YOURS}\n\n") for k in ("program", "question")},
+    }
     return Sample(
         id=f"livecodebench_{row['question_id']}_{row['test_id']}:output",
         question="output",
@@ -98,17 +137,18 @@ def _json(text: str, place: str) -> object:
 _AS_REPR = "written as Python's repr writes it"
 _ASKED = {
     "output": (
-        f"What does this call return?\nYou see a Python function and its arguments. Give what it returns, {_AS_REPR}."
+        "What does this call return?\n"
+        f"You see a Python function and its arguments. Give what it returns, {_AS_REPR}."
     ),
     "input": (
         "With which arguments was this function called?\n"
-        "You see a Python function and what a call of it returned. Give the arguments of that call, as they stand "
-        "between its parentheses. Only the arguments of the call that was made count as right."
+        "You see a Python function and what a call of it returned. Give the arguments of that call, as they "
+        "stand between its parentheses. Only the arguments of the call that was made count as right."
     ),
     "statement": (
         "What is the value after this statement?\n"
-        "You see Python code, one statement of it, and variables before the statement runs. Give the value that "
-        f"the statement assigns or its call returns, {_AS_REPR}."
+        "You see Python code, one statement of it, and variables before the statement runs. Give the value "
+        f"that the statement assigns or its call returns, {_AS_REPR}."
     ),
     "branch": (
         "Is this branch taken?\n"
@@ -121,7 +161,10 @@ _ASKED = {
         f"{_AS_REPR}."
     ),
     "line": "Does this line run?\nYou see Python code with line numbers, and a question. Answer Yes or No.",
-    "loop": f"What does this loop do?\nYou see Python code with line numbers, and a question. Give the value, {_AS_REPR}.",
+    "loop": (
+        "What does this loop do?\n"
+        f"You see Python code with line numbers, and a question. Give the value, {_AS_REPR}."
+    ),
 }
 
 
@@ -149,16 +192,16 @@ def _codesense_input(row: Row, number: int, place: str) -> Sample:
 
 
 def _codesense_statement(row: Row, number: int, place: str) -> Sample:
-    task = "branch" if row["Statement Type"] == "Branch" else "statement"
-    kind = "branch" if task == "branch" else "state"
+    branch = row["Statement Type"] == "Branch"
+    before = _variables(row["Variable Values Before Statement"])
     return _codesense(
-        kind,
+        "branch" if branch else "state",
         "statement",
         row,
         row["Source Code"],
-        f"Statement: {row['Selected Statement']}\nBefore it runs:\n{_variables(row['Variable Values Before Statement'])}",
+        f"Statement: {row['Selected Statement']}\nBefore it runs:\n{before}",
         row["Value After Statement Execution"],
-        task,
+        "branch" if branch else "statement",
     )
 
 
@@ -181,7 +224,9 @@ def _variables(values: Mapping[str, object]) -> str:
 
 
 def _codesense_line(row: Row, number: int, place: str) -> Sample:
-    return _codesense("coverage", "line", row, row["Source Code"], f"Question: {row['question']}", row["answer"], "line")
+    return _codesense(
+        "coverage", "line", row, row["Source Code"], f"Question: {row['question']}", row["answer"], "line"
+    )
 
 
 _LOOPS = (
@@ -198,7 +243,9 @@ def _codesense_loop(row: Row, number: int, place: str) -> Sample:
     kind, name = next(((kind, name) for kind, name, form in _LOOPS if form.match(asked)), ("", ""))
     if not kind:
         raise InputError(f"{place}: 'question' is none about a loop: {asked:.80}")
-    return _codesense(kind, f"loop_{name}", row, row["loop_code"], f"Question: {asked}", row["answer"], "loop")
+    return _codesense(
+        kind, f"loop_{name}", row, row["loop_code"], f"Question: {asked}", row["answer"], "loop"
+    )
 
 
 # -- CoCoNUT ----------------------------------------------------------------------------------------------
@@ -206,8 +253,8 @@ def _codesense_loop(row: Row, number: int, place: str) -> Sample:
 _TRACE = (
     "Which lines run, in order?\n"
     "You see a Python program, each line with its number in a comment at its end, and a call of one of its "
-    "functions. Give the numbers of the lines that run, in order, those of called functions in their place, as a "
-    "list. The line with def is none of them. A line that runs several times on end is written once."
+    "functions. Give the numbers of the lines that run, in order, those of called functions in their place, "
+    "as a list. The line with def is none of them. A line that runs several times on end is written once."
 )
 
 
@@ -245,8 +292,8 @@ def _surge(row: Row, number: int, place: str) -> Sample:
     category = surge_category(row, place)
     if category not in EXACT_CATEGORIES:
         raise InputError(
-            f"{place}: 'custom_category' is {category}: of SURGE only categories 1 and 2 are read, whose answers "
-            "the set compares for equality."
+            f"{place}: 'custom_category' is {category}: of SURGE only categories 1 and 2 are read, whose "
+            "answers the set compares for equality."
         )
     language = row["custom_features"].get("language")
     check_type(language, str, "custom_features.language", place)
@@ -274,67 +321,73 @@ _STATEMENT = {
     "Value After Statement Execution": str,
 }
 
-PREDICTED_SUITES: dict[str, RowSuite] = {
-    suite.name: suite
-    for suite in [
-        RowSuite(
-            "livecodebench_test_output",
-            "LiveCodeBench: what a right solution returns, from the problem's text",
-            "https://huggingface.co/datasets/livecodebench/test_generation",
-            {
-                "question_content": str,
-                "question_id": str,
-                "test_id": int,
-                "starter_code": str,
-                "function_name": str,
-                "test": str,
-            },
-            _test_output,
-        ),
-        RowSuite("codesense_output", "CodeSense: what the function returns", _CODESENSE, _IO, _codesense_output),
-        RowSuite("codesense_input", "CodeSense: the arguments of the call", _CODESENSE, _IO, _codesense_input),
-        RowSuite(
-            "codesense_statement",
-            "CodeSense: the value after a statement, or whether a branch is taken",
-            _CODESENSE,
-            {**_STATEMENT, "Statement Type": str, "Variable Values Before Statement": dict},
-            _codesense_statement,
-        ),
-        RowSuite(
-            "codesense_block",
-            "CodeSense: the value after a statement, from the input of the code around it",
-            _CODESENSE,
-            _STATEMENT,
-            _codesense_block,
-        ),
-        RowSuite(
-            "codesense_line",
-            "CodeSense: whether a line runs",
-            _CODESENSE,
-            {"idx": int, "Source Code": str, "question": str, "answer": str},
-            _codesense_line,
-        ),
-        RowSuite(
-            "codesense_loop",
-            "CodeSense: how often a loop turns, and values in and after it",
-            _CODESENSE,
-            {"idx": int, "loop_code": str, "question": str, "answer": str},
-            _codesense_loop,
-        ),
-        RowSuite(
-            "coconut_path",
-            "CoCoNUT: the lines of HumanEval's functions that run",
-            "https://github.com/ClaasBeger/StructuralCodeUnderstanding",
-            {"Name": str, "FunctionCall": str, "ExecutedLines": str, "Code_Indices": str},
-            _coconut,
-        ),
-        RowSuite(
-            "surge_output",
-            "SURGE: what a program prints (categories 1 and 2)",
-            "https://github.com/Imbernoulli/SURGE",
-            {"custom_features": dict, "question": str, "gt": str},
-            _surge,
-        ),
-    ]
-}
+_SUITES: list[RowSuite | CallSuite] = [
+    CallSuite(
+        "livecodebench_execution",
+        "LiveCodeBench: what the function returns",
+        "livecodebench",
+        output_sample,
+    ),
+    CallSuite("cruxeval_x_output", "CRUXEval-X: what the function returns", "cruxeval_x", output_sample),
+    CallSuite("cruxeval_x_input", "CRUXEval-X: an input that gives the output", "cruxeval_x", input_sample),
+    RowSuite(
+        "livecodebench_test_output",
+        "LiveCodeBench: what a right solution returns, from the problem's text",
+        "https://huggingface.co/datasets/livecodebench/test_generation",
+        {
+            "question_content": str,
+            "question_id": str,
+            "test_id": int,
+            "starter_code": str,
+            "function_name": str,
+            "test": str,
+        },
+        _test_output,
+    ),
+    RowSuite("codesense_output", "CodeSense: what the function returns", _CODESENSE, _IO, _codesense_output),
+    RowSuite("codesense_input", "CodeSense: the arguments of the call", _CODESENSE, _IO, _codesense_input),
+    RowSuite(
+        "codesense_statement",
+        "CodeSense: the value after a statement, or whether a branch is taken",
+        _CODESENSE,
+        {**_STATEMENT, "Statement Type": str, "Variable Values Before Statement": dict},
+        _codesense_statement,
+    ),
+    RowSuite(
+        "codesense_block",
+        "CodeSense: the value after a statement, from the input of the code around it",
+        _CODESENSE,
+        _STATEMENT,
+        _codesense_block,
+    ),
+    RowSuite(
+        "codesense_line",
+        "CodeSense: whether a line runs",
+        _CODESENSE,
+        {"idx": int, "Source Code": str, "question": str, "answer": str},
+        _codesense_line,
+    ),
+    RowSuite(
+        "codesense_loop",
+        "CodeSense: how often a loop turns, and values in and after it",
+        _CODESENSE,
+        {"idx": int, "loop_code": str, "question": str, "answer": str},
+        _codesense_loop,
+    ),
+    RowSuite(
+        "coconut_path",
+        "CoCoNUT: the lines of HumanEval's functions that run",
+        "https://github.com/ClaasBeger/StructuralCodeUnderstanding",
+        {"Name": str, "FunctionCall": str, "ExecutedLines": str, "Code_Indices": str},
+        _coconut,
+    ),
+    RowSuite(
+        "surge_output",
+        "SURGE: what a program prints (categories 1 and 2)",
+        "https://github.com/Imbernoulli/SURGE",
+        {"custom_features": dict, "question": str, "gt": str},
+        _surge,
+    ),
+]
+PREDICTED_SUITES: dict[str, RowSuite | CallSuite] = {suite.name: suite for suite in _SUITES}
 """Name of a suite -> the suite."""

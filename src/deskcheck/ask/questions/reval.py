@@ -1,12 +1,12 @@
 """REval's own questions, about recordings of its programs (``deskcheck record reval:PATH``).
 
 Which lines and variables are asked about stands in the set's file of tasks, and the answers come from the
-recording, as the set takes them from a run (``dynamics.py`` of its repository): a run is the lines of the code
-under test in the order in which its frames come by them, each once where it comes several times on end.
+recording, as the set takes them from a run (``dynamics.py`` of its repository): a run is the lines of the
+code under test in the order in which its frames come by them, each once where it comes several times on end.
 
     coverage  does the line run?
-    path      which line comes after it? each that ever does is right; -1 where it does not run, or is the last
-    state     what is the variable after it? each value that it ever has then is right; Nil where there is none
+    path      which line comes after it? each that ever does is right; -1 where it does not run, or is last
+    state     what is the variable after it? each value that it ever has then is right; Nil for none
 
 Where the set runs under CPython up to 3.11, comprehensions are frames of their own, whose lines and variables
 it counts. Here they belong to the function around them.
@@ -72,16 +72,16 @@ _TASKS = {
     ),
     "path": (
         "Which line runs after this one?\n"
-        "You see a Python program with line numbers, and a call. Give the number of the line of the code under "
-        "test that runs next after a line, be it in the same function or in another one that is called or "
-        "returned to. Where several do, at different times, any of them is right. Give -1 if the line does not "
-        f"run, or if nothing runs after it. {_WHICH}"
+        "You see a Python program with line numbers, and a call. Give the number of the line of the code "
+        "under test that runs next after a line, be it in the same function or in another one that is "
+        "called or returned to. Where several do, at different times, any of them is right. Give -1 if the "
+        f"line does not run, or if nothing runs after it. {_WHICH}"
     ),
     "state": (
         "What is the value of this variable?\n"
         "You see a Python program with line numbers, and a call. Give the value that a variable has after a "
-        "line has run, written as Python's repr writes it. Where it has several, at different times, any of them "
-        f"is right. Give {NIL} if the line does not run, or if there is no such variable then. {_WHICH}"
+        "line has run, written as Python's repr writes it. Where it has several, at different times, any of "
+        f"them is right. Give {NIL} if the line does not run, or if there is no such variable then. {_WHICH}"
     ),
 }
 
@@ -92,7 +92,9 @@ def _coverage(recording: Recording, stops: list[_Stop], line: int, name: str) ->
 
 def _path(recording: Recording, stops: list[_Stop], line: int, name: str) -> list[str]:
     following = [*(stop.line for stop in stops[1:]), -1]
-    found = {then for stop, then in zip(stops, following, strict=True) if stop.line == line} if stops else set()
+    found = (
+        {then for stop, then in zip(stops, following, strict=True) if stop.line == line} if stops else set()
+    )
     return [str(then) for then in sorted(found)] or ["-1"]
 
 
@@ -127,8 +129,8 @@ def _python(value: Value) -> Any:
 
 
 def _values(node: ast.expr, states: list[Any]) -> list[Any]:
-    """What an expression has been, over all states: of items every container with every index, as the set does
-    it. Values of the recording stay as they are where they are no plain data."""
+    """What an expression has been, over all states: of items every container with every index, as the set
+    does it. Values of the recording stay as they are where they are no plain data."""
     match node:
         case ast.Constant(value=value):
             return [value]
@@ -184,8 +186,8 @@ class RevalSuite:
     task: str
 
     def read(self, path: str | None, note: Callable[[str], None]) -> Iterator[Sample]:
-        """Every question of the set about every recording, in order. note: is told at the end how many are not
-        asked, and why.
+        """Every question of the set about every recording, in order. note: is told at the end how many are
+        not asked, and why.
 
         Raises:
             InputError: no folder is named, or it has a recording of something else.
@@ -193,8 +195,8 @@ class RevalSuite:
         """
         if path is None:
             raise InputError(
-                f"{self.name}: is asked about recordings: `deskcheck record reval:DREval_data.jsonl --out FOLDER`, "
-                f"then {self.name}:FOLDER."
+                f"{self.name}: is asked about recordings: `deskcheck record reval:DREval_data.jsonl --out "
+                f"FOLDER`, then {self.name}:FOLDER."
             )
         excluded: Counter[str] = Counter()
         for recording in load(path):
@@ -233,7 +235,12 @@ class RevalSuite:
                 numbered=True,
             ),
             answer=right[0],
-            data={"form": "one_of", "of": "line" if self.task == "path" else "value", "right": right, "line": line},
+            data={
+                "form": "one_of",
+                "of": "line" if self.task == "path" else "value",
+                "right": right,
+                "line": line,
+            },
         )
 
 

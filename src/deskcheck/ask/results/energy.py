@@ -1,10 +1,10 @@
 """The energy that a machine takes while models are asked, where Linux shows it: powercap's RAPL zones.
 
-The kernel counts microjoules in ``/sys/class/powercap/intel-rapl:*/energy_uj`` (Documentation/power/powercap of
-the kernel's source), from 0 to ``max_energy_range_uj`` and again; on AMD's processors the files have the same
-names. Most kernels let root alone read them. What is counted is the whole machine's: of all that ran, not of
-one process, and in a container also what ran outside. Graphics cards, disks and fans are not in it, and models
-that answer elsewhere take their energy there.
+The kernel counts microjoules in ``/sys/class/powercap/intel-rapl:*/energy_uj``
+(Documentation/power/powercap of the kernel's source), from 0 to ``max_energy_range_uj`` and again; on AMD's
+processors the files have the same names. Most kernels let root alone read them. What is counted is the
+whole machine's: of all that ran, not of one process, and in a container also what ran outside. Graphics
+cards, disks and fans are not in it, and models that answer elsewhere take their energy there.
 """
 
 import os
@@ -27,9 +27,9 @@ OF = "the machine's while the run lasted, of all that ran on it"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Energy:
     """joules: of all packages and of memory that is counted apart; None where that is not known, and then
-    reason says why. zones: joules by zone, as far as they are known; of a zone inside a package too, so they do
-    not add up. seconds: how long was measured. whole: False where the run was stopped and gone on with: its last
-    part alone was measured."""
+    reason says why. zones: joules by zone, as far as they are known; of a zone inside a package too, so
+    they do not add up. seconds: how long was measured. whole: False where the run was stopped and gone on
+    with: its last part alone was measured."""
 
     joules: float | None
     reason: str

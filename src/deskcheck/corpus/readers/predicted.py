@@ -1,8 +1,8 @@
 """Sets of execution prediction that are not shipped or fetched: the user has a copy, in the published form.
 
 LiveCodeBench's code execution, CRUXEval-X's Python rows, REval (`reval`), CoCoNUT's HumanEval traces, SURGE's
-Python programs. The forms are those that the loading, writing or marking code in the set's own repository reads
-or writes (docs/reference/published-sets.md).
+Python programs. The forms are those that the loading, writing or marking code in the set's own repository
+reads or writes (docs/reference/published-sets.md).
 
 Where a row holds an answer, it is the program's `expected` or stands in its `extra`: ``published_lines`` (the
 lines that run, in order) and ``published_output`` (what is printed). `deskcheck runs check` compares it with
@@ -52,8 +52,8 @@ LIVECODEBENCH_NAMES: Mapping[str, str] = {
     "np": "import numpy as np",
     "pd": "import pandas as pd",
 }
-"""Name -> the statement that gives it: what the set's own check imports before the code of every row. Where it
-imports a name twice, the later one stands: ``bisect`` is the module."""
+"""Name -> the statement that gives it: what the set's own check imports before the code of every row. Where
+it imports a name twice, the later one stands: ``bisect`` is the module."""
 
 
 def _livecodebench(row: Row, place: str) -> Iterator[dict[str, Any]]:
@@ -77,7 +77,9 @@ def with_imports(code: str, place: str) -> str:
         table = symtable.symtable(code, "<code>", "exec")
     except (SyntaxError, ValueError) as error:
         raise InputError(f"{place}: is not Python: {error}") from error
-    own = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    own = {
+        symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()
+    }
     found, todo = set[str](), [table]
     while todo:
         inner = todo.pop()
@@ -128,7 +130,8 @@ def _cruxeval_x(row: Row, place: str) -> Iterator[dict[str, Any]]:
 
 
 def _asserted(check: str, place: str) -> tuple[str, str]:
-    """What stands between the parentheses of ``candidate(...)``, and behind ``==``, in the assert of a check."""
+    """What stands between the parentheses of ``candidate(...)``, and behind ``==``, in the assert of a
+    check."""
     text = check.replace(HOLE, _MARK)
     try:
         tree = quiet_parse(text)
@@ -191,7 +194,9 @@ def _surge(path: Path, shown: str) -> ToPrograms:
     def to_programs(row: Row, place: str) -> Iterator[dict[str, Any]]:
         number, category = next(numbers), surge_category(row, place)
         if category not in EXACT_CATEGORIES:
-            raise InputError(f"{place}: 'custom_category' is {category}: of SURGE only categories 1 and 2 are read.")
+            raise InputError(
+                f"{place}: 'custom_category' is {category}: of SURGE only categories 1 and 2 are read."
+            )
         if row["custom_features"].get("language") == "Python":
             yield {
                 "id": f"surge_{path.name.partition('.')[0]}_{number}",

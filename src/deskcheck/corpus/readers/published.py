@@ -38,7 +38,8 @@ def published_set(
     if file is None:
         if known.hub is None:
             raise InputError(
-                f"{name}: is not fetched: write {name}:PATH with your copy of {known.title}, from {known.home}."
+                f"{name}: is not fetched: write {name}:PATH with your copy of {known.title}, from "
+                f"{known.home}."
             )
         kept = zip(fetch(known.hub, name, note=note, endpoint=endpoint), known.hub.files, strict=True)
         return _chained(known, [(path, str(path), known.hub.page(of)) for path, of in kept])

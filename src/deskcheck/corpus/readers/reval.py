@@ -1,15 +1,15 @@
 """REval's programs: functions of HumanEval, and classes of ClassEval with one of their tests.
 
 The set (arXiv:2403.16437) is two files in one folder: ``DREval_data.jsonl`` has programs and
-inputs, ``DREval_tasks.jsonl`` says which inputs are asked about, and of which lines and variables. Row N of one
-belongs to row N of the other. A program is made for each input that is asked about. What is asked stands in
-its `extra`:
+inputs, ``DREval_tasks.jsonl`` says which inputs are asked about, and of which lines and variables. Row N of
+one belongs to row N of the other. A program is made for each input that is asked about. What is asked
+stands in its `extra`:
 
     reval   {"idx", "input_idx", "tasks": [{"lineno", "var"}], "of": lines of the code that is asked about}
 
 A class is run as the set runs it: its test class is the one with the number of the input, among those whose
-name begins as the class and ``Test``; ``setUp`` runs first; of the methods the first one whose name begins with
-``test``. The last line makes that call. What runs before it does not count (`ask.questions.reval`).
+name begins as the class and ``Test``; ``setUp`` runs first; of the methods the first one whose name begins
+with ``test``. The last line makes that call. What runs before it does not count (`ask.questions.reval`).
 """
 
 import ast
@@ -111,11 +111,19 @@ def _test_run(row: Row, number: int, place: str) -> str:
     """The class, its tests, and a call of one of them in the last line."""
     tree = parse(row["test"], f"{place}: 'test'")
     prefix = f"{row['entry_point']}Test"
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.startswith(prefix)}
+    classes = {
+        node.name: node
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and node.name.startswith(prefix)
+    }
     if number >= len(classes):
-        raise InputError(f"{place}: 'test' has {len(classes)} classes {prefix}..., and input {number} is asked about.")
+        raise InputError(
+            f"{place}: 'test' has {len(classes)} classes {prefix}..., and input {number} is asked about."
+        )
     name, node = list(classes.items())[number]
-    methods = [one.name for one in node.body if isinstance(one, ast.FunctionDef) and one.name.startswith("test")]
+    methods = [
+        one.name for one in node.body if isinstance(one, ast.FunctionDef) and one.name.startswith("test")
+    ]
     if not methods:
         raise InputError(f"{place}: 'test': {name} has no method whose name begins with test.")
     run = f"_case = {name}()\n_case.setUp()\n_case.{methods[0]}()\n"

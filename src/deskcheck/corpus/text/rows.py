@@ -1,4 +1,4 @@
-"""Rows of a data file, one at a time, each with its place for messages: JSON lines, a JSON list, Parquet, CSV.
+"""Rows of a data file, one at a time, each with its place for messages: JSON lines or a list, Parquet, CSV.
 
 A row is checked when it is reached, so whatever stands before a bad row has been used already.
 """

@@ -342,9 +342,9 @@ def _energy_sheet(found: Mapping[str, Mapping[str, Any]]) -> Sheet:
         title="Energy of the machine",
         columns=(Column(name="run"), Column(name="joules", format=",.1f"), Column(name="measured over")),
         rows=rows,
-        note="What the processors and the memory of the machine took while the run lasted, as its kernel counts it "
-        "(RAPL): of all that ran on the machine, not of the run alone. Graphics cards are not in it, nor is what a "
-        "model takes that answers elsewhere.",
+        note="What the processors and the memory of the machine took while the run lasted, as its kernel "
+        "counts it (RAPL): of all that ran on the machine, not of the run alone. Graphics cards are not in "
+        "it, nor is what a model takes that answers elsewhere.",
     )
 
 

@@ -24,7 +24,8 @@ def test_the_list_of_names_is_true() -> None:
 
 def test_help_names_every_set() -> None:
     """A line of help for each form, one for each set."""
-    assert {f"{name}[:PATH]" for name in PUBLISHED} <= SOURCES.keys()
+    forms = {f"{name}{':PATH' if known.hub is None else '[:PATH]'}" for name, known in PUBLISHED.items()}
+    assert forms <= SOURCES.keys()
     assert not any("\n" in line for line in SOURCES.values())
 
 
@@ -33,9 +34,9 @@ def test_help_names_every_set() -> None:
     [
         ("", "'' names no source of programs. Write one of\n    FILE.py::FUNCTION"),
         ("two words", "'two words' names no source of programs."),
-        ("foo:bar", "no set is called 'foo'. Known are cruxeval:PATH, humaneval:PATH, mbpp:PATH."),
-        ("cruxevl:x.jsonl", "no set is called 'cruxevl'. Did you mean cruxeval?"),
-        ("cruxevl", "Did you mean cruxeval?"),
+        ("foo:bar", "no set is called 'foo'. Known are cruxeval:PATH, humaneval:PATH, mbpp:PATH, "),
+        ("cruxevl:x.jsonl", "no set is called 'cruxevl'. Did you mean cruxeval or cruxeval_x?"),
+        ("cruxevl", "Did you mean cruxeval or cruxeval_x?"),
         ("sortin.py", "sortin.py: no such file or folder. Did you mean sorting.py?"),
         ("./sorting", "./sorting: no such file or folder. Did you mean sorting.py?"),
         ("sorting", "there is no module sorting to import, and no file or folder of that name. Did you mean"),

@@ -36,6 +36,12 @@ SOURCES: Mapping[str, str] = {
     **{
         f"{name}[:PATH]": f"the set {known.title}: a file of it, or fetched once"
         for name, known in PUBLISHED.items()
+        if known.hub is not None
+    },
+    **{
+        f"{name}:PATH": f"the set {known.title}: your copy of it"
+        for name, known in PUBLISHED.items()
+        if known.hub is None
     },
     "pytest:PATH": "calls that the tests of a project make of its own functions",
     "inputs[,OPTION=...]:FILE.py": "functions, with inputs that are looked for: inputs:app.py::parse; all of "

@@ -123,7 +123,7 @@ def test_a_field_that_is_missing(tmp_path: Path, name: str) -> None:
         row = {k: v for k, v in ALL[name].items() if k != key}
         with pytest.raises(InputError, match=rf"rows\S*( row )?1: the row lacks '{key}'"):
             read(tmp_path, name, row)
-    with pytest.raises(InputError, match="is not fetched: write .*:PATH with your copy"):
+    with pytest.raises(InputError, match=r"is not fetched: write .*:PATH with your copy"):
         list(PREDICTED_SUITES[name].read(None, told))
 
 

@@ -86,7 +86,7 @@ class BagTestMost(unittest.TestCase):
     def test_most_2(self):
         self.fail()
 """
-REVAL = [
+REVAL: list[dict[str, Any]] = [
     {
         "task_id": "DREval/0",
         "entry_point": "half",
@@ -365,7 +365,8 @@ def test_reval_rows_that_are_wrong(tmp_path: Path, change: Any, message: str) ->
 
 def test_reval_is_two_files(tmp_path: Path) -> None:
     """Without the tasks nothing is asked."""
-    path = write(tmp_path / "DREval_data.jsonl", *REVAL)
+    path = write_reval(tmp_path)
+    (tmp_path / "DREval_tasks.jsonl").unlink()
     with pytest.raises(InputError, match=r"DREval_tasks.jsonl is not beside it"):
         list(programs(f"reval:{path}"))
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask import mark
+from deskcheck.ask import SUITES, mark
 from deskcheck.ask.answers.values import same_as_one, same_text
+from deskcheck.ask.questions.lines import write_suite_questions
 from deskcheck.ask.questions.predicted import PREDICTED_SUITES
 from deskcheck.ask.questions.reval import REVAL_SUITES
 from deskcheck.ask.samples.sample import Sample
@@ -101,6 +102,7 @@ def record_here_ending(program: Any) -> Any:
 def test_every_suite_has_its_row_here() -> None:
     """So that all tests below ask each."""
     assert {*PREDICTED_SUITES} == {*ALL}
+    assert {*PREDICTED_SUITES, *REVAL_SUITES} < {*SUITES}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -249,6 +251,20 @@ def test_codesense_compares_texts() -> None:
     assert not same_text("ab", "a b")
 
 
+def test_suites_as_a_file_of_questions(tmp_path: Path) -> None:
+    """Several suites go into one file, each drawn by itself; they are found by NAME:PATH."""
+    paths = {
+        name: write(tmp_path / f"{name}.jsonl", ALL[name]) for name in ("codesense_line", "codesense_block")
+    }
+    out = tmp_path / "q.jsonl"
+    written = write_suite_questions(out, [f"{name}:{path}" for name, path in paths.items()])
+    assert written == {"codesense_line": 1, "codesense_block": 1}
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {row["question"] for row in rows} == {"coverage", "state"}
+    for row in rows:
+        assert score(Sample(**{key: row[key] for key in row if key != "prompt"}), row["answer"]) == 1
+
+
 # -- REval, of recordings ----------------------------------------------------------------------------------
 
 
@@ -310,6 +326,7 @@ def test_reval_s_answers_are_marked(reval: dict[str, Recording], monkeypatch: py
     covered = ask_reval(monkeypatch, whole, "coverage")["DREval/0/1:coverage:0"]
     assert [score(covered, text) for text in ("False", "True", "0")] == [1, 0, 0]
     assert "Call: half(4, 2)\nLine: 3" in covered.prompt
+    assert len({sample.cluster for sample in state.values()}) == 2, "one for each program, whatever runs it"
 
 
 def test_reval_says_what_it_does_not_ask(

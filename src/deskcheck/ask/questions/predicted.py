@@ -298,10 +298,11 @@ def _surge(row: Row, number: int, place: str) -> Sample:
     language = row["custom_features"].get("language")
     check_type(language, str, "custom_features.language", place)
     fence = "python" if language == "Python" else ""
+    name = f"surge_{_cluster(row['question'])[:8]}_{number}"  # rows have no name, and each file begins anew
     return Sample(
-        id=f"surge_{number}:output",
+        id=f"{name}:output",
         question="output",
-        program=f"surge_{number}",
+        program=name,
         cluster=_cluster(row["question"]),
         parts={
             "task": TASKS["stdout"].replace("a Python program", "a program"),

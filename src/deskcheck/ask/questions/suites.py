@@ -14,6 +14,8 @@ from pathlib import Path
 from deskcheck.ask.answers.allowed import Refused
 from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.kinds.results import input_sample, output_sample
+from deskcheck.ask.questions.predicted import PREDICTED_SUITES
+from deskcheck.ask.questions.reval import REVAL_SUITES
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
 from deskcheck.corpus.readers.coding import HOLDS, read_coding_tasks
@@ -112,6 +114,8 @@ SUITES: dict[str, Suite] = {
             _cruxeval("cruxeval_input", _cruxeval_input),
         ),
         *(Suite(name, f"{known.title}: {known.about}", _coding(name)) for name, known in CODING_SETS.items()),
+        *(Suite(one.name, one.about, one.read) for one in PREDICTED_SUITES.values()),
+        *(Suite(one.name, one.about, one.read) for one in REVAL_SUITES.values()),
         Suite("program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _own),
     ]
 }

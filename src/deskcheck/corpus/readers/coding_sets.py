@@ -53,7 +53,9 @@ def read_coding_set(name: str, file: str | None, *, note: Callable[[str], None])
     if file is None:
         if known.fetched is None:
             raise InputError(f"{name}: give its file, {name}:PATH. It is published at {known.home}.")
-        paths = fetch(PUBLISHED[known.fetched].hub, known.fetched, note=note)
+        hub = PUBLISHED[known.fetched].hub
+        assert hub is not None, known.fetched
+        paths = fetch(hub, known.fetched, note=note)
     else:
         paths = [Path(os.path.expanduser(file))]
         if not paths[0].is_file() or not has_format(paths[0]):

@@ -202,19 +202,18 @@ def same(text: str, expected: str, *, strict: bool = True) -> bool:
 
 def same_as_one(text: str, right: Sequence[str]) -> bool:
     """Whether a text writes down one of several values, as REval compares them (`_eq` of its
-    `evaluation.py`): the same class, and equal; of floats that they differ by less than 1e-6."""
-    if text.strip() in right:
-        return True
-    given, left = read_value(text)
-    for other in right if given else ():
-        known, value = read_value(other, max_chars=max(MAX_CHARS, len(other)))
-        if not known or type(left) is not type(value):
-            continue
-        if isinstance(value, float) and abs(left - value) < 1e-6:
-            return True
-        if same(repr(left), other, strict=False):
-            return True
-    return False
+    `evaluation.py`): of a class that one of them has, and equal to one; a float may differ by less than
+    1e-6."""
+    given, value = read_value(text)
+    if not given:
+        return text.strip() in right
+    read = [(other, *read_value(other, max_chars=max(MAX_CHARS, len(other)))) for other in right]
+    known = [(other, found) for other, is_value, found in read if is_value]
+    if all(type(found) is not type(value) for _, found in known):
+        return False
+    if isinstance(value, float):
+        return any(isinstance(found, (int, float)) and abs(value - found) < 1e-6 for _, found in known)
+    return any(same(repr(value), other, strict=False) for other, _ in known)
 
 
 def same_text(text: str, expected: str) -> bool:

@@ -109,6 +109,17 @@ def test_a_zone_that_goes_meanwhile(tmp_path: Path) -> None:
     assert "went back" in meter.energy().reason
 
 
+def test_a_counter_that_stands_still(tmp_path: Path) -> None:
+    """A virtual machine may show zones that nothing counts: 0 J in two seconds are not known, and no 0."""
+    package = zone(tmp_path, "0", "package-0", 10)
+    meter = Meter(place=tmp_path)
+    meter._began -= 2
+    assert meter.energy().joules is None
+    assert "stands still" in meter.energy().reason
+    count(package, 11)
+    assert meter.energy().joules == pytest.approx(1e-6)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="would have proved what is said where root alone may read")
 def test_counters_that_root_alone_may_read(tmp_path: Path) -> None:
     """Most kernels have them so."""

@@ -21,6 +21,8 @@ PLACE = "DESKCHECK_POWERCAP"
 """Environment variable: another folder in that form, as a container may have it."""
 EVERY_S = 20.0
 """Between two looks. A counter of 2^16 J comes round once in five minutes at 200 W."""
+STILL_S = 1.0
+"""A package's counter moves about once a millisecond."""
 OF = "the machine's while the run lasted, of all that ran on it"
 
 
@@ -109,6 +111,8 @@ class Meter:
         """What was used until now."""
         self.look()
         counted = [zone for zone in self._zones if zone.counts]
+        seconds = time.monotonic() - self._began
+        still = [zone.key for zone in counted if zone.name != "dram" and not zone.used_uj]
         failed = [zone.failed for zone in self._zones if zone.failed and (zone.counts or not zone.name)]
         reason = ""
         if not self._zones:
@@ -117,11 +121,13 @@ class Meter:
             reason = failed[0]
         elif not any(zone.name.startswith("package") for zone in counted):
             reason = f"no zone is that of a package: {', '.join(zone.key for zone in self._zones)}"
+        elif still and seconds > STILL_S:
+            reason = f"{still[0]}: the counter stands still, as a virtual machine may show it"
         return Energy(
             joules=None if reason else sum(zone.used_uj for zone in counted) / 1e6,
             reason=reason,
             zones={zone.key: zone.used_uj / 1e6 for zone in self._zones if not zone.failed},
-            seconds=time.monotonic() - self._began,
+            seconds=seconds,
             whole=whole,
         )
 

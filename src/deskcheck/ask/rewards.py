@@ -48,7 +48,7 @@ def reward(
     """A reward function over questions, for TRL's `GRPOTrainer` and whatever calls functions as it does.
 
         with deskcheck.reward("questions.jsonl") as rewarded:
-            dataset = datasets.Dataset.from_list([*rewarded.rows()])
+            dataset = datasets.Dataset.from_list(list(rewarded.rows()))
             GRPOTrainer(model, reward_funcs=rewarded, train_dataset=dataset).train()
 
     questions: a file that ``deskcheck offline questions`` wrote, which is read again for each question that

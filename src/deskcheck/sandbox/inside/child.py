@@ -27,7 +27,7 @@ import marshal
 import os
 import resource
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
@@ -37,6 +37,7 @@ from deskcheck.sandbox.inside import beside, calling, determinism, session_child
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import END_BYTES, sender, sending_tracer
 from deskcheck.sandbox.linux import rlimits
+from deskcheck.sandbox.linux.refused import Refuses, refused_call
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.stdout import watch_stdout
@@ -325,9 +326,17 @@ def _hide_ourselves() -> None:
     sys.excepthook = excepthook
 
 
-def _describe(error: BaseException) -> dict[str, str]:
+def _describe(
+    error: BaseException, *, refuses: Refuses, sources: Mapping[str, str] = types.MappingProxyType({})
+) -> dict[str, str]:
+    """Class and text of an exception. What the sandbox refused stands on a line of its own, the last."""
     name = type.__dict__["__qualname__"].__get__(type(error))
-    return {"exception": name, "detail": exception_text(error)[:2000]}
+    detail = exception_text(error)[:2000]
+    call = refused_call(error, refuses, sources)
+    _, colon, message = detail.partition(": ")
+    if call is not None and not (colon and not message.strip()):  # or it would be taken for the message
+        detail += f"\nthe sandbox refused the system call {call}"
+    return {"exception": name, "detail": detail}
 
 
 def _exit_status(error: SystemExit) -> int | None:
@@ -341,14 +350,16 @@ def _exit_status(error: SystemExit) -> int | None:
 def main() -> None:
     fork = _server.serve(int(sys.argv[1]), sys.modules, {"tracer": tracer_class().name})
     job = _read_job(fork.channel)
+    describe = functools.partial(_describe, refuses=fork.refuses)
     if "session" in job:
         rlimits.apply(job["limits"])
         startup.run_code()
         determinism.fix(job["fixed"])
-        session = session_child.SessionInterpreter(fork.channel, job["session"], _describe)
+        session = session_child.SessionInterpreter(fork.channel, job["session"], describe)
         session.serve(session_child.receive, new_sender=_new_sender(job))
         return
     run = _Run(job, fork)
+    describe = functools.partial(describe, sources={run.program.filename: run.program.code})
 
     def forget() -> int | None:
         run.main = None
@@ -362,22 +373,22 @@ def main() -> None:
         run.enter()
         determinism.fix(job["fixed"])
     except BaseException as error:
-        run.send(b"failed " + json.dumps(_describe(error)).encode())
+        run.send(b"failed " + json.dumps(describe(error)).encode())
         raise
     run.send(b"ready")
     try:
         result = run.run()
     except SystemExit as error:
-        run.report(Outcome.EXITED, **_describe(error))
+        run.report(Outcome.EXITED, **describe(error))
         run.status = _exit_status(error)
         raise
     except MemoryError as error:
-        run.report(Outcome.OUT_OF_MEMORY, **_describe(error))
+        run.report(Outcome.OUT_OF_MEMORY, **describe(error))
         run.status = 1
         _hide_ourselves()
         raise
     except BaseException as error:
-        run.report(Outcome.RAISED, **_describe(error))
+        run.report(Outcome.RAISED, **describe(error))
         if not isinstance(error, KeyboardInterrupt):  # which ends a process by a signal
             run.status = 1
         _hide_ourselves()

@@ -9,6 +9,7 @@ Standard library only; started through `_child`, which is what a program's trace
 
 import atexit
 import contextlib
+import functools
 import gc
 import json
 import os
@@ -45,6 +46,7 @@ from deskcheck.sandbox.linux.processes import (
     filled,
     waited_s,
 )
+from deskcheck.sandbox.linux.refused import Refuses
 
 REPORT = struct.Struct("!BidQ")
 """What stopped it, wait status, CPU seconds of all its processes, peak resident KiB of the first."""
@@ -121,6 +123,8 @@ class Fork:
     mirror: int | None
     ours: frozenset[str]
     """Modules that were there before the profile's."""
+    refuses: Refuses
+    """What the filter refuses: nothing at `trusted`."""
 
 
 def serve(control: int, ours: Iterable[str], facts: dict[str, Any]) -> Fork:
@@ -160,6 +164,7 @@ class _Server:
         self.facts = dict(facts)
         self.facts["marked"] = self._take_mark()
         self.uid = setup.uid
+        self.refuses: Refuses = lambda name: None
         self.keeps_folder = False
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever started the caller may ignore it
@@ -252,6 +257,9 @@ class _Server:
             self._become_as_a_program([*readable, "/proc"], writable, abi)
         reaps = not setup.workspace and "cpu" not in setup.counted
         seccomp.attach(seccomp.program(owner_changes=owner_changes, listening=setup.listening, reaps=reaps))
+        self.refuses = functools.partial(
+            seccomp.refuses, owner_changes=owner_changes, listening=setup.listening
+        )
 
     def _become_as_a_program(self, readable: list[str], writable: list[str], abi: int) -> None:
         """Give up what programs do not have, for good, but for looking at processes in /proc."""
@@ -333,7 +341,8 @@ class _Server:
             pid = self._fork(descriptors)
             if pid == 0:
                 self.connection.detach()
-                return Fork(self.channel_at, self.channel_at + 1 if descriptors[3:] else None, self.ours)
+                mirror = self.channel_at + 1 if descriptors[3:] else None
+                return Fork(self.channel_at, mirror, self.ours, self.refuses)
             for descriptor in descriptors:
                 os.close(descriptor)
             if request[:1] == SESSION:

@@ -235,6 +235,18 @@ def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: b
             return [_YES]
 
 
+def refuses(name: str, *, owner_changes: bool, listening: bool = False) -> int | None:
+    """With which number a system call fails, whatever its arguments are; None where some are allowed. The words
+    are those of `program`."""
+    if name in _OWNER_CHANGES and not owner_changes:
+        return errno.EPERM
+    if name in _ALLOWED or (listening and name in _FOR_LISTENING):
+        return None
+    if name in _ATTRIBUTES:
+        return errno.EOPNOTSUPP
+    return errno.EPERM if name in _REFUSED else errno.ENOSYS
+
+
 def _tree(leaves: list[tuple[int, list[_Instruction]]]) -> list[_Instruction]:
     """Code that finds the leaf of a number: of those sorted by their first number, the last not above it."""
     if len(leaves) == 1:
@@ -267,7 +279,9 @@ def program(*, owner_changes: bool, listening: bool = False, reaps: bool = False
                 name, owner_changes=owner_changes, listening=listening, reaps=reaps
             )
         else:
-            actions[number] = [_fail(errno.EOPNOTSUPP if name in _ATTRIBUTES else errno.EPERM)]
+            answer = refuses(name, owner_changes=owner_changes, listening=listening)
+            assert answer is not None
+            actions[number] = [_fail(answer)]
     unknown = [_fail(errno.ENOSYS)]
     leaves: list[tuple[int, list[_Instruction]]] = []
     for number in range(max(actions) + 2):

@@ -1,0 +1,149 @@
+"""Which system call the filter refused, told from the exception that it left in Python.
+
+The kernel gives an error number and no name. Where the last frame of a traceback called a function of
+`_CALLS`, it is known which call that function makes. Only calls that the filter refuses whatever their
+arguments are count, and only with the number that the filter gives: the name is right, or there is none.
+
+Not seen: what other packages' C code calls, what `ctypes` calls, what other processes were refused, and calls
+that are refused for their arguments.
+"""
+
+import ast
+import builtins
+import itertools
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+globals()["__builtins__"] = dict(vars(builtins))
+
+_CALLS = {
+    **{f"posix.{name}": name for name in "chmod fchmod chown fchown lchown chroot unshare setns".split()},
+    **{f"posix.{name}": name for name in "getxattr setxattr listxattr removexattr memfd_create".split()},
+    "posix.utime": "utimensat",
+    "time.clock_settime": "clock_settime",
+    "time.clock_settime_ns": "clock_settime",
+    "_signal.pidfd_send_signal": "pidfd_send_signal",
+    "_socket.sethostname": "sethostname",
+    "_socket.socket.__init__": "socket",
+    "_socket.socket.connect": "connect",
+    "_socket.socket.bind": "bind",
+    "_socket.socket.listen": "listen",
+    "_socket.socket._accept": "accept4",
+    **{f"_socket.{name}": "socket" for name in "getaddrinfo gethostbyname gethostbyname_ex".split()},
+}
+"""Functions in C, and the call that each makes first of those that the filter refuses."""
+_NO_NAME_SERVER = -3
+"""EAI_AGAIN: whoever looks up a name asks through a socket."""
+_CHAIN = 20
+"""Exceptions of one that are looked at: the one that is told of, what it came of, and so on."""
+_SOURCE_BYTES = 1 << 20
+
+Refuses = Callable[[str], int | None]
+"""With which number every call of this name fails; None where it is allowed, or for some arguments."""
+
+
+def refused_call(error: BaseException, refuses: Refuses, sources: Mapping[str, str]) -> str | None:
+    """The system call whose refusal the exception tells, or one that it came of; None where there is none.
+
+    sources: texts of files that may lie nowhere. Nothing of the program's own is run.
+    """
+    for each in _chain(error):
+        trace = BaseException.__dict__["__traceback__"].__get__(each)
+        if not issubclass(type(each), OSError) or trace is None:
+            continue
+        while trace.tb_next is not None:
+            trace = trace.tb_next
+        name = _CALLS.get(_called(trace, sources) or "")
+        if name is not None and (answer := refuses(name)) is not None:
+            number = OSError.__dict__["errno"].__get__(each)
+            if type(number) is int and number in (answer, _NO_NAME_SERVER):
+                return name
+    return None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: list[BaseException] = []
+    found: BaseException | None = error
+    while found is not None and not any(found is each for each in seen) and len(seen) < _CHAIN:
+        yield found
+        seen.append(found)
+        cause, context = (
+            BaseException.__dict__[name].__get__(found) for name in ("__cause__", "__context__")
+        )
+        found = context if cause is None else cause
+
+
+def _called(trace: types.TracebackType, sources: Mapping[str, str]) -> str | None:
+    """The function in C that a frame was in when the exception came, as `_CALLS` names them."""
+    text = _expression(trace, sources)
+    if text is None:
+        return None
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return _name(_value(node.func, trace.tb_frame)) if isinstance(node, ast.Call) else None
+
+
+def _expression(trace: types.TracebackType, sources: Mapping[str, str]) -> str | None:
+    """The text of the expression that was evaluated there, from the positions of its code."""
+    code = trace.tb_frame.f_code
+    places = itertools.islice(code.co_positions(), trace.tb_lasti // 2, None)
+    first, last, begins, ends = next(places, (None, None, None, None))
+    source = _source(code.co_filename, sources)
+    if source is None or first is None or last is None or begins is None or ends is None:
+        return None
+    lines = source.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")[first - 1 : last]
+    if len(lines) != last - first + 1:
+        return None
+    lines[-1] = lines[-1][:ends]
+    lines[0] = lines[0][begins:]
+    return "(" + b"\n".join(lines).decode("utf-8", "replace") + ")"
+
+
+def _source(file: str, sources: Mapping[str, str]) -> bytes | None:
+    text = sources.get(file)
+    if text is not None:
+        return text.encode("utf-8", "surrogatepass")
+    try:
+        with open(file, "rb") as stream:
+            found = stream.read(_SOURCE_BYTES + 1)
+    except (OSError, ValueError):
+        return None
+    return found if len(found) <= _SOURCE_BYTES else None
+
+
+_UNKNOWN = object()
+
+
+def _value(node: ast.expr, frame: types.FrameType) -> Any:
+    """What names in a text stand for, where no attribute runs code; else `_UNKNOWN`."""
+    if isinstance(node, ast.Name):
+        code = frame.f_code
+        if node.id in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
+            return frame.f_locals.get(node.id, _UNKNOWN)
+        return dict.get(frame.f_globals, node.id, dict.get(frame.f_builtins, node.id, _UNKNOWN))
+    if not isinstance(node, ast.Attribute):
+        return _UNKNOWN
+    owner = _value(node.value, frame)
+    if type(owner) is types.ModuleType:
+        return vars(owner).get(node.attr, _UNKNOWN)
+    kind = owner if issubclass(type(owner), type) else type(owner)
+    for each in type.__dict__["__mro__"].__get__(kind):
+        names = type.__dict__["__dict__"].__get__(each)
+        if node.attr in names:
+            return names[node.attr]
+    return _UNKNOWN
+
+
+def _name(function: Any) -> str | None:
+    """Of a function in C: its module, its class and its own name."""
+    if type(function) is types.BuiltinFunctionType:
+        return f"{function.__module__}.{function.__qualname__}"
+    if type(function) in (types.MethodDescriptorType, types.WrapperDescriptorType):
+        parts = [
+            type.__dict__[each].__get__(function.__objclass__) for each in ("__module__", "__qualname__")
+        ]
+        return ".".join((*parts, function.__name__))
+    return None

@@ -14,7 +14,7 @@ from deskcheck.recording import Program
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox import Confinement, Limits
 
-BEGIN = r'''
+BEGIN = r"""
 import os, sys
 def channel():
     frame = sys._getframe()
@@ -28,7 +28,7 @@ send = channel()
 COLUMNS = ("locals", "stack", "globals", "objects", "caller", "value", "output", "instruction")
 MAGIC = b"\xdcK\x01"
 MB = 1 << 20
-ROOM = 8 * MB - 2000
+ROOM = 4 * MB - 2000
 LIST = b'":{"kind":"list","type":"list"}'
 index = {}
 def number(value):
@@ -59,110 +59,115 @@ def json_row(value):
     index[0] = index.get(0, -1) + 1
     head = b'[0,%d,"line",0,"f","program.py",1,1,null,null,null,null,null,' % index[0]
     return head + value + b",null,null,null]"
-'''
+"""
 FORGERS = {
-    "a huge text": 'send(MAGIC + row(value=b\'"\' + b"x" * (2 * MB) + b\'"\'))',
-    "texts as huge as they may be": '''
+    "a huge text": "send(MAGIC + row(value=b'\"' + b\"x\" * (2 * MB) + b'\"'))",
+    "texts as huge as they may be": """
 for n in range(40):
     send(MAGIC + row(value=b'"' + b"x" * ROOM + b'"'))
-''',
-    "escapes": '''
+""",
+    "escapes": """
 for n in range(10):
     send(MAGIC + row(value=b'"' + b"\\\\u0001" * (ROOM // 6) + b'"'))
-''',
-    "wide escapes": '''
+""",
+    "wide escapes": """
 for n in range(10):
     send(MAGIC + row(locals=b'{"x":"' + b"\\\\ud83d\\\\ude00" * (ROOM // 12) + b'"}'))
-''',
-    "output": '''
+""",
+    "output": """
 for n in range(20):
     send(MAGIC + row(output=b"x" * ROOM))
-''',
-    "instruction": '''
+""",
+    "instruction": """
 for n in range(20):
     send(MAGIC + row(instruction="\\u00e9".encode() * (ROOM // 2)))
-''',
-    "as deep as it may be": '''
+""",
+    "as deep as it may be": """
 deep = b'{"tuple":[' * 120 + b"1" + b"]}" * 120
 for n in range(20):
     send(MAGIC + row(stack=b"[" + b",".join([deep] * (ROOM // (len(deep) + 1))) + b"]"))
-''',
-    "deeper": '''
+""",
+    "deeper": """
 send(MAGIC + row(stack=b'{"tuple":[' * 50000 + b"1" + b"]}" * 50000))
-''',
+""",
     "objects": "send(MAGIC + row(objects=objects(range(100000))))",
-    "as many objects as there may be": '''
+    "as many objects as there may be": """
 for at in range(0, 1000000, 100000):
     send(MAGIC + row(objects=objects(range(at, at + 100000))))
-''',
-    "objects with wide numbers": '''
-for at in range(0, 500000, 100000):
-    send(MAGIC + row(objects=objects(range(10 ** 15 + at, 10 ** 15 + at + 100000))))
-''',
-    "objects of many threads": '''
+""",
+    "objects with wide numbers": """
+for at in range(0, 500000, 80000):
+    send(MAGIC + row(objects=objects(range(10 ** 15 + at, 10 ** 15 + at + 80000))))
+""",
+    "objects of many threads": """
 for thread in range(9999):
     send(MAGIC + row(thread=thread, objects=objects(range(40))))
-''',
-    "objects that come and go": '''
-come, go = objects(range(150000)), objects(range(150000), b'":null')
+""",
+    "objects that come and go": """
+come, go = objects(range(90000)), objects(range(90000), b'":null')
 for n in range(10):
     send(MAGIC + row(objects=come))
     send(MAGIC + row(objects=go))
-''',
-    "references": '''
+""",
+    "references": """
 send(MAGIC + row(objects=objects([1])))
 for n in range(10):
     send(MAGIC + row(stack=b"[" + b",".join([b'{"ref":1}'] * (ROOM // 10)) + b"]"))
-''',
-    "changes": '''
+""",
+    "changes": """
 send(MAGIC + row(objects=objects([1])))
 for n in range(20):
-    send(MAGIC + row() + small(50000, b'{"1":{"splice":[0,0,[1]]}}'))
-''',
-    "changes of many": '''
-send(MAGIC + row(objects=objects(range(100000))))
+    send(MAGIC + row() + small(32767, b'{"1":{"splice":[0,0,[1]]}}'))
+""",
+    "changes of many": """
+send(MAGIC + row(objects=objects(range(80000))))
 for n in range(10):
-    send(MAGIC + row(objects=objects(range(100000), b'":{"length":5,"splice":[0,0,[1,2,3]]}')))
-''',
-    "small rows": '''
-for n in range(12):
-    send(MAGIC + row() + small(2700000))
-''',
-    "small rows with long names": "send(MAGIC + row(function=b'f' * 99000, file=b'p' * 99000) + small(2600000))",
-    "few rows with long names": '''
+    send(MAGIC + row(objects=objects(range(80000), b'":{"length":5,"splice":[0,0,[1,2,3]]}')))
+""",
+    "small rows": """
+for n in range(30):
+    send(MAGIC + row() + small(32767))
+""",
+    "more small rows than a block has": "send(MAGIC + row() + small(1200000))",
+    "small rows with long names": "send(MAGIC + row(function=b'f' * 99000, file=b'p' * 99000) + small(32767))",
+    "small rows with names that count": """
+for n in range(10):
+    send(MAGIC + row(function=b'f' * 150, file=b'p' * 149) + small(32767))
+""",
+    "few rows with long names": """
 for n in range(20):
     send(MAGIC + row(function=b'f' * 99000, file=b'p' * 99000) + small(15000))
-''',
-    "many functions": '''
+""",
+    "many functions": """
 for block in range(5):
-    send(MAGIC + b"".join(row(function=b"%d" % n + b"f" * 90000, file=b"p", code=n) for n in range(80)))
-''',
-    "many threads": '''
+    send(MAGIC + b"".join(row(function=b"%d" % n + b"f" * 90000, file=b"p", code=n) for n in range(40)))
+""",
+    "many threads": """
 for thread in range(9999):
     send(MAGIC + row(thread=thread))
-''',
-    "as JSON": '''
+""",
+    "as JSON": """
 for n in range(20):
     send(json_row(b'"' + b"x" * ROOM + b'"'))
-''',
-    "as JSON, wide": '''
+""",
+    "as JSON, wide": """
 for n in range(10):
     send(json_row(b'"\\\\"' + "\\U0001f600".encode() * (ROOM // 4 - 100) + b'\\\\""'))
-''',
-    "as JSON, of lists": "send(json_row(b'[' * 200 + b'[],' * (2 * MB) + b']' * 200))",
-    "as JSON, of numbers": "send(json_row(b'[' + b'1,' * (4 * MB - 1000) + b'1]'))",
-    "left out": "send(MAGIC + row(gap=b'{' + b','.join(b'\"%d\":5' % n for n in range(600000)) + b'}'))",
-    "names": '''
+""",
+    "as JSON, of lists": "send(json_row(b'[' * 200 + b'[],' * MB + b']' * 200))",
+    "as JSON, of numbers": "send(json_row(b'[' + b'1,' * (2 * MB - 1000) + b'1]'))",
+    "left out": "send(MAGIC + row(gap=b'{' + b','.join(b'\"%d\":5' % n for n in range(300000)) + b'}'))",
+    "names": """
 for n in range(5):
-    send(MAGIC + row(locals=b"{" + b",".join(b'"%d":5' % n for n in range(700000)) + b"}"))
-''',
-    "an end": '''
+    send(MAGIC + row(locals=b"{" + b",".join(b'"%d":5' % n for n in range(350000)) + b"}"))
+""",
+    "an end": """
 send(b'end {"outcome":"returned","cpu_s":0,"sources":{' + b",".join(b'"%d":"x"' % n for n in range(24000))
      + b',"y":"' + b"z" * (3 * MB) + b'"}}')
-''',
-    "a value that is no end": '''
+""",
+    "a value that is no end": """
 send(b'end {"outcome":"returned","cpu_s":0,"imported":["' + b'","'.join(b"m%d" % n for n in range(90000)) + b'"]}')
-''',
+""",
 }
 END = "\nos._exit(0)\n"
 """Nothing of what the tracer keeps follows."""
@@ -187,13 +192,14 @@ def main() -> None:
         sandbox=Confinement.STANDARD,
         limits=Limits(cpu_s=20, wall_s=60),
     )
-    with ProgramRecorder(settings) as recorder, Writer(Path(folder)) as writer:
-        recorder.record(Program(id="good", code="x = [1]\n" * 2000), writer)
+    with ProgramRecorder(settings) as recorder:
+        with Writer(Path(folder)) as writer:  # what a row group takes, whoever fills it
+            recorder.record(Program(id="good", code="for i in range(100_000):\n    x = [i]\n"), writer)
         before = filled("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")
-        recorded = recorder.record(forger(name), writer)
-        recorder.record(Program(id="better", code="y = 2\n"), writer)
-        writer.close()
+        with Writer(Path(folder)) as writer:
+            recorded = recorder.record(forger(name), writer)
+            recorder.record(Program(id="better", code="y = 2\n"), writer)
         print(filled("VmHWM") - before, recorded.ending.outcome, recorded.ending.cut, recorded.ending.detail)
 
 

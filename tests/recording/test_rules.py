@@ -264,6 +264,37 @@ def test_more_objects_than_are_kept(checker: Callable[[], Any], monkeypatch: pyt
         check.row(at(thread=5, objects='{"1":{"kind":"set","type":"set"}}'))
 
 
+@both
+def test_more_of_long_names_than_is_kept(checker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block tells a name once, a file has it in every row: those of all rows together are bounded."""
+    check = checker()
+    long, count = "é" * 90_000, 0
+    if isinstance(check, _Checker):
+        monkeypatch.setattr(rules, "NAMES_CHARS", 5_000_000)
+    rows = [at(function=long), *(at(index=n, function=long) for n in range(1, 700))]
+    check.block(binary([at(index=0, function="f" * 300)._replace(index=0)]))  # not counted
+    said = None
+    while said is None and count < 20:
+        moved = [row._replace(index=1 + count * len(rows) + n) for n, row in enumerate(rows)]
+        try:
+            check.block(binary(moved))
+        except OverflowError as error:
+            said = str(error)
+        else:
+            count += 1
+    assert (said or "").startswith("names of more than")
+    assert count * len(rows) * 90_000 <= rules.NAMES_CHARS
+
+
+@both
+def test_more_events_than_a_block_has(checker: Callable[[], Any]) -> None:
+    """A tracer hands a block over before it has so many."""
+    many = binary([at()]) + b"\x01\x01\x01" * (rules.BLOCK_EVENTS - 1)
+    assert checker().block(many) == rules.BLOCK_EVENTS
+    with pytest.raises(ValueError, match="more events than a block has"):
+        checker().block(many + b"\x01\x01\x01")
+
+
 def test_rows_of_a_file_are_looked_at_by_themselves() -> None:
     """A page of rows may begin anywhere: what they refer to is not known there."""
     rules.check([at(index=7, value='{"ref":3}', objects='{"3":{"splice":[0,0,[[1,2]]]}}')])

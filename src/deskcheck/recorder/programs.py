@@ -125,7 +125,7 @@ class ProgramRecorder:
         with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
 
             def keep(block: bytes) -> None:
-                spool.write(block)
+                spool.write(block, checked=True)
                 if settings.repeat:
                     save(block, first)
 

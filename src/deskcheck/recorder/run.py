@@ -212,7 +212,7 @@ class _Watched:
         try:
             for said in self.decoder.feed(data):
                 if said.kind == "block":
-                    self.spool.write(said.content)
+                    self.spool.write(said.content, checked=True)
                 elif said.kind == "end":
                     self.end = said.content
         except Forged as error:
@@ -227,7 +227,7 @@ class _Watched:
             self.forged = str(error)
         else:
             if block is not None:
-                self.spool.write(block)
+                self.spool.write(block, checked=True)
 
     def ending(self, status: int, wall_s: float) -> Ending:
         end = self.end or {}

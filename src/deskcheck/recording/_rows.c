@@ -9,6 +9,8 @@
 enum { TEXTS = 9, CONTEXT = 0x10, COLUMNS = 0x20, GAP = 0x40, KINDS = 8 };
 enum { DEPTH = 250, THREADS = 10000, NAME_CHARS = 100000, DIGITS = 4300 };
 #define OBJECTS 500000
+#define NAMES_CHARS ((uint64_t)512 << 20)
+enum { BLOCK_EVENTS = 1 << 15, SHORT_NAMES = 300 };
 #define NUMBERS ((uint64_t)1 << 53)
 #define INT32 ((int64_t)1 << 31)
 
@@ -35,7 +37,7 @@ static bool
 grow(Thread *t)
 {
     size_t size = 16;
-    while (size < 4 * (t->live + 1)) size *= 2;
+    while (size < 2 * (t->live + 1)) size *= 2;
     Slot *old = t->slots;
     size_t n = t->size;
     t->slots = calloc(size, sizeof(Slot));
@@ -111,12 +113,11 @@ utf8(const unsigned char *p, const unsigned char *end)
 }
 
 static bool
-plain_text(const unsigned char *p, const unsigned char *end, size_t most)
+plain_text(const unsigned char *p, const unsigned char *end, size_t most, size_t *chars)
 {
-    size_t n = 0;
     while (p < end) {
         int k = utf8(p, end);
-        if (!k || ++n > most) return false;
+        if (!k || ++*chars > most) return false;
         p += k;
     }
     return true;
@@ -654,7 +655,7 @@ column(In *in, int name, Thread *t)
 
 /* ---- the checker ---- */
 
-typedef struct { PyObject_HEAD Thread **threads; size_t objects; int references; } Checker;
+typedef struct { PyObject_HEAD Thread **threads; size_t objects; uint64_t names; int references; } Checker;
 
 static Thread *
 thread_of(Checker *self, int64_t number)
@@ -671,6 +672,16 @@ raise(In *in, const At *at)
     if (in->memory) { PyErr_NoMemory(); return; }
     PyErr_Format(in->beyond ? PyExc_OverflowError : PyExc_ValueError, "%s%s%s", at->column ? at->column : "", at->column ? ": " : "",
                  in->error ? in->error : "damaged");
+}
+
+/* Count long names, which each row of a file has: not wrong, but more than is kept. */
+static bool
+named(Checker *self, In *in, size_t chars)
+{
+    if (chars > SHORT_NAMES) self->names += chars;
+    if (self->names <= NAMES_CHARS) return true;
+    in->beyond = true;
+    return bad(in, "names of more than 536870912 characters in all rows");
 }
 
 /* One row, whose numbers are known to be right. Texts that are not there have p NULL. */
@@ -692,7 +703,8 @@ check_row(Checker *self, In *in, At *at, const Text texts[TEXTS])
         if (!texts[i].p) continue;
         at->column = TEXT_NAMES[i];
         if (i == OUTPUT || i == INSTRUCTION) {
-            if (!plain_text(texts[i].p, texts[i].p + texts[i].n, SIZE_MAX)) return bad(in, "no UTF-8");
+            size_t chars = 0;
+            if (!plain_text(texts[i].p, texts[i].p + texts[i].n, SIZE_MAX, &chars)) return bad(in, "no UTF-8");
         } else if (texts[i].n) {
             in->p = texts[i].p;
             in->end = in->p + texts[i].n;
@@ -747,6 +759,7 @@ checker_block(Checker *self, PyObject *block)
     In in = {0};
     At at = {0, -1, NULL};
     uint64_t codes = 0, frame = 0, code = 0;
+    uint32_t *lengths = NULL;       /* of the names of each code, in characters */
     long long rows = 0;
     PyObject *result = NULL;
     if (view.len < 3 || memcmp(view.buf, "\xdcK\x01", 3)) { PyErr_SetString(PyExc_ValueError, "no block of events"); goto done; }
@@ -768,11 +781,18 @@ checker_block(Checker *self, PyObject *block)
             if (code == codes) {
                 Text function = bytes_text(&b), file = bytes_text(&b);
                 if (b.bad) goto damaged;
-                if (!plain_text(function.p, function.p + function.n, NAME_CHARS) || !plain_text(file.p, file.p + file.n, NAME_CHARS)) {
+                size_t in_function = 0, in_file = 0;
+                if (!plain_text(function.p, function.p + function.n, NAME_CHARS, &in_function)
+                    || !plain_text(file.p, file.p + file.n, NAME_CHARS, &in_file)) {
                     bad(&in, "it has no function, or no file");
                     goto wrong;
                 }
-                codes++;
+                if (codes % 256 == 0) {
+                    uint32_t *more = realloc(lengths, (codes + 256) * sizeof *lengths);
+                    if (!more) { in.memory = true; goto wrong; }
+                    lengths = more;
+                }
+                lengths[codes++] = (uint32_t)(in_function + in_file);
             }
         }
         if (code >= codes || (head & 0xF) >= KINDS || head & 0x80) { b.p = began; goto damaged; }
@@ -788,7 +808,9 @@ checker_block(Checker *self, PyObject *block)
         Text texts[TEXTS] = {{0}};
         for (int i = 0; i < TEXTS; i++) if (present & 1u << i) texts[i] = bytes_text(&b);
         if (b.bad) goto damaged;
+        if (rows == BLOCK_EVENTS) { bad(&in, "more events than a block has"); goto wrong; }
         if (!check_row(self, &in, &at, texts)) goto wrong;
+        if (!named(self, &in, lengths[code])) goto wrong;
         rows++;
     }
     result = PyLong_FromLongLong(rows);
@@ -801,6 +823,7 @@ wrong:
     raise(&in, &at);
 done:
     free(in.refs);
+    free(lengths);
     PyBuffer_Release(&view);
     return result;
 }
@@ -855,7 +878,7 @@ checker_row(Checker *self, PyObject *row)
         }
         texts[i] = (Text){(const unsigned char *)p, (size_t)n, false, false};
     }
-    right = check_row(self, &in, &at, texts);
+    right = check_row(self, &in, &at, texts) && named(self, &in, (size_t)(PyUnicode_GET_LENGTH(ITEM(4)) + PyUnicode_GET_LENGTH(ITEM(5))));
 done:
     if (!right) raise(&in, &at);
 failed:

@@ -32,8 +32,14 @@ THREADS = 10_000
 """A recording has a trace for every number up to its highest, so that a wild number would be costly."""
 OBJECTS = 500_000
 """That the rows of a recording may tell of at a time: what is known of each is kept."""
+BLOCK_EVENTS = 1 << 15
+"""Of a binary block. A tracer hands it over when it has as many bytes."""
 _NAME_CHARS = 100_000
 """Of a function's qualified name, of a file's."""
+NAMES_CHARS = 512 << 20
+"""Of the names in all rows of a recording: a block tells each once, and in a file each row has its own."""
+_SHORT_NAMES = 300
+"""Function and file of a row that are no longer are not counted."""
 _INT32 = 1 << 31
 _NUMBERS = 1 << 53
 _DIGITS = 4300
@@ -310,12 +316,14 @@ class _Checker:
 
     def __init__(self, references: bool) -> None:
         self.references = references
+        self._names = 0
         self._objects = 0
         self._threads: dict[int, _Thread] = {}
 
     def block(self, block: bytes) -> int:
         count = 0
         for row in block_rows(block):
+            _need(count < BLOCK_EVENTS, "more events than a block has")
             self.row(row)
             count += 1
         return count
@@ -347,6 +355,10 @@ class _Checker:
             for number in texts.references:
                 _need(number in thread.ways, f"it refers to #{number}, which is not known")
             thread.index += 1
+        chars = len(row.function) + len(row.file)
+        self._names += chars if chars > _SHORT_NAMES else 0
+        if self._names > NAMES_CHARS:
+            raise OverflowError(f"names of more than {NAMES_CHARS} characters in all rows")
 
     def _column(self, name: str, told: Any, texts: _Texts, thread: _Thread) -> None:
         if name in ("locals", "globals"):
@@ -405,7 +417,8 @@ class Checker:
         """Check a block of events (`recording.block`); how many there are.
 
         Raises ValueError where it is none, or a row is wrong; OverflowError where the trace tells of more
-        than `OBJECTS` at a time. What the block held is then half known: no other may follow.
+        than `OBJECTS` at a time, or its rows have names of more than `NAMES_CHARS`. What the block held is
+        then half known: no other may follow.
         """
         if block.startswith(MAGIC):
             return self._block(block)

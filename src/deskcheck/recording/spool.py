@@ -39,6 +39,9 @@ _READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 # Whichever comes first ends a batch. Ten thousand events with a megabyte of locals each must not be decoded
 # together, hence the bound in bytes.
 _BATCH_ROWS, _BATCH_BYTES = 4096, 2 << 20
+_NAMES_BYTES = 4 << 20
+"""Of the names in a batch, at most: as long as the longest is, in every row."""
+_OF_CODE = tuple(SPOOL_SCHEMA.names.index(name) for name in ("function", "file"))
 _EVENT_BYTES_MAX = 1 << 30
 """Arrow's string arrays hold less than 2 GiB."""
 
@@ -79,12 +82,13 @@ class Spool:
             threading.Lock()
         )  # finish and abandon; Writer.close may call the latter from another thread
 
-    def write(self, text: str | bytes) -> None:
+    def write(self, text: str | bytes, *, checked: bool = False) -> None:
         """Add a block of events (`recording.block`): many in binary form, or one as a JSON array of the
         fields of `Row`, in their order.
 
         What is no event (`recording.rules`) is refused and leaves the recording as it was, so that it
-        can still be finished: with `Ending.cut`, say.
+        can still be finished: with `Ending.cut`, say. checked: a sandbox gave it, and all others of this
+        recording: it has looked at them.
 
         Raises:
             RecordingError: the text is no event, or the disk refuses; then only `abandon` is left.
@@ -96,11 +100,13 @@ class Spool:
             self._refuse_event(block, f"longer than {_EVENT_BYTES_MAX} bytes")
         try:
             if block.startswith(MAGIC):
-                self._checker.block(block)
+                if not checked:
+                    self._checker.block(block)
                 self._write_block(block)
                 return
             row = row_of(block)
-            self._checker.row(row)
+            if not checked:
+                self._checker.row(row)
         except (ValueError, OverflowError) as error:
             self._refuse_event(text, str(error))
         self._threads.add(row.thread)
@@ -111,14 +117,12 @@ class Spool:
             self._flush()
 
     def _write_block(self, block: bytes) -> None:
-        batch, threads = _block_batch(block)
-        if batch.num_rows == 0:
-            return
-        if self._rows:
-            self._flush()
-        self._threads.update(threads)
-        self.n_events += batch.num_rows
-        self._write_batch(batch)
+        for batch, threads in _block_batches(block):
+            if self._rows:
+                self._flush()
+            self._threads.update(threads)
+            self.n_events += batch.num_rows
+            self._write_batch(batch)
 
     def finish(
         self,
@@ -221,15 +225,15 @@ class Spool:
         )
 
 
-def _block_batch(block: bytes) -> tuple[Any, set[int]]:
-    """A block of many events as a record batch, with their threads."""
+def _block_batches(block: bytes) -> Iterator[tuple[Any, set[int]]]:
+    """A block of many events as record batches, with their threads. One, as a rule: names that a block
+    tells once are in every row of a batch."""
     if _columns is None:
         rows = list(block_rows(block))
-        batch = pa.RecordBatch.from_arrays(
-            [_array([row[i] for row in rows], field) for i, field in enumerate(SPOOL_SCHEMA)],
-            schema=SPOOL_SCHEMA,
-        )
-        return batch, {row.thread for row in rows}
+        if rows:
+            columns = [_array([row[i] for row in rows], field) for i, field in enumerate(SPOOL_SCHEMA)]
+            yield pa.RecordBatch.from_arrays(columns, schema=SPOOL_SCHEMA), {row.thread for row in rows}
+        return
     count, numbers, codes, texts = _columns.columns(block, len(MAGIC))
     names = ("thread", "index", None, "frame", None, "line", "offset")
     arrays = {
@@ -240,8 +244,8 @@ def _block_batch(block: bytes) -> tuple[Any, set[int]]:
     kinds = pa.Array.from_buffers(pa.int8(), count, [None, pa.py_buffer(numbers[2])])
     code = pa.Array.from_buffers(pa.int32(), count, [None, pa.py_buffer(numbers[4])])
     arrays["kind"] = pa.DictionaryArray.from_arrays(kinds, pa.array(KINDS)).dictionary_decode()
-    for name, values in zip(("function", "file"), zip(*codes, strict=True), strict=True):
-        arrays[name] = pa.DictionaryArray.from_arrays(code, pa.array(values, pa.string())).dictionary_decode()
+    for name, values in zip(("function", "file"), zip(*codes, strict=True), strict=False):
+        arrays[name] = pa.DictionaryArray.from_arrays(code, pa.array(values, pa.string()))
     for name, text in zip(TEXTS, texts, strict=True):
         if text is None:
             arrays[name] = pa.nulls(count, pa.string())
@@ -249,8 +253,14 @@ def _block_batch(block: bytes) -> tuple[Any, set[int]]:
             arrays[name] = pa.StringArray.from_buffers(
                 count, pa.py_buffer(text[1]), pa.py_buffer(text[2]), pa.py_buffer(text[0])
             )
-    batch = pa.RecordBatch.from_arrays([arrays[name] for name in SPOOL_SCHEMA.names], schema=SPOOL_SCHEMA)
-    return batch, {*array("i", numbers[0])}
+    threads = {*array("i", numbers[0])}
+    longest = max((len(function) + len(file) for function, file in codes), default=0)
+    at_a_time = max(1, _NAMES_BYTES // max(1, longest))
+    for begins in range(0, count, at_a_time):
+        columns = [arrays[name].slice(begins, at_a_time) for name in SPOOL_SCHEMA.names]
+        for number in _OF_CODE:
+            columns[number] = columns[number].dictionary_decode()
+        yield pa.RecordBatch.from_arrays(columns, schema=SPOOL_SCHEMA), threads
 
 
 def _array(column: Iterable[Any], field: Any) -> Any:

@@ -18,7 +18,7 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 KEY_BYTES = 32
 PART_BYTES = 1 << 17
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 4 << 20
 """Of a block of events. A tracer that has more to tell at a time gives up."""
 END_BYTES = 4 << 20
 """Of what is said at the end of a program. What does not fit is left out."""

@@ -48,10 +48,16 @@ def _no_constant(text: str) -> Any:
 
 
 _JSON = json.JSONDecoder(parse_constant=_no_constant)
+_PYTHONS_JSON = json.JSONDecoder()
 
 
 def plain(
-    data: bytes | bytearray, *, most_bytes: int = END_BYTES, parts: int = END_PARTS, depth: int = _DEPTH
+    data: bytes | bytearray,
+    *,
+    most_bytes: int = END_BYTES,
+    parts: int = END_PARTS,
+    depth: int = _DEPTH,
+    decoder: json.JSONDecoder = _JSON,
 ) -> Any:
     """The value of a JSON text. Raises Forged where it is none, or has more bytes, more parts (values, names,
     lists, objects) or lists inside one another: before memory is taken for them."""
@@ -65,7 +71,7 @@ def plain(
         raise Forged(f"a message of more than {depth} lists inside one another")
     try:
         text = data.decode("utf-8")
-        value, end = _JSON.raw_decode(text)
+        value, end = decoder.raw_decode(text)
     except (ValueError, RecursionError):
         raise Forged("a message that is no JSON") from None
     if end != len(text):
@@ -536,3 +542,58 @@ def shown(kind: str, parent: str | None, content: Any) -> Message:
     if not maybe(is_text)(transient.get("display_id")):
         raise Forged(f"a {kind} whose 'display_id' is none")
     return Message(kind, parent, content)
+
+
+# -- cells that are tried out --------------------------------------------------------------------------
+
+_OUTPUT: dict[str, Field] = {"type": is_text}
+_MORE_OUTPUT: dict[str, Field] = {
+    **dict.fromkeys(("name", "text", "value", "display_id"), maybe(is_text)),
+    **dict.fromkeys(("data", "metadata"), is_one),
+    **dict.fromkeys(("count", "length"), maybe(is_whole)),
+    "wait": maybe(is_truth),
+}
+_TRIED_VARIABLE: dict[str, Field] = {
+    "change": _VARIABLE["change"],
+    **dict.fromkeys(("type", "hash"), maybe(is_text)),
+}
+_TRIED: dict[str, Field] = {
+    "status": is_text,
+    "late": is_truth,
+    "wall_s": is_number,
+    "outputs": many(is_one),
+    "state": is_one,
+    "inside": named(many(maybe(is_text))),
+    "aliases": many(many(is_text)),
+    "settings": named(row_of(maybe(is_text), is_truth, is_truth)),
+}
+
+
+def trial_report(text: str) -> dict[str, Any]:
+    """What was seen of a cell that was tried out (`notebook.trial.process`). Raises Forged."""
+    found = shaped("a report", _trial_text(text), _TRIED)
+    for output in found["outputs"]:
+        shaped("an output", output, _OUTPUT, _MORE_OUTPUT)
+    shaped(
+        "a state",
+        found["state"],
+        {"variables": named(is_one), "count": is_whole, "cost_s": is_number},
+        {"removed": many(is_text), "unseen": is_whole},
+    )
+    for variable in found["state"]["variables"].values():
+        shaped("a variable", {name: variable.get(name) for name in _TRIED_VARIABLE}, _TRIED_VARIABLE)
+    return found
+
+
+def trial_digests(text: str) -> dict[str, str | None]:
+    """Digests of files, by path. Raises Forged."""
+    found: dict[str, str | None] = _trial_text(text)
+    if not named(maybe(is_text))(found):
+        raise Forged("digests that are none")
+    return found
+
+
+def _trial_text(text: str) -> Any:
+    # What a library shows as JSON may hold NaN.
+    data = text.encode("utf-8", "surrogatepass")
+    return plain(data, most_bytes=2 * END_BYTES, parts=_WIRE_PARTS, depth=300, decoder=_PYTHONS_JSON)

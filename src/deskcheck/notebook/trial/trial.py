@@ -15,7 +15,6 @@ the true cell's results are never in that process, so that a forged report is ri
 answer would be.
 """
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -33,6 +32,7 @@ from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart,
 from deskcheck.notebook.trial.compare import Agreement, Difference, Trial, agreement, steady
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.decoder import Forged, trial_digests, trial_report
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Cancelled
 from deskcheck.sandbox.sandbox import Sandbox
@@ -207,7 +207,7 @@ class Trials:
         if names and session.ended is None and trial.status in (Status.OK, Status.ERROR):
             wrote = [name for name, kind in names.items() if kind != "removed"][:_MOST_FILES]
             seen = session.run(f"digests({wrote!r})", limits=self._bounds(seconds), trace_limits=_WHOLE)
-            found = _parsed(seen) or {}
+            found = _said(seen, trial_digests) or {}
             files = {name: kind if kind == "removed" else found.get(name) for name, kind in names.items()}
             trial = replace(trial, files=files)
         return trial
@@ -365,25 +365,21 @@ _ENDED = {
 }
 
 
-def _parsed(piece: Piece) -> dict[str, Any] | None:
-    """What the process said at the end of a piece; None where it said nothing of the kind."""
+def _said(piece: Piece, read: Callable[[str], dict[str, Any]]) -> dict[str, Any] | None:
+    """What the process said at the end of a piece; None where it said nothing that our own code writes."""
     if piece.outcome is not Outcome.RETURNED or piece.value is None or type(piece.value.atom) is not str:
         return None
     try:
-        found = json.loads(piece.value.atom)
-    except ValueError:
+        return read(piece.value.atom)
+    except Forged:
         return None
-    return found if isinstance(found, dict) else None
 
 
 def _trial(source: str, piece: Piece) -> Trial:
     ending = piece.ending
-    said = _parsed(piece)
-    if said is not None:
-        try:
-            return _reported(source, said, piece)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            pass  # our own code did not write that
+    said = _said(piece, trial_report)
+    if said is not None and said["status"] in (Status.OK, Status.ERROR):
+        return _reported(source, said, piece)
     return Trial(
         source=source,
         status=_ENDED.get(ending.outcome, Status.DIED),
@@ -394,7 +390,6 @@ def _trial(source: str, piece: Piece) -> Trial:
 
 
 def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
-    """Raises what a report that our own code did not write makes it raise."""
     outputs = [Output(**output) for output in said["outputs"]]
     for name, text in (("stdout", piece.ending.stdout), ("stderr", piece.ending.stderr)):
         if text:
@@ -412,7 +407,7 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
         outputs=tuple(outputs),
         variables={name: {**row} for name, row in state["variables"].items() if row["hash"] and row["type"]},
         removed=tuple(state.get("removed", ())),
-        unseen=int(state.get("unseen", 0)),
+        unseen=state.get("unseen", 0),
         inside={name: tuple(digests) for name, digests in said["inside"].items()},
         aliases=tuple(tuple(names) for names in said["aliases"]),
         settings={name: LibrarySetting(*facts) for name, facts in said["settings"].items()},

@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import json
 import os
 import secrets
 import stat
@@ -9,7 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from deskcheck.errors import InputError, RecordingError
 
@@ -27,6 +28,15 @@ _WAYS_OUT = {
     errno.EEXIST: "A file stands where a folder is needed: choose another folder.",
     errno.EMFILE: "Too many files are open: raise the limit (ulimit -n), or have fewer recordings open.",
 }
+
+
+def read_json(text: str | bytes) -> Any:
+    """The value of a JSON text that somebody else may have written. Raises ValueError where it is none, or
+    its lists and objects are deeper than can be read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import threading
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import fields
@@ -29,6 +29,7 @@ from deskcheck.files import disk_errors
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.rules import THREADS
 from deskcheck.recording.rules import check as check_rows
 from deskcheck.recording.schema import (
     COMPACTING_NAME,
@@ -487,6 +488,7 @@ class ShardReader:
             for name in RECORDINGS_JSON:
                 row[name] = _from_json(name, row[name])
             ending = Ending(**_fields_of(Ending, row) | {"outcome": Outcome(row["outcome"])})
+            self._check_place(row)
             rows = _Rows(self.events, row["id"], row["first_row"], row["n_events"])
             return Recording(
                 program=Program.from_dict(row),
@@ -499,6 +501,14 @@ class ShardReader:
         except (ValueError, KeyError, TypeError) as error:
             id_ = table.column("id")[number - first].as_py()
             raise _bad_recording(self.recordings.path, id_, str(error)) from error
+
+    def _check_place(self, row: Mapping[str, Any]) -> None:
+        """Raises ValueError where a recording's events are none of this shard's."""
+        first, count, threads = row["first_row"], row["n_events"], row["threads"]
+        if not 0 <= first <= first + count <= len(self.events) or count < 0:
+            raise ValueError(f"its events are {first} to {first + count} of {len(self.events)}")
+        if not 1 <= threads <= THREADS:
+            raise ValueError(f"it has {threads} threads")
 
 
 def _from_json(name: str, text: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import pyarrow as pa
 
 from deskcheck.errors import InputError, RecordingError
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, read_json
 from deskcheck.recording.block import KINDS, MAGIC, TEXTS
 from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.outcome import Outcome
@@ -327,7 +327,7 @@ def ending_row(
 def read_finished(path: Path) -> Finished | None:
     """What a row in the spool says; None if it is not whole, as power failures leave it."""
     try:
-        row = json.loads(path.read_bytes())
+        row = read_json(path.read_bytes())
         finished = Finished(row["id"], path, row["n_events"])
         if row["events_bytes"] and finished.events.stat().st_size != row["events_bytes"]:
             return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from deskcheck.files import read_json
 from deskcheck.scale.place import Place, is_file, write_whole
 from deskcheck.scale.work import sha256
 
@@ -41,14 +42,39 @@ def parse_lines(text: str) -> Iterator[Line]:
     """The lines that are one: not what was cut off, nor what would name files outside of the folder."""
     for one in text.splitlines():
         try:
-            line = json.loads(one)
-            names = [f"{table}-{line['shard']}.parquet" for table in line["bytes"]]
-            parts = [(part, count) for part, count in line.get("of", [(line["shard"], 0)])]
-            if parts and all(map(is_file, names)) and line["bytes"].keys() == line["sha256"].keys():
-                Totals().add(line)
-                yield line
-        except (ValueError, KeyError, TypeError, AttributeError):
+            line = read_json(one)
+        except ValueError:
             continue
+        if _is_line(line):
+            yield line
+
+
+def _is_line(line: Any) -> bool:
+    """Whether it says all that a line says, in the right types, of files in the folder."""
+    if type(line) is not dict or not all(_is_count(line.get(name)) for name in _COUNTS):
+        return False
+    if not all(type(line.get(name)) is dict for name in ("bytes", "sha256", "outcomes", "problems")):
+        return False
+    of = line.get("of", [[line.get("shard"), 0]])
+    return (
+        bool(line["bytes"])
+        and all(map(_is_count, (*line["bytes"].values(), *line["outcomes"].values())))
+        and all(type(text) is str for text in (*line["sha256"].values(), *line["problems"].values()))
+        and type(line.get("finished")) in (int, float)
+        and line["bytes"].keys() == line["sha256"].keys()
+        and type(line.get("shard")) is str
+        and all(is_file(f"{table}-{line['shard']}.parquet") for table in line["bytes"])
+        and type(of) is list
+        and bool(of)
+        and all(type(part) is list and list(map(type, part)) == [str, int] for part in of)
+    )
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+_COUNTS = ("programs", "events", "not_repeatable")
 
 
 def outermost(lines: dict[str, Line]) -> dict[str, Line]:

@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 
 from deskcheck import __version__
 from deskcheck.errors import InputError, RecordingError
+from deskcheck.files import read_json
 from deskcheck.recording.schema import COMPACTING_NAME
 from deskcheck.scale.manifest import Line, changed_files, claims, parts_of, read_manifest
 from deskcheck.scale.place import Place, write_whole
@@ -345,7 +346,7 @@ def write_plan(place: Place, plan: Plan) -> None:
 def read_plan(place: Place) -> Plan:
     """The plan of a folder, as far as it is made. Raises RecordingError where there is none."""
     try:
-        told = json.loads(place.job.read_bytes())
+        told = read_json(place.job.read_bytes())
         return as_plan(told, None if told.get("whole", True) else _planned(place))
     except (FileNotFoundError, NotADirectoryError):
         raise RecordingError(
@@ -360,8 +361,12 @@ def read_plan(place: Place) -> Plan:
 
 
 def as_plan(told: dict[str, Any], shards: list[list[Any]] | None = None) -> Plan:
-    """What a job.json says. shards: those of a plan that is not whole. What it lacks is a ValueError,
-    KeyError, TypeError or AttributeError."""
+    """What a job.json says. shards: those of a plan that is not whole. What it lacks, or is not, is a
+    ValueError, KeyError, TypeError or AttributeError."""
+    kinds = {"kind": (str,), "settings": (dict,), "started": (int, float), "whole": (bool,)}
+    for name, types in kinds.items():
+        if name in told and type(told[name]) not in types:
+            raise ValueError(f"{name} is {told[name]!r:.80}")
     named = tuple(Shard(name, count) for name, count in (told["shards"] if shards is None else shards))
     return Plan(told.get("kind", "record"), told["settings"], named, told["started"], told.get("whole", True))
 
@@ -380,7 +385,7 @@ def _planned(place: Place) -> list[list[Any]]:
     if not place.planned.exists():
         return []
     lines = place.planned.read_text(encoding="ascii").splitlines(keepends=True)
-    return [json.loads(line) for line in lines if line.endswith("\n")]
+    return [read_json(line) for line in lines if line.endswith("\n")]
 
 
 def read_items(path: Path, first: int, stop: int) -> list[Any]:

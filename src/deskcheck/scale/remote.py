@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from deskcheck.errors import DeskcheckError, InputError, RecordingError
-from deskcheck.files import sync
+from deskcheck.files import read_json, sync
 from deskcheck.recording.schema import COMPACTING_NAME
 from deskcheck.scale.job import terminable
 from deskcheck.scale.manifest import (
@@ -454,7 +454,7 @@ class _Remote:
         self.plan: Plan | None = None
         if _JOB in sizes:
             try:
-                told = json.loads(store.read(_JOB))
+                told = read_json(store.read(_JOB))
                 self.told, self.plan = told, as_plan(told)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise RecordingError(
@@ -488,7 +488,7 @@ def _read_here(place: Place) -> tuple[dict[str, Any], Plan]:
     while True:
         plan = read_plan(place)
         with place.doing("read the plan"):
-            told = json.loads(place.job.read_bytes())
+            told = read_json(place.job.read_bytes())
         if told.get("whole", True) == plan.whole and (plan.whole or place.planned.exists()):
             return {**told, "shards": [[shard.name, shard.programs] for shard in plan.shards]}, plan
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from deskcheck.ask.results.harness_logs import SamplesFile, answers_in, is_samples_file, sample_of
 from deskcheck.ask.results.inspect_logs import read_log
+from deskcheck.files import read_json
 from deskcheck.recording import InputError
 
 Answer = dict[str, Any]
@@ -86,7 +87,7 @@ def _of_harness(path: Path) -> Iterator[Answer]:
 def _of_cruxeval(file: Path, question: str, model: str) -> Iterator[Answer]:
     """Program -> its answers, each the bare value or call."""
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
+        told = read_json(file.read_text(encoding="utf-8"))
     except ValueError:
         told = None
     told = told.get("raw_generations", told) if isinstance(told, dict) else None

@@ -2,6 +2,7 @@
 told by statements. Its ``next`` is the kind `next_line`.
 """
 
+import itertools
 import random
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -100,7 +101,7 @@ def _moves(recording: Recording, run: Run) -> Iterator[_Move]:
         jumps = answer != str(follows[place.file].get(place.line))
         return _Move(place, command, answer, jumps)
 
-    for place, then in zip(run.visits, [*run.visits[1:], None], strict=True):
+    for place, then in itertools.zip_longest(run.visits, run.visits[1:]):
         if not _is_stop(place, run):
             continue
         if then is not None and then.file == place.file and _is_stop(then, run):

@@ -25,6 +25,7 @@ from typing import Any
 from deskcheck import __version__
 from deskcheck.ask.questions.load import Folder
 from deskcheck.ask.samples.sample import Sample, line_of
+from deskcheck.files import read_json
 from deskcheck.recording import DeskcheckError, InputError, Recording, RecordingError
 
 CARD, LOGS, QUESTIONS, RESULTS = "run.json", "logs", "questions", "results.json"
@@ -236,7 +237,7 @@ def finished(folder: Path) -> bool:
 def read_card(folder: Path) -> dict[str, Any] | None:
     """The card of a run folder; None where there is none."""
     try:
-        card = json.loads((folder / CARD).read_text())
+        card = read_json((folder / CARD).read_text())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -17,6 +17,7 @@ from deskcheck.ask.results.asked import Asked, marked_elsewhere, seconds
 from deskcheck.ask.results.results import Marked
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.marking import Reading, mark
+from deskcheck.files import read_json
 from deskcheck.recording import InputError
 
 _NO_METRICS = {
@@ -55,7 +56,7 @@ class SamplesFile:
         beside = path.with_name(f"results_{named['date']}.json")
         if beside.exists():
             try:
-                told = json.loads(beside.read_text(encoding="utf-8"))
+                told = read_json(beside.read_text(encoding="utf-8"))
                 self.model = _model(told)
                 better = dict(told.get("higher_is_better", {}).get(self.task) or {})
             except (OSError, ValueError, AttributeError, TypeError) as error:
@@ -135,7 +136,7 @@ def sample_of(row: Mapping[str, Any]) -> Sample | None:
     if not isinstance(told, str):
         return None
     try:
-        return Sample.from_dict(json.loads(told))
+        return Sample.from_dict(read_json(told))
     except (ValueError, TypeError):
         return None
 

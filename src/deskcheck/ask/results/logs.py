@@ -5,7 +5,6 @@ A run folder is read from its own tables; a folder of others from the logs in it
 from the samples, of all that is read together.
 """
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from deskcheck.ask.results.harness_logs import asked_in_samples, is_samples_file
 from deskcheck.ask.results.inspect_logs import asked_in_log
 from deskcheck.ask.results.offline_marks import NOT_ANSWERED, asked_in_marks, is_marks_folder
 from deskcheck.ask.results.results import Marked, Result, Usage, result_of
+from deskcheck.files import read_json
 from deskcheck.recording import InputError
 
 
@@ -166,7 +166,7 @@ def _read_folder(folder: Path, read: _Read) -> None:
             used = Usage(**_known(Usage, row))
             usage.setdefault((used.question, used.state, used.solver, used.model), []).append(used)
     try:
-        told = json.loads((folder / "results.json").read_text())
+        told = read_json((folder / "results.json").read_text())
         energy = (told.get("card") or {}).get("energy") if isinstance(told, dict) else None
         told = told["results"] if isinstance(told, dict) else told  # a list in 0.1.0 before its release
         keys = {

@@ -10,18 +10,23 @@ from deskcheck.ask.results.results import MEASURED, Marked
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.marking import METRICS
 from deskcheck.errors import InputError
+from deskcheck.files import read_json
+from deskcheck.scale.manifest import claims, parts_of
+from deskcheck.scale.place import Place
+from deskcheck.scale.plan import read_plan
 
 QUESTIONS_FILE = "questions.json"
 """In a folder of marks: where the questions are, which say what was not answered."""
 UNNAMED = "(no name)"
 """The model of answers whose lines name none."""
+_AGAIN = "Mark again: deskcheck offline score QUESTIONS ANSWERS --out FOLDER."
 NOT_ANSWERED = "not answered"
 """Stands for what a completion is (`Marked.reading`) where there is none."""
 
 
 def is_marks_folder(folder: Path) -> bool:
     try:
-        told = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+        told = read_json((folder / "job.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return isinstance(told, dict) and told.get("kind") == "mark"
@@ -31,9 +36,9 @@ def asked_in_marks(folder: Path) -> Iterator[Asked]:
     """What a folder of marks holds: for each model all questions. Those that it did not answer score 0.
 
     Raises InputError: the marks are not whole; the questions are not where they were, or are others; a file
-    cannot be read.
+    cannot be read. RecordingError: what the folder says of itself is damaged.
     """
-    started = float(json.loads((folder / "job.json").read_text(encoding="utf-8"))["started"])
+    started = float(read_plan(Place(folder)).started)
     questions = _questions(folder)
     marked: dict[str, dict[str, list[Marked]]] = {}
     failed: set[tuple[str, str]] = set()
@@ -60,18 +65,17 @@ def _questions(folder: Path) -> dict[str, Sample]:
     from deskcheck.ask.questions.lines import Questions, lines_of, sample_in
 
     told = folder / QUESTIONS_FILE
-    again = "Mark again: deskcheck offline score QUESTIONS ANSWERS --out FOLDER."
     try:
-        asked = json.loads(told.read_text(encoding="ascii"))
+        asked = read_json(told.read_text(encoding="ascii"))
         path, digest = Path(asked["path"]), asked["digest"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{folder}: its marks are not whole: {told.name} is missing. {again}") from None
+        raise InputError(f"{folder}: its marks are not whole: {told.name} is missing. {_AGAIN}") from None
     if not path.exists():
         raise InputError(
-            f"{folder}: its questions, {path}, are not there any more. Put them back, or: {again}"
+            f"{folder}: its questions, {path}, are not there any more. Put them back, or: {_AGAIN}"
         )
     if Questions(path).digest_of_all() != digest:
-        raise InputError(f"{folder}: {path} holds other questions than those that were marked. {again}")
+        raise InputError(f"{folder}: {path} holds other questions than those that were marked. {_AGAIN}")
     return {sample.id: sample for sample in (sample_in(line.raw) for line in lines_of(path))}
 
 
@@ -79,8 +83,13 @@ def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    for line in (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
-        path = folder / f"marks-{json.loads(line)['shard']}.parquet"
+    place = Place(folder)
+    lines = claims(place)
+    lacking = {shard.name for shard in read_plan(place).shards} - {*lines, *parts_of(lines)}
+    if lacking:
+        raise InputError(f"{place.manifest}: its marks are not whole: it lacks {min(lacking)}. {_AGAIN}")
+    for name in lines:
+        path = place.file("marks", name)
         try:
             yield from pq.read_table(path).to_pylist()
         except (OSError, pa.ArrowException) as error:

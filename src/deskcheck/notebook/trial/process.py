@@ -263,8 +263,8 @@ class _Displays(DisplayPublisher):  # type: ignore[misc]
     def publish(self, data: Any, metadata: Any = None, *given: Any, **named: Any) -> None:
         kind = "update_display_data" if named.get("update") else "display_data"
         display_id = (named.get("transient") or {}).get("display_id")
-        named = None if display_id is None else str(display_id)
-        self.shell.shown.display(kind, data, metadata, display_id=named)
+        text = None if display_id is None else str(display_id)
+        self.shell.shown.display(kind, data, metadata, display_id=text)
 
     def clear_output(self, wait: bool = False) -> None:
         self.shell.shown.clear(wait)

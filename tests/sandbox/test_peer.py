@@ -1,10 +1,12 @@
 """A child that breaks the protocol ends as such: never as one that returned, and never as an error of ours."""
 
 import functools
+import gc
 import random
 import subprocess
 import sys
 import tempfile
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Outcome, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
+from deskcheck.sandbox.decoder import Decoder
 from deskcheck.sandbox.inside.channel import PART_BYTES, Forged, Receiver, TooLong, sender
 from tests.command import deskcheck
 from tests.peer import streams
@@ -195,6 +198,19 @@ def test_what_is_recorded_is_taken() -> None:
             for size in (1, 100, 1 << 16):
                 if size > 1 or sum(map(len, stream)) < 5000:
                     streams.hear(kind, streams.framed(stream), lambda left, size=size: min(left, size))  # type: ignore[misc]
+
+
+def test_a_decoder_goes_when_nobody_has_it() -> None:
+    """With the tables of objects that it keeps of each trace: it does not wait for the garbage collector."""
+    decoder = Decoder(b"k" * 32, traced=True)
+    list(decoder.feed(streams.framed([b"ready"], b"k" * 32)))
+    gone = weakref.ref(decoder)
+    gc.disable()
+    try:
+        del decoder
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_nothing_large_is_kept_of_one_without_the_key() -> None:

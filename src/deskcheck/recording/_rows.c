@@ -862,7 +862,7 @@ checker_row(Checker *self, PyObject *row)
     if (!int_of(ITEM(3), 0, INT32, &ignored)) { bad(&in, "its frame is no number"); goto done; }
     for (int i = 4; i < 6; i++)
         if (!PyUnicode_CheckExact(ITEM(i)) || PyUnicode_GET_LENGTH(ITEM(i)) > NAME_CHARS) { bad(&in, "it has no function, or no file"); goto done; }
-    for (int i = 6; i < 8; i++) if (!int_of(ITEM(i), i == 6 ? 0 : -INT32, INT32, &ignored)) { bad(&in, "its line is no number"); goto done; }
+    for (int i = 6; i < 8; i++) if (!int_of(ITEM(i), -INT32, INT32, &ignored)) { bad(&in, "its line is no number"); goto done; }
     for (int i = 0; i < TEXTS; i++) {
         PyObject *text = ITEM(8 + i);
         if (text == Py_None) continue;

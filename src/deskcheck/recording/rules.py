@@ -335,7 +335,7 @@ class _Checker:
         _need(_is_int(row.frame, 0, _INT32), "its frame is no number")
         for name in (row.function, row.file):
             _need(type(name) is str and len(name) <= _NAME_CHARS, "it has no function, or no file")
-        _need(_is_int(row.line, 0, _INT32), "its line is no number")
+        _need(_is_int(row.line, -_INT32, _INT32), "its line is no number")
         _need(_is_int(row.offset, -_INT32, _INT32), "its offset is no number")
         _need(all(type(text) in (str, type(None)) for text in row[8:]), "a column is no text")
         thread = self._threads.get(row.thread)

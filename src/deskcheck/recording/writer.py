@@ -44,7 +44,7 @@ from deskcheck.recording.spool import (
 
 # Whichever comes first ends a row group of a shard; in bytes for the reason given at `spool._BATCH_BYTES`.
 _GROUP_ROWS, _GROUP_BYTES = 65_536, 16 << 20
-_BATCHES = 500
+_BATCHES = 100
 """That are kept as they come, before they are made one: each takes some 15 KB beside what it holds."""
 TABLES = ("recordings", "events")
 """The files of a shard. The first is put in its place last: it is the commit."""
@@ -377,6 +377,8 @@ class ShardFile:
         self._schema = schema
         self._batches: list[Any] = []
         self._rows = self._bytes = 0
+        self._joined = 0
+        """Of the batches, those that were made of many."""
         self._writer = pq.ParquetWriter(
             str(path),
             schema,
@@ -391,9 +393,10 @@ class ShardFile:
         self._batches.append(batch)
         self._rows += batch.num_rows
         self._bytes += batch.nbytes
-        if len(self._batches) >= _BATCHES:
-            table = pa.Table.from_batches(self._batches, self._schema)
-            self._batches = table.combine_chunks().to_batches()
+        if len(self._batches) - self._joined >= _BATCHES:
+            small = pa.Table.from_batches(self._batches[self._joined :], self._schema)
+            self._batches[self._joined :] = small.combine_chunks().to_batches()
+            self._joined = len(self._batches)
         if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
             self._flush()
 
@@ -402,7 +405,7 @@ class ShardFile:
             self._writer.write_table(
                 pa.Table.from_batches(self._batches, self._schema), row_group_size=self._rows
             )
-        self._batches, self._rows, self._bytes = [], 0, 0
+        self._batches, self._rows, self._bytes, self._joined = [], 0, 0, 0
 
     def __enter__(self) -> Self:
         return self

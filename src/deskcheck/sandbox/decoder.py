@@ -8,6 +8,7 @@ an ending of that child and no error of ours.
 Not: whether what it says is true. That is decided by what the child cannot write.
 """
 
+import functools
 import hmac
 import json
 import re
@@ -192,6 +193,19 @@ class Said(NamedTuple):
     content: Any
 
 
+def _most_bytes(begins: bytes, *, traced: bool, session: bool, asks: bool, answers: bool) -> int:
+    """Of a message that begins so. Raises Forged where there is none."""
+    if begins.startswith((b"[", MAGIC)) and traced:
+        return BLOCK_BYTES
+    if begins.startswith(b"end "):
+        return 2 * END_BYTES if session else END_BYTES
+    if (begins.startswith(b"ask ") and asks) or (begins.startswith(b"answer ") and answers):
+        return CALL_BYTES
+    if begins == b"ready" or begins.startswith(b"failed "):
+        return WORD_BYTES
+    raise Forged(f"a message that begins with {begins[:16]!r}")
+
+
 class Decoder:
     """What a program, or a piece of a session, says from its first word to its last.
 
@@ -219,12 +233,14 @@ class Decoder:
         self.cut: str | None = None
         """Why no more events are given on."""
         self._session = session
-        self._asks = asks
-        self._answers = answers
         self._left = most
         self._row_bytes = row_bytes
         self._checker = Checker() if traced else None
-        self._receiver = Receiver(key, self._most)
+        # Not of a method: a decoder that is part of a circle would wait for the collector, with all it holds.
+        most_bytes = functools.partial(
+            _most_bytes, traced=traced, session=session, asks=asks, answers=answers
+        )
+        self._receiver = Receiver(key, most_bytes)
 
     def feed(self, data: bytes) -> Iterator[Said]:
         """The messages that these bytes complete. Raises Forged at the first that the sender does not
@@ -238,17 +254,6 @@ class Decoder:
         """The events that a process had not handed over when it ended (`block.mirrored`). Raises Forged."""
         block = mirrored(memory, self.blocks)
         return None if block is None or self.ended else self._events(block)
-
-    def _most(self, begins: bytes) -> int:
-        if begins.startswith((b"[", MAGIC)) and self._checker is not None:
-            return BLOCK_BYTES
-        if begins.startswith(b"end "):
-            return 2 * END_BYTES if self._session else END_BYTES
-        if (begins.startswith(b"ask ") and self._asks) or (begins.startswith(b"answer ") and self._answers):
-            return CALL_BYTES
-        if begins == b"ready" or begins.startswith(b"failed "):
-            return WORD_BYTES
-        raise Forged(f"a message that begins with {begins[:16]!r}")
 
     def _read(self, message: bytes | bytearray) -> Said | None:
         if message == b"ready":

@@ -69,7 +69,7 @@ class TraceData:
             self.kinds.append(numbers[row.kind] | flags)
             self.depths.append(len(state.active))
             self.frames.append(row.frame)
-            self.lines.append(row.line)
+            self.lines.append(max(row.line, 0))  # none is below, in what a tracer wrote
             self.places.append(places.setdefault((row.function, row.file), len(places)))
         self.place_names = list(places)
 

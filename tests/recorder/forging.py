@@ -63,28 +63,28 @@ def json_row(value):
 FORGERS = {
     "a huge text": "send(MAGIC + row(value=b'\"' + b\"x\" * (2 * MB) + b'\"'))",
     "texts as huge as they may be": """
-for n in range(40):
+for n in range(12):
     send(MAGIC + row(value=b'"' + b"x" * ROOM + b'"'))
 """,
     "escapes": """
-for n in range(10):
+for n in range(6):
     send(MAGIC + row(value=b'"' + b"\\\\u0001" * (ROOM // 6) + b'"'))
 """,
     "wide escapes": """
-for n in range(10):
+for n in range(6):
     send(MAGIC + row(locals=b'{"x":"' + b"\\\\ud83d\\\\ude00" * (ROOM // 12) + b'"}'))
 """,
     "output": """
-for n in range(20):
+for n in range(8):
     send(MAGIC + row(output=b"x" * ROOM))
 """,
     "instruction": """
-for n in range(20):
+for n in range(8):
     send(MAGIC + row(instruction="\\u00e9".encode() * (ROOM // 2)))
 """,
     "as deep as it may be": """
 deep = b'{"tuple":[' * 120 + b"1" + b"]}" * 120
-for n in range(20):
+for n in range(8):
     send(MAGIC + row(stack=b"[" + b",".join([deep] * (ROOM // (len(deep) + 1))) + b"]"))
 """,
     "deeper": """
@@ -105,23 +105,23 @@ for thread in range(9999):
 """,
     "objects that come and go": """
 come, go = objects(range(90000)), objects(range(90000), b'":null')
-for n in range(10):
+for n in range(6):
     send(MAGIC + row(objects=come))
     send(MAGIC + row(objects=go))
 """,
     "references": """
 send(MAGIC + row(objects=objects([1])))
-for n in range(10):
+for n in range(6):
     send(MAGIC + row(stack=b"[" + b",".join([b'{"ref":1}'] * (ROOM // 10)) + b"]"))
 """,
     "changes": """
 send(MAGIC + row(objects=objects([1])))
-for n in range(20):
+for n in range(8):
     send(MAGIC + row() + small(32767, b'{"1":{"splice":[0,0,[1]]}}'))
 """,
     "changes of many": """
 send(MAGIC + row(objects=objects(range(80000))))
-for n in range(10):
+for n in range(6):
     send(MAGIC + row(objects=objects(range(80000), b'":{"length":5,"splice":[0,0,[1,2,3]]}')))
 """,
     "small rows": """
@@ -131,11 +131,11 @@ for n in range(30):
     "more small rows than a block has": "send(MAGIC + row() + small(1200000))",
     "small rows with long names": "send(MAGIC + row(function=b'f' * 99000, file=b'p' * 99000) + small(32767))",
     "small rows with names that count": """
-for n in range(10):
+for n in range(6):
     send(MAGIC + row(function=b'f' * 150, file=b'p' * 149) + small(32767))
 """,
     "few rows with long names": """
-for n in range(20):
+for n in range(8):
     send(MAGIC + row(function=b'f' * 99000, file=b'p' * 99000) + small(15000))
 """,
     "many functions": """
@@ -147,11 +147,11 @@ for thread in range(9999):
     send(MAGIC + row(thread=thread))
 """,
     "as JSON": """
-for n in range(20):
+for n in range(8):
     send(json_row(b'"' + b"x" * ROOM + b'"'))
 """,
     "as JSON, wide": """
-for n in range(10):
+for n in range(6):
     send(json_row(b'"\\\\"' + "\\U0001f600".encode() * (ROOM // 4 - 100) + b'\\\\""'))
 """,
     "as JSON, of lists": "send(json_row(b'[' * 200 + b'[],' * MB + b']' * 200))",

@@ -233,6 +233,7 @@ class Decoder:
         self.cut: str | None = None
         """Why no more events are given on."""
         self._session = session
+        self.asks = asks
         self._left = most
         self._row_bytes = row_bytes
         self._checker = Checker() if traced else None

@@ -16,7 +16,7 @@ from tests.circumstances import as_container, as_nobody
 USERS = ("root", "user")
 ATTACKS = attacks()
 OTHER = {"root": "user", "user": "root"}
-EVERY = 3
+EVERY = 5
 """One in so many of the attacks of a family is a sample of them."""
 
 
@@ -135,13 +135,13 @@ def test_a_family_is_stopped(level: str, user: str, family: str, which: slice) -
     [("strict-abi2", "user"), ("standard-abi5", "user"), ("strict", "container"), ("standard", "container")],
 )
 def test_what_older_kernels_and_containers_lack_lets_nothing_through(harness: str, user: str) -> None:
-    """Every other attack on what Landlock or privileges would keep is stopped where these are less."""
+    """Every third attack on what Landlock or privileges would keep is stopped where these are less."""
     names = (
         "file_truncate file_write file_read_secret signal_ other_priority other_ptrace net_tcp net_unix "
         "kernel_become_root proc_memory_of_other process_daemon"
     ).split()
     wanted = [a for a in ATTACKS if a.name.startswith(tuple(names)) and must_stop(a, harness)]
-    assert_stopped(harness, user, wanted[::2])
+    assert_stopped(harness, user, wanted[::3])
 
 
 @pytest.mark.exhaustive

@@ -118,7 +118,7 @@ def test_many_programs_that_nobody_wrote() -> None:
         ("mbpp", 100),
         *(
             pytest.param(*row, marks=pytest.mark.slow)
-            for row in [("cruxeval", 6), ("mbpp", 30), ("humaneval", 12), ("p3", 600)]
+            for row in [("cruxeval", 12), ("mbpp", 60), ("humaneval", 24), ("p3", 1200)]
         ),
         *(
             pytest.param(*row, marks=pytest.mark.exhaustive)

@@ -66,7 +66,7 @@ def test_programs_of_ours(program: Program, judges: Judges) -> None:
         pytest.skip(f"the tracers agree; no witness: {why}")
 
 
-@pytest.mark.parametrize(("start", "every"), [(0, 1000), pytest.param(1, 200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("start", "every"), [(0, 1000), pytest.param(1, 400, marks=pytest.mark.slow)])
 def test_mutators(start: int, every: int, judges: Judges) -> None:
     """Every mutator of every builtin type, on every kind of argument and of alias: each a small program."""
     some = list(mutated(every, start))
@@ -89,7 +89,7 @@ def test_no_mutator_is_left_out() -> None:
     ("seed", "count"),
     [
         (1, 3),
-        pytest.param(2, 20, marks=pytest.mark.slow),
+        pytest.param(2, 10, marks=pytest.mark.slow),
         *(pytest.param(seed, 20, marks=[pytest.mark.exhaustive, TRUE_DEATHS]) for seed in range(3, 14)),
     ],
 )
@@ -112,7 +112,7 @@ def test_programs_of_the_tracers_grammar(judges: Judges, count: int) -> None:
         ("cruxeval", 60),
         *(
             pytest.param(*row, marks=pytest.mark.slow)
-            for row in [("cruxeval", 12), ("mbpp", 60), ("humaneval", 24), ("p3", 800)]
+            for row in [("cruxeval", 25), ("mbpp", 120), ("humaneval", 48), ("p3", 1600)]
         ),
         *(
             pytest.param(*row, marks=pytest.mark.exhaustive)

@@ -39,16 +39,14 @@ def record(folder: Path, name: str) -> tuple[int, str, str, str]:
     return int(grown), outcome, cut, detail
 
 
+FEW = ("few rows with long names", "deeper")
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        "few rows with long names",
-        *(pytest.param(each, marks=pytest.mark.slow) for each in ("objects of many threads", "deeper")),
-        *some(
-            each
-            for each in FORGERS
-            if each not in ("few rows with long names", "objects of many threads", "deeper")
-        ),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in FEW),
+        *some(each for each in FORGERS if each not in FEW),
     ],
 )
 def test_the_caller_does_not_grow_and_the_folder_can_be_read(tmp_path: Path, name: str) -> None:

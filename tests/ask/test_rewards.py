@@ -351,11 +351,11 @@ def test_a_killed_worker_changes_no_reward() -> None:
             killer.join()
             assert len(killed) == 2
             assert {*servers()} - {*before} - {*killed}
-    assert servers() == before
+    assert {*servers()} <= {*before}
     assert rewarded(completions=[said("f(3)")], id=[RUN.id]) == [1.0]
     rewarded.close()
     rewarded.close()
-    assert servers() == before
+    assert {*servers()} <= {*before}
     with deskcheck.reward([RUN], workers=1) as alone:
         assert alone(**ASKED) == RIGHT
 
@@ -385,9 +385,11 @@ def _in_child(rewarded: Reward) -> list[float | None]:
 def test_other_processes_have_sandboxes_of_their_own(start: str, questions: Path) -> None:
     """A fork while the pool is at work, and a process that is given the pickled object: both get the rewards, and the
     parent's processes outlive theirs."""
+    others = set(servers())  # of sandboxes of other tests, which may end meanwhile
     with deskcheck.reward([RUN]) as rewarded:
         assert rewarded(**ASKED) == RIGHT
-        mine = servers()
+        mine = set(servers()) - others
+        assert len(mine) == 2
         context: Any = multiprocessing.get_context(start)
         with context.Pool(1) as pool:
             assert pool.apply(_in_child, (rewarded,)) == RIGHT
@@ -400,7 +402,7 @@ def test_other_processes_have_sandboxes_of_their_own(start: str, questions: Path
                 atexit._run_exitfuncs()
                 os._exit(0)
             assert os.waitpid(pid, 0)[1] == 0
-        assert servers() == mine
+        assert set(servers()) - others == mine
         assert rewarded(**ASKED) == RIGHT
     of_file = pickle.loads(pickle.dumps(deskcheck.reward(questions, "prefix")))
     assert [*of_file.rows()] == [*deskcheck.reward(questions, "prefix").rows()]

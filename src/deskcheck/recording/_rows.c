@@ -21,7 +21,8 @@ enum { LOCALS, STACK, GLOBALS, OBJECTS_COLUMN, CALLER, VALUE, OUTPUT, INSTRUCTIO
 /* ---- the objects that a trace has told of: number -> the way of its items ---- */
 
 enum { EMPTY, VALUES, PAIRS, BYTES, GONE };
-typedef struct { uint64_t key; uint32_t row; uint8_t way; } Slot;
+/* Packed: a table of half a million is what a hostile trace makes its reader keep. */
+typedef struct __attribute__((packed)) { uint64_t key; uint32_t row; uint8_t way; } Slot;
 typedef struct { Slot *slots; size_t size, used, live; int64_t index; uint32_t row; } Thread;
 
 static Slot *

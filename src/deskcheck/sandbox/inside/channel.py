@@ -97,11 +97,11 @@ class Receiver:
         """Parts of a message of which more are to come, and how many bytes it may have."""
         self._limit = 0
 
-    def feed(self, data: bytes) -> list[bytes | bytearray]:
+    def feed(self, data: bytes) -> list[bytes]:
         """The messages completed by these bytes, in order. Raises Forged at the first false part."""
         buffer = self._buffer
         buffer += data
-        messages: list[bytes | bytearray] = []
+        messages: list[bytes] = []
         position = 0
         while len(buffer) - position >= _HEADER_BYTES:
             begins = bytes(buffer[position : position + 4])
@@ -126,7 +126,7 @@ class Receiver:
         del buffer[:position]
         return messages
 
-    def _joined(self, part: bytes, *, more: bool) -> bytes | bytearray | None:
+    def _joined(self, part: bytes, *, more: bool) -> bytes | None:
         """The message that this part is the last one of; None where more are to come."""
         before = self._message
         if before is None:
@@ -144,7 +144,7 @@ class Receiver:
         if more:
             return None
         self._message = None
-        return before
+        return bytes(before)  # here, where nobody holds both while it is read
 
 
 def sending_tracer(

@@ -35,7 +35,7 @@ def record(folder: Path, name: str) -> tuple[int, str, str, str]:
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
-    grown, outcome, cut, detail = done.stdout.strip().split(" ", 3)
+    grown, outcome, cut, detail = done.stdout.rstrip("\n").split(" ", 3)
     return int(grown), outcome, cut, detail
 
 

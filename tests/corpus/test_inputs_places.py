@@ -457,12 +457,12 @@ def test_an_importable_module(tmp_path: Path) -> None:
     """The standard library's, with its licence; one function of it; what is compiled is said to be."""
     table = tmp_path / "found.jsonl"
     accounts, found, notes = look(
-        f"inputs,budget=5,each=2,sandbox=trusted,table={table}:textwrap::indent", table
+        f"inputs,budget=5,each=2,sandbox=trusted,table={table}:statistics::mean", table
     )
-    assert [row["function"] for row in accounts] == ["indent"]
-    assert {program.module for program in found} == {"textwrap"}
+    assert [row["function"] for row in accounts] == ["mean"]
+    assert {program.module for program in found} == {"statistics"}
     assert all(program.train_ok and program.licence == "PSF-2.0" for program in found)
-    assert re.search(r"textwrap.py::indent: 5 inputs tried, \d kept; they run \d of \d lines, ", notes[0])
+    assert re.search(r"statistics.py::mean: 5 inputs tried, \d kept; they run \d of \d lines, ", notes[0])
     assert len(notes) == 1
     accounts, found, _ = look(f"inputs,sandbox=trusted,table={table}:bisect", table)
     assert {row["why"] for row in accounts} == {"a compiled function has taken its place"}

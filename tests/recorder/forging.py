@@ -13,18 +13,12 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Program
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox import Confinement, Limits
+from tests.peer.channel import FIND
 
-BEGIN = r"""
-import os, sys
-def channel():
-    frame = sys._getframe()
-    while frame:
-        for thing in [*frame.f_locals.values()]:
-            send = thing if callable(thing) else getattr(thing, "send", None)
-            if getattr(send, "__module__", None) == "deskcheck.sandbox.inside.channel":
-                return send
-        frame = frame.f_back
-send = channel()
+BEGIN = (
+    FIND
+    + r"""
+import os
 COLUMNS = ("locals", "stack", "globals", "objects", "caller", "value", "output", "instruction")
 MAGIC = b"\xdcK\x01"
 MB = 1 << 20
@@ -60,6 +54,7 @@ def json_row(value):
     head = b'[0,%d,"line",0,"f","program.py",1,1,null,null,null,null,null,' % index[0]
     return head + value + b",null,null,null]"
 """
+)
 FORGERS = {
     "a huge text": "send(MAGIC + row(value=b'\"' + b\"x\" * (2 * MB) + b'\"'))",
     "texts as huge as they may be": """

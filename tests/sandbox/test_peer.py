@@ -23,20 +23,9 @@ from deskcheck.sandbox.decoder import Decoder
 from deskcheck.sandbox.inside.channel import PART_BYTES, Forged, Receiver, TooLong, sender
 from tests.command import deskcheck
 from tests.peer import streams
+from tests.peer.channel import FIND
 from tests.sample import examples, spread
 
-FIND = """
-import sys
-def channel():
-    frame = sys._getframe()
-    while frame:
-        for thing in [*frame.f_locals.values()]:
-            send = thing if callable(thing) else getattr(thing, "send", None)
-            if getattr(send, "__module__", None) == "deskcheck.sandbox.inside.channel":
-                return send
-        frame = frame.f_back
-send = channel()
-"""
 FORMS = {
     "a list": b"end []",
     "nothing": b"end {}",

@@ -97,14 +97,14 @@ class _Copy:
         self.todo: list[tuple[int, Any]] = []
         self.too_many = False
 
-    def names(self, namespace: Mapping[str, Any]) -> dict[str, Value]:
+    def names(self, namespace: Mapping[str, Any], *, modules: bool) -> dict[str, Value]:
         return {
             name: self.value(value)
             for name, value in list(namespace.items())
             if type(name) is str
             and not (name[:2] == "__" and name[-2:] == "__")
             and name[0] != "."
-            and type(value) is not types.ModuleType
+            and (modules or type(value) is not types.ModuleType)
         }
 
     def finish(self) -> None:
@@ -448,8 +448,8 @@ class Witness:
         local = None  # of a module, whose globals they are; of a class body in a mapping of its metaclass
         if code.co_name != "<module>" and (code.co_flags & _OPTIMIZED or type(frame.f_locals) is dict):
             local = dict.fromkeys(code.co_freevars) if not code.co_flags & _OPTIMIZED else {}
-            local.update(copy.names(frame.f_locals))
-        values = copy.names(frame.f_globals)
+            local.update(copy.names(frame.f_locals, modules=True))
+        values = copy.names(frame.f_globals, modules=False)
         told = copy.value(arg) if given else None
         copy.finish()
         if copy.too_many:

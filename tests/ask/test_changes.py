@@ -102,6 +102,31 @@ def test_what_is_not_asked(entry: str, arguments: str, why: str, record: Record)
     assert reason(record(STACK, entry, arguments)) == why
 
 
+@pytest.mark.parametrize(
+    "base", ["list", "dict", "set", "tuple", "collections.OrderedDict", "collections.deque"]
+)
+def test_objects_that_extend_a_container(base: str, record: Record) -> None:
+    """What they hold is compared, whatever its form; their attributes are asked for."""
+    code = f"""\
+import collections
+
+class Kept({base}):
+    pass
+
+def note(kept, n):
+    kept.n = n
+
+def grow(kept, n):
+    {"kept[n] = 1" if base in ("dict", "collections.OrderedDict") else "kept.add(n)" if base == "set" else "kept.append(n)"}
+
+K = Kept({"{1: 2}" if "ict" in base else "[1, 2]"})
+"""
+    (sample,) = asked(record(code, "note", "(K, 5)"))
+    assert sample.answer == "{'kept.n': 5}"
+    if base != "tuple":
+        assert reason(record(code, "grow", "(K, 5)")) == "what it changes is no plain data"
+
+
 def test_it_is_what_the_objects_say_themselves(cruxeval: list[Recording]) -> None:
     """Calls of CRUXEval that change their lists and dictionaries, made once more on copies, without a tracer."""
     compared = 0

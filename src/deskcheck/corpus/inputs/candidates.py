@@ -70,13 +70,16 @@ def _positional(node: Definition) -> list[ast.arg]:
 
 def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
     """Values of the annotated types; without an annotation, of types with which calls have returned."""
-    choices = [_makers(argument, default) for argument, default in _with_defaults(node)]
     names = _with_defaults(node)
     rest = node.args.vararg
     if rest is not None:
-        choices.append(_makers(rest, None))
         names.append((rest, None))
+    choices = [_makers(argument, default) for argument, default in names]
     worth = [_likely(argument.arg, makers) for (argument, _), makers in zip(names, choices, strict=True)]
+    for (_, default), makers, weights in zip(names, choices, worth, strict=True):
+        if default is not None:
+            weights.append(sum(weights) * (3 if _is_none(default) else 1))
+            makers.append(_omitted)
     repeated = 0
     seen: set[str] = set()
     while repeated < 200:
@@ -86,7 +89,7 @@ def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
         if rest is not None:
             maker = choices[-1][picked[-1]]
             more = [maker(numbers) for _ in range(_pick(numbers, (0, 1, 2, 2, 3)))]
-        text = _argument_text(node, values, more, numbers)
+        text = _argument_text(node, values, more)
         if text in seen:
             repeated += 1
             continue
@@ -115,9 +118,19 @@ def _with_defaults(node: Definition) -> list[tuple[ast.arg, ast.expr | None]]:
     ]
 
 
-def _argument_text(
-    node: Definition, values: Sequence[Any], more: Sequence[Any], numbers: random.Random
-) -> str:
+_OMITTED = object()
+
+
+def _omitted(_: random.Random) -> Any:
+    """For a parameter that a call leaves to its default."""
+    return _OMITTED
+
+
+def _is_none(default: ast.expr) -> bool:
+    return isinstance(default, ast.Constant) and default.value is None
+
+
+def _argument_text(node: Definition, values: Sequence[Any], more: Sequence[Any]) -> str:
     """values: for each parameter. more: for ``*rest``, where all before it are given by position."""
     only = {argument.arg for argument in node.args.kwonlyargs}
     positional_only = {argument.arg for argument in node.args.posonlyargs}
@@ -125,8 +138,8 @@ def _argument_text(
     by_position: list[str] = []
     by_word: list[str] = []
     by_name = False
-    for (argument, default), value in zip(_with_defaults(node), values, strict=False):
-        if default is not None and numbers.random() < 0.5:
+    for (argument, _), value in zip(_with_defaults(node), values, strict=False):
+        if value is _OMITTED:
             by_name = argument.arg not in positional_only
             if not by_name:
                 break  # what follows cannot be given by position, nor this one by name

@@ -12,13 +12,14 @@ WHY = "would have proved that a checkpoint can be asked questions"
 torch = pytest.importorskip("torch", reason=f"no torch: {WHY}")
 pytest.importorskip("inspect_ai", reason=f"no inspect_ai: {WHY}")
 
-import deskcheck.teach.small.provider  # noqa: E402, F401 (registers it where deskcheck is not installed)
+
 from deskcheck.ask import AskSettings, ask  # noqa: E402
 from deskcheck.teach.lessons.lessons import LessonSettings, build  # noqa: E402
 from deskcheck.teach.settings import Training  # noqa: E402
 from deskcheck.teach.small.checkpoints import open_checkpoint  # noqa: E402
 from deskcheck.teach.small.evaluation import report, run_all  # noqa: E402
 from deskcheck.teach.small.model import ModelConfig  # noqa: E402
+from deskcheck.teach.small.provider import Taught  # noqa: E402 (registers it where deskcheck is not installed)
 from deskcheck.teach.small.training import teach  # noqa: E402
 
 CODE = "def f(n):\n    m = n + 1\n    return m\n"
@@ -70,3 +71,17 @@ def test_a_folder_without_a_model_is_refused(record: Recorded, tmp_path: Path) -
     runs = record(call("p", CODE, "(1,)"))
     with pytest.raises(InputError, match="holds no model of deskcheck"):
         ask([runs], ["output"], [f"taught/{tmp_path}"], out=tmp_path / "asked")
+
+
+@pytest.mark.parametrize("place", ["program", "prompt"])
+def test_a_prompt_beyond_the_context_is_not_run(place: str) -> None:
+    """Memory for attention grows with the square of the tokens: 8 GB for the source of a package."""
+    pytest.importorskip(
+        "onnxruntime", reason="no onnxruntime: would have proved that nano refuses long prompts"
+    )
+    model = Taught("nano")
+    long = "a = [1, 2]\n" * 5000
+    text = f"{long}\nf(1)\n" if place == "program" else f"a = 1\n\n{long}"
+    answer = model._answer(text, 5)
+    assert (answer.stop_reason, answer.completion) == ("model_length", "")
+    assert model._answer("a = 1\n\nf(1)\n", 5).stop_reason == "max_tokens"

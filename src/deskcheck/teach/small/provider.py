@@ -21,6 +21,9 @@ from deskcheck.teach.small.interpreter import ModelRows
 
 _KEPT = 64
 """Programs that stay read."""
+_CONTEXT = 8192
+"""Tokens of program and prompt together. No lesson is as long, and attention over a prompt needs memory that
+grows with its square."""
 
 
 @modelapi(name="taught")
@@ -56,9 +59,12 @@ class Taught(ModelAPI):
     def _answer(self, text: str, most: int | None) -> ModelOutput:
         text = self._unexplained(text)
         program, empty, prompt = text.partition("\n\n")
+        encode = self.checkpoint.tokenizer.encode_prompt
         with self._alone:
+            known = len(encode(prompt, program + empty))
+            if known + len(self.checkpoint.tokenizer.encode(program + empty)) > _CONTEXT:
+                return ModelOutput.from_content(self.model_name, "", stop_reason="model_length")
             rows = self._rows(program + empty)
-            known = len(self.checkpoint.tokenizer.encode_prompt(prompt, program + empty))
             rows.longest = known + (most or 2048)
             answer = rows.ask({0: (prompt, prompt)})[0]
         return ModelOutput.from_content(

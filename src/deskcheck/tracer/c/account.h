@@ -183,7 +183,8 @@ account_attribute(Thread *t, PyObject *o, const Act *act)
 {
     PyTypeObject *k = Py_TYPE(o);
     PyObject *found = k->tp_setattro == PyObject_GenericSetAttr ? _PyType_Lookup(k, act->method) : Py_None;
-    if (!found || (found != Py_None && (!Py_TYPE(found)->tp_descr_set || Py_IS_TYPE(found, &PyMemberDescr_Type))))
+    if (t->named && !map_get(&t->objects, (uint64_t)o)) t->wild = true;  /* a text may tell of it */
+    else if (!found || (found != Py_None && (!Py_TYPE(found)->tp_descr_set || Py_IS_TYPE(found, &PyMemberDescr_Type))))
         touch(t, o, act->attribute ? 2 : 1, EVERYWHERE);
     else t->wild = true;  /* code of a descriptor or of `__setattr__` runs */
 }

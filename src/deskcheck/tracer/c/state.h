@@ -112,6 +112,7 @@ typedef struct Thread {
     size_t nreturns, capreturns;
     bool hooked;                 /* an object was seen whose death runs code that is not recorded: it may die at any instruction */
     bool beyond;                 /* something lies beyond the limit on depth: how deep, that changes with who refers to it */
+    bool named;                  /* a value was seen whose text tells of its attributes (a member of an enumeration) */
     bool wild, drains, returned_drains, iterates;  /* since the last event anything may have changed; iterators may have been drawn from; a loop's was */
     Objs touched;                /* what alone may have changed, if not */
     uint64_t touches;            /* how often something was found to change */

@@ -294,6 +294,8 @@ by_reference(Thread *t, PyObject *o, bool *weakly, bool *placed, PyObject **text
         Obj *known = map_get(&t->objects, (uint64_t)o);
         if (known && known->weak && referent(known->weak) == o) return 1;
     }
+    if (!PyType_Check(o) && !PyFunction_Check(o) && !PyModule_Check(o))
+        t->named |= kind->tp_dictoffset || (kind->tp_flags & Py_TPFLAGS_MANAGED_DICT);
     Py_INCREF(o);
     *text = QUIETLY(PyObject_CallMethodOneArg(t->fallback, S_inline, o));
     Py_DECREF(o);

@@ -81,25 +81,63 @@ def trace(
         raise _no_function(function)
     if is_async(function) and loop_runs():
         raise _loop_runs(target)
-    filename = code.co_filename
-    label = Path(filename).name
-    source = _source(target)
-    blocks: list[bytes] = []
+    program = _program(target, args, kwargs)
     module = getattr(target, "__module__", None) or "__main__"
+    blocks: list[bytes] = []
     tracer = tracer_class()(
-        {filename: label},
+        {code.co_filename: program.filename},
         blocks.append,
         modules={module, "__main__"},
         limits=trace_limits,
         granularity=Granularity(granularity),
         hidden=names_of_ipython(getattr(target, "__globals__", None)),
     )
-    encoded, objects = snapshot((args, kwargs))
-    positional, named = decode(encoded, objects).items
-    values = [*positional.items, *(value for _, value in named.items)]
-    shown = ", ".join(
-        [repr(item) for item in positional.items] + [f"{key.atom}={value!r}" for key, value in named.items]
+    ending = _called(function, args, kwargs, tracer)
+    if ending is None:
+        raise _loop_runs(target)
+    if tracer.failure is not None:
+        raise tracer.failure
+    environment = Environment.here(
+        tracer=tracer.name,
+        hash_seed=None,
+        packages={},
+        granularity=granularity,
+        limits=tracer.limits.leaving_out,
     )
+    return Recording(
+        program=program,
+        ending=ending,
+        environment=replace(environment, trace_limits=asdict(tracer.limits)),
+        traces=traces_of(blocks, tracer.cut),
+    )
+
+
+def _program(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+    """What is called, with the arguments as they are before the call."""
+    filename = target.__code__.co_filename
+    label = Path(filename).name
+    positional, named = decode(*snapshot((args, kwargs))).items
+    values = [*positional.items, *(value for _, value in named.items)]
+    shown = [repr(item) for item in positional.items] + [
+        f"{key.atom}={value!r}" for key, value in named.items
+    ]
+    arguments = f"({', '.join(shown)})"
+    return Program(
+        id=f"{label}::{target.__qualname__}",
+        code=_source(target),
+        mode=Mode.CALL,
+        filename=label,
+        entry=target.__qualname__,
+        arguments=arguments,
+        source=filename,
+        extra={"arguments": _form(target, arguments, values)},
+    )
+
+
+def _called(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], tracer: Any
+) -> Ending | None:
+    """Make the call under the tracer. None: it gave a coroutine, and an event loop runs here already."""
     outcome, detail, exception, whole = Outcome.RETURNED, "", None, Whole(None)
     refused = False
     tee, stdout = _Tee(sys.stdout, tracer), sys.stdout
@@ -128,43 +166,18 @@ def trace(
         sys.stdout = stdout
     wall, cpu = time.monotonic() - wall, time.process_time() - cpu
     if refused:
-        raise _loop_runs(target)
-    if tracer.failure is not None:
-        raise tracer.failure
+        return None
     value = decode(*snapshot(whole.value)) if outcome is Outcome.RETURNED else None
-    return Recording(
-        program=Program(
-            id=f"{label}::{target.__qualname__}",
-            code=source,
-            mode=Mode.CALL,
-            filename=label,
-            entry=target.__qualname__,
-            arguments=f"({shown})",
-            source=filename,
-            extra={"arguments": _form(target, f"({shown})", values)},
-        ),
-        ending=Ending(
-            outcome=outcome,
-            detail=detail or whole.detail,
-            exception=exception,
-            result=render(value) if value is not None else None,
-            result_builtin=value is not None and value.builtin and not whole.drawn,
-            stdout="".join(tee.written),
-            cpu_s=cpu,
-            wall_s=wall,
-            cut=tracer.cut,
-        ),
-        environment=replace(
-            Environment.here(
-                tracer=tracer.name,
-                hash_seed=None,
-                packages={},
-                granularity=granularity,
-                limits=tracer.limits.leaving_out,
-            ),
-            trace_limits=asdict(tracer.limits),
-        ),
-        traces=traces_of(blocks, tracer.cut),
+    return Ending(
+        outcome=outcome,
+        detail=detail or whole.detail,
+        exception=exception,
+        result=render(value) if value is not None else None,
+        result_builtin=value is not None and value.builtin and not whole.drawn,
+        stdout="".join(tee.written),
+        cpu_s=cpu,
+        wall_s=wall,
+        cut=tracer.cut,
     )
 
 

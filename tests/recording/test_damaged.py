@@ -1,6 +1,11 @@
 """A folder with rows that nobody's tracer wrote is read around them, and they are named."""
 
 import json
+import os
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -135,3 +140,110 @@ def test_every_event_is_whole_or_named(tmp_path: Path, name: str) -> None:
     assert whole == ["one", "three"]
     assert [*said] == ["two"]
     assert any(word in said["two"] for word in ("'two'", "event", "object"))
+
+
+# -- the spool ---------------------------------------------------------------------------------------
+
+
+def _spooled(folder: Path) -> Path:
+    """A folder as a killed recorder leaves it, with three recordings in the spool: the row of the second."""
+    writer = Writer(folder)
+    for name in ("one", "two", "three"):
+        spool = writer.begin(Program(id=name, code=_CODE, mode=Mode.CALL, entry="f", arguments="(1,)"))
+        for row in _ROWS:
+            spool.write(json.dumps(row))
+        spool.finish(Ending(outcome=Outcome.RETURNED), _HERE, repeatable=True)
+    dead = folder.with_name("killed")
+    shutil.copytree(folder, dead)
+    writer.close()
+    return sorted((dead / ".spool").glob("*.json"))[1]
+
+
+def _with(**changes: Any) -> Callable[[Path], None]:
+    return lambda row: _put(row, json.dumps(json.loads(row.read_text()) | changes))
+
+
+def _put(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
+def _replaced(path: Path, make: Callable[[Path], object]) -> None:
+    path.unlink()
+    make(path)
+
+
+SPOOLS: dict[str, Callable[[Path], None]] = {
+    "id: a list": _with(id=[1]),
+    "id: none": _with(id=None),
+    "id: a surrogate": _with(id="\ud800"),
+    "events: text": _with(n_events="4"),
+    "events: fewer than none": _with(n_events=-1),
+    "events: yes": _with(n_events=True),
+    "events: no end": _with(n_events=10**30),
+    "code: a number": _with(code=5),
+    "code: lacking": lambda row: _put(row, row.read_text().replace('"code"', '"cod"')),
+    "outcome: a list": _with(outcome=[]),
+    "no JSON": lambda row: _put(row, "{"),
+    "deep": lambda row: _put(row, "[" * 200_000),
+    "a list": lambda row: _put(row, "[]"),
+    "a folder": lambda row: _replaced(row, Path.mkdir),
+    "a pipe": lambda row: _replaced(row, os.mkfifo),
+    "a device": lambda row: _replaced(row, lambda path: path.symlink_to("/dev/zero")),
+    "a link to itself": lambda row: _replaced(row, lambda path: path.symlink_to(path)),
+    "events: a pipe": lambda row: _replaced(row.with_suffix(".arrow"), os.mkfifo),
+    "events: a device": lambda row: _replaced(row.with_suffix(".arrow"), lambda p: p.symlink_to("/dev/zero")),
+    "events: a folder": lambda row: _replaced(row.with_suffix(".arrow"), Path.mkdir),
+    "strange names": lambda row: _put(row.with_name("x²\uff13.json"), row.read_text()),
+}
+
+
+@pytest.mark.parametrize("name", SPOOLS)
+def test_what_is_no_recording_in_the_spool_is_passed_over(tmp_path: Path, name: str) -> None:
+    """A recorder that was killed leaves files there, and who sends a folder may put others: the next one takes
+    what is whole, records the rest again, and waits for nothing."""
+    row = _spooled(tmp_path / "runs")
+    SPOOLS[name](row)
+    folder = row.parent.parent
+    with Writer(folder) as writer:
+        assert writer.done - {"two"} == {"one", "three"}
+        if "two" not in writer.done:
+            with writer.begin(Program(id="two", code=_CODE)) as spool:
+                spool.finish(Ending(outcome=Outcome.RETURNED), _HERE)
+    assert sorted(recording.id for recording in Recordings(folder)) == ["one", "three", "two"]
+
+
+def test_changed_bytes_in_the_spool_are_noticed(tmp_path: Path) -> None:
+    """Where the shard is written, or where the recording is read; the others are whole. (Of 60 changes: a file
+    has no checksum.)"""
+    row = _spooled(tmp_path / "runs")
+    true = {recording.id: list(recording.trace.rows) for recording in Recordings(tmp_path / "runs")}
+    said = Counter[str]()
+    for seed in range(60):
+        folder = tmp_path / str(seed)
+        shutil.copytree(row.parent.parent, folder)
+        numbers = random.Random(seed)
+        file = folder / ".spool" / row.with_suffix(".arrow").name
+        content = bytearray(file.read_bytes())
+        for _ in range(numbers.choice((1, 1, 2, 8))):
+            content[numbers.randrange(len(content))] = numbers.randrange(256)
+        file.write_bytes(content)
+        told = ""
+        try:
+            Writer(folder).close()
+        except RecordingError as error:
+            told = str(error)
+        if told:
+            said["written"] += 1
+            assert "'two' are damaged" in told
+            assert "Delete" in told
+            continue
+        found = Recordings(folder)
+        for name in true:
+            try:
+                assert list(found[name].trace.rows) == true[name]
+            except RecordingError as error:
+                told = str(error)
+                said["read"] += 1
+                assert name == "two"
+    assert said["written"] > 10
+    assert said["read"]

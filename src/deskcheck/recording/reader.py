@@ -70,7 +70,7 @@ def unreadable(path: Path, error: Exception) -> RecordingError:
 
 def _bad_recording(path: Path, id_: str, why: str) -> RecordingError:
     return RecordingError(
-        f"{path}: the recording {id_!r} is damaged: {why}. The others are whole.", str(path)
+        f"{path}: the recording {id_!r} is damaged: {why:.300}. The others are whole.", str(path)
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import threading
 from array import array
 from collections.abc import Iterable, Iterator
@@ -42,6 +43,7 @@ _BATCH_ROWS, _BATCH_BYTES = 4096, 2 << 20
 _NAMES_BYTES = 4 << 20
 """Of the names in a batch, at most: as long as the longest is, in every row."""
 _OF_CODE = tuple(SPOOL_SCHEMA.names.index(name) for name in ("function", "file"))
+_ROW_BYTES_MAX = 2 << 30
 _EVENT_BYTES_MAX = 1 << 30
 """Arrow's string arrays hold less than 2 GiB."""
 
@@ -325,15 +327,28 @@ def ending_row(
 
 
 def read_finished(path: Path) -> Finished | None:
-    """What a row in the spool says; None if it is not whole, as power failures leave it."""
+    """What a row in the spool says; None if it is not whole, as power failures leave it, or not ours."""
     try:
+        if not _is_file(path, _ROW_BYTES_MAX):
+            return None
         row = read_json(path.read_bytes())
         finished = Finished(row["id"], path, row["n_events"])
-        if row["events_bytes"] and finished.events.stat().st_size != row["events_bytes"]:
+        named = {name: row.get(name) for name in RECORDINGS_SCHEMA.names if name != "first_row"}
+        _checked(named, str(path))
+        if not finished.id or finished.n_events < 0 or type(finished.n_events) is not int:
             return None
-    except (ValueError, KeyError, TypeError, FileNotFoundError):
+        size = row["events_bytes"]
+        if size and (not _is_file(finished.events, size) or finished.events.stat().st_size != size):
+            return None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, FileNotFoundError, InputError):
         return None
     return finished
+
+
+def _is_file(path: Path, size: int) -> bool:
+    """Whether it is a plain file of at most so many bytes: reading a pipe or a device has no end."""
+    found = path.lstat()
+    return stat.S_ISREG(found.st_mode) and found.st_size <= size
 
 
 def spooled_events(finished: Finished) -> Iterator[Any]:
@@ -349,8 +364,10 @@ def spooled_events(finished: Finished) -> Iterator[Any]:
                 name = pa.repeat(pa.scalar(finished.id, pa.string()), batch.num_rows)
                 lacking = len(SPOOL_SCHEMA) - batch.num_columns  # by an earlier version: `LATER`
                 later = [pa.nulls(batch.num_rows, pa.string())] * lacking
-                yield pa.RecordBatch.from_arrays([name, *batch.columns, *later], schema=EVENTS_SCHEMA)
-    except (OSError, pa.ArrowInvalid) as error:
+                whole = pa.RecordBatch.from_arrays([name, *batch.columns, *later], schema=EVENTS_SCHEMA)
+                whole.validate(full=True)
+                yield whole
+    except (OSError, ValueError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno:
             raise
         spool_damaged(finished, str(error))

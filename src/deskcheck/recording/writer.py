@@ -7,6 +7,7 @@ the power fails. A shard is synced before it gets its name and survives both.
 
 import json
 import os
+import re
 import threading
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -213,9 +214,10 @@ class Writer:
             self._delete_half_shard(self.folder / file_name("events", number), waiting.keys(), cache)
         kept = {path for finished in waiting.values() for path in (finished.row, finished.events)}
         for path in self._spool_folder.iterdir():
-            if path not in kept:
+            if path not in kept and not (path.is_dir() and not path.is_symlink()):
                 path.unlink()
-            self._spooled = max(self._spooled, int("0" + "".join(filter(str.isdigit, path.stem))) + 1)
+            number = re.match(r"[0-9]+", path.stem)
+            self._spooled = max(self._spooled, int(number[0]) + 1 if number else 0)
         self._finished = list(waiting.values())
         self._done.update(dict.fromkeys(waiting))
 

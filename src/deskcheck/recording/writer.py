@@ -216,8 +216,8 @@ class Writer:
         for path in self._spool_folder.iterdir():
             if path not in kept and not (path.is_dir() and not path.is_symlink()):
                 path.unlink()
-            number = re.match(r"[0-9]+", path.stem)
-            self._spooled = max(self._spooled, int(number[0]) + 1 if number else 0)
+            digits = re.match(r"[0-9]+", path.stem)
+            self._spooled = max(self._spooled, int(digits[0]) + 1 if digits else 0)
         self._finished = list(waiting.values())
         self._done.update(dict.fromkeys(waiting))
 

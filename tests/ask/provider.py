@@ -5,7 +5,7 @@ import hashlib
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -26,8 +26,15 @@ def lot(prompt: str, name: str, among: tuple[str, ...]) -> str:
 class Provider(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, trouble: tuple[str, ...], endings: tuple[str, ...], pause_s: float) -> None:
+    def __init__(
+        self,
+        trouble: tuple[str, ...],
+        endings: tuple[str, ...],
+        pause_s: float,
+        answer: Callable[[str], str] = guess.completion,
+    ) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer = answer
         self.trouble, self.endings, self.pause_s = trouble, endings, pause_s
         self.requests: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
@@ -77,7 +84,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif ending == "refused key":
             self.say(401, {"error": {"message": "no such key", "type": "auth"}})
         else:
-            self.say(200, _completion(prompt, ending), cut=trouble == "cut off")
+            self.say(200, _completion(self.server.answer(prompt), ending), cut=trouble == "cut off")
         with self.server.guard:
             self.server.answered[prompt] += trouble != "cut off"
 
@@ -93,8 +100,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.close()
 
 
-def _completion(prompt: str, ending: str) -> dict[str, Any]:
-    text, finish = guess.completion(prompt), "stop"
+def _completion(text: str, ending: str) -> dict[str, Any]:
+    finish = "stop"
     if ending == "length":
         text, finish = text.partition("[/ANSWER]")[0], "length"
     elif ending == "empty":
@@ -115,10 +122,13 @@ def _completion(prompt: str, ending: str) -> dict[str, Any]:
 
 @contextmanager
 def provider(
-    trouble: tuple[str, ...] = ("none",), endings: tuple[str, ...] = ("stop",), pause_s: float = 0.0
+    trouble: tuple[str, ...] = ("none",),
+    endings: tuple[str, ...] = ("stop",),
+    pause_s: float = 0.0,
+    answer: Callable[[str], str] = guess.completion,
 ) -> Iterator[Provider]:
     """The server, as long as it is needed."""
-    server = Provider(trouble, endings, pause_s)
+    server = Provider(trouble, endings, pause_s, answer)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

@@ -21,7 +21,7 @@ from deskcheck.ask.baselines import oracle
 from deskcheck.ask.inspect.models import options_of, plain_text, prepare
 from deskcheck.ask.inspect.settings import Generation
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
-from deskcheck.ask.methods.solvers import METHODS, check_methods, unfit
+from deskcheck.ask.methods.solvers import METHODS, check_methods, named, unfit
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.each import check_questions, of_each
 from deskcheck.ask.questions.load import Folder, by_folder, folder_of
@@ -52,6 +52,7 @@ from deskcheck.ask.results.statistics import Interval, paired_difference
 from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
+from deskcheck.ask.scaffolds.registry import check_answers, check_options
 from deskcheck.ask.scoring.running import by_running, check_runs
 from deskcheck.ask.settings import AskSettings
 from deskcheck.recording import DeskcheckError, InputError, Recording
@@ -144,10 +145,11 @@ def ask(
     sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
     check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
     check_methods(settings.methods, questions)
+    check_options(settings.methods)
     prepared = prepare(models, settings.model_args)
     of_folders = bool(sources) and not isinstance(sources[0], Recording)
     asked: _Asked = {}
-    predicting = any(METHODS[name].notation for name in settings.methods)
+    predicting = any(named(text)[0].notation for text in settings.methods)
     truths: dict[str, GroundTruth] | None = {} if predicting else None
     contents = Contents()
     folders: dict[str, int] = {}
@@ -234,17 +236,19 @@ def ask_suite(
     Raises InputError, too, where a suite cannot be read."""
     settings = replace(settings or AskSettings(), run_cells=False)
     seed, limit = settings.sampling.seed, settings.sampling.limit
-    named = [f"{text}:{path}" if path is not None and text in SUITES else text for text in suites]
-    unknown = [text for text in named if suite_in(text) is None]
-    if unknown or not named:
+    texts = [f"{text}:{path}" if path is not None and text in SUITES else text for text in suites]
+    unknown = [text for text in texts if suite_in(text) is None]
+    if unknown or not texts:
         check_questions(unknown, SUITES)
-    if any(METHODS[name].notation for name in settings.methods if name in METHODS):
-        raise InputError("suites are asked by methods that need no recording: direct, chain_of_thought.")
     check_methods(settings.methods, [])
+    check_options(settings.methods)
+    if any(named(text)[0].notation for text in settings.methods):
+        fit = ", ".join(name for name, known in METHODS.items() if known.notation is None)
+        raise InputError(f"suites are asked by methods that need no recording: {fit}.")
     prepared = prepare(models, settings.model_args)
     asked: _Asked = {
         (name, ""): (drawn(samples, seed=seed, limit=limit), Counter[str]())
-        for name, samples in suite_samples(named, note=note).items()
+        for name, samples in suite_samples(texts, note=note).items()
     }
     told = {
         "question": [name for name, _ in asked],
@@ -321,6 +325,7 @@ def _asked(
     """Ask in a run folder: a new one, or one in which the same was asked and not finished.
 
     told: what the run's card tells of what is asked."""
+    check_answers(settings.methods, {_name(*key): samples for key, (samples, _) in asked.items()})
     model_args = settings.model_args
     servers = {str(model): url for model in models if (url := model.api.base_url)}
     card = card_of(

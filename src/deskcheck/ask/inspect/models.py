@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from deskcheck.ask.inspect.settings import Generation
-from deskcheck.ask.methods.solvers import METHODS
+from deskcheck.ask.methods.solvers import named
 from deskcheck.recording import InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -65,10 +65,13 @@ def plain_text(message: str) -> str:
 
 
 def solver_of(method: str, *, explain: bool, max_steps: int) -> "Solver":
-    """The solver of a method (`METHODS`), as it is asked for."""
-    from deskcheck.ask.inspect import solvers
+    """The solver of a method, ``NAME`` or with its options (`named`), as it is asked for."""
+    from deskcheck.ask.inspect import scaffolds, solvers
 
-    match method:
+    known, given = named(method)
+    if known.runs:
+        return scaffolds.SOLVERS[known.name](**given)
+    match known.name:
         case "chain_of_thought":
             return solvers.chain_of_thought()
         case "scratchpad":
@@ -77,8 +80,7 @@ def solver_of(method: str, *, explain: bool, max_steps: int) -> "Solver":
             return solvers.compact(explain=explain)
         case "dynamic_scratchpad":
             return solvers.dynamic_scratchpad(explain=explain, max_steps=max_steps)
-    make = METHODS[method].make
-    return solvers.direct() if make is None else make()
+    return solvers.direct() if known.make is None else known.make()
 
 
 def options_of(generation: Generation) -> dict[str, Any]:

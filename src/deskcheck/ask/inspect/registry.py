@@ -2,6 +2,7 @@
 sandbox."""
 
 from deskcheck.ask.inspect.sandbox import DeskcheckSandboxEnvironment
+from deskcheck.ask.inspect.scaffolds import SOLVERS
 from deskcheck.ask.inspect.solvers import chain_of_thought, compact, direct, dynamic_scratchpad, scratchpad
 from deskcheck.ask.inspect.tasks import (
     OF_RECORDINGS,
@@ -17,6 +18,7 @@ from deskcheck.ask.inspect.tasks import (
 __all__ = [
     "OF_RECORDINGS",
     "OF_SUITES",
+    "SOLVERS",
     "DeskcheckSandboxEnvironment",
     "StandIn",
     "asked",

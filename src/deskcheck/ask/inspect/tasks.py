@@ -40,7 +40,7 @@ from deskcheck.ask.baselines.stand_ins import BASELINES
 from deskcheck.ask.inspect.models import solver_of
 from deskcheck.ask.inspect.settings import STEP_BUDGET
 from deskcheck.ask.inspect.solvers import direct, is_known, remember, sample_of, token_of
-from deskcheck.ask.methods.solvers import METHODS
+from deskcheck.ask.methods.solvers import named
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.each import of_each
 from deskcheck.ask.questions.lines import sample_in
@@ -348,7 +348,7 @@ def asked(
         raise InputError(f"{path}: was changed since it was asked. Start another run.")
     samples = [sample_in(line) for line in raw.splitlines()]
     runs = None
-    if METHODS[method].notation is not None:
+    if named(method)[0].notation is not None:
         runs = {sample.program: token_of(recordings, sample.program) for sample in samples}
         missing = {program for program, key in runs.items() if not is_known(key)}
         for recording in recordings_of(folders) if missing else ():

@@ -31,6 +31,8 @@ def program_sample(task: CodingTask) -> Sample:
         data={
             "form": kind,
             "task": task.task,
+            "code": task.code,
+            "visible_tests": list(task.visible_tests),
             "entry_point": task.entry_point,
             "setup": task.setup,
             "driver": task.driver,

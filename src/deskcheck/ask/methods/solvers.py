@@ -37,12 +37,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Method:
     """A solver by name. about: what it does. notation: that in which the run is predicted; None: the question
-    is put to the model. make: the solver as Inspect has them; None for deskcheck's own."""
+    is put to the model. make: the solver as Inspect has them; None for deskcheck's own. runs: it asks the
+    model several times and may run what it wrote (`scaffolds`)."""
 
     name: str
     about: str
     notation: str | None = None
     make: "Callable[[], Solver] | None" = None
+    runs: bool = False
 
 
 METHODS = Registry(
@@ -54,6 +56,9 @@ METHODS = Registry(
         Method("scratchpad", "the whole trace, every event with all variables of its frame", "scratchpad"),
         Method("compact", "the whole trace, every event with what changed", "compact"),
         Method("dynamic_scratchpad", "state by state: one in, the next out, no history", "dynamic"),
+        Method("majority", "several samples; the answer that most of them give", runs=True),
+        Method("rerank", "several programs; one of those whose results on found inputs agree", runs=True),
+        Method("repair", "a program, repaired by visible tests, with a true or predicted trace", runs=True),
     ],
 )
 """Name of a method -> the method."""
@@ -79,16 +84,33 @@ THINK = (
 """What `chain_of_thought` adds to a prompt."""
 
 
+def named(text: str) -> tuple[Method, dict[str, str]]:
+    """A method and its options, of ``NAME`` or ``NAME:OPTION=VALUE:OPTION=VALUE``.
+
+    Raises InputError: there is no such method, or an option is not written so.
+    """
+    name, *parts = text.split(":")
+    if name not in METHODS:
+        raise InputError(f"there is no method {name!r}. Known are {', '.join(METHODS)}.")
+    given: dict[str, str] = {}
+    for part in parts:
+        option, equals, value = part.partition("=")
+        if not option or not equals or option in given:
+            raise InputError(f"{text}: write options as {name}:OPTION=VALUE:OPTION=VALUE, each once.")
+        given[option] = value
+    return METHODS[name], given
+
+
 def check_methods(methods: Sequence[str], questions: Iterable[str]) -> None:
     """Raises InputError: no method, an unknown one, one twice, or one that cannot answer a question."""
     if not methods:
         raise InputError(f"no method is named. Known are {', '.join(METHODS)}.")
-    for name in methods:
-        if name not in METHODS:
-            raise InputError(f"there is no method {name!r}. Known are {', '.join(METHODS)}.")
-        if list(methods).count(name) > 1:
-            raise InputError(f"the method {name} is named twice.")
-        if METHODS[name].notation is not None:
+    for text in methods:
+        known, _ = named(text)
+        name = known.name
+        if list(methods).count(text) > 1:
+            raise InputError(f"the method {text} is named twice.")
+        if known.notation is not None:
             for question in questions:
                 if question not in READABLE:
                     raise InputError(
@@ -99,11 +121,12 @@ def check_methods(methods: Sequence[str], questions: Iterable[str]) -> None:
 
 def unfit(truth: GroundTruth | str, method: str) -> str | None:
     """Why a run cannot be predicted by a method; None if it can."""
-    if METHODS[method].notation is None:
+    notation = named(method)[0].notation
+    if notation is None:
         return None
     if isinstance(truth, str):
         return truth
-    if METHODS[method].notation == "dynamic" and not truth.once:
+    if notation == "dynamic" and not truth.once:
         return "has several outermost frames, so that no state says that it is over"
     return None
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deskcheck.ask.methods.solvers import METHODS
 from deskcheck.ask.results.asked import Asked, marked_elsewhere, seconds
 from deskcheck.ask.results.results import Marked, marked_of, usage_of
 from deskcheck.ask.scoring.marking import Reading
@@ -75,8 +76,15 @@ def _own(path: Path, log: "EvalLog") -> Asked:
 
 
 def _last_solver(steps: Sequence[Any]) -> str:
-    """The method that a log of ours names, `direct` for none."""
-    return str(steps[-1].solver).removeprefix("deskcheck/") if steps else "direct"
+    """The method that a log of ours names, with the options that it was given; `direct` for none."""
+    if not steps:
+        return "direct"
+    name = str(steps[-1].solver).removeprefix("deskcheck/")
+    if name not in METHODS or not METHODS[name].runs:
+        return name
+    given = {option: str(value) for option, value in steps[-1].params_passed.items()}
+    given |= {option: text.lower() for option, text in given.items() if text in ("True", "False")}
+    return ":".join([name, *(f"{option}={text}" for option, text in given.items())])
 
 
 def _others(path: Path, log: "EvalLog", cluster: str | None, notes: list[str]) -> Iterator[Asked]:

@@ -56,6 +56,8 @@ class Marked:
     trace as the model wrote it, cut if it is long.
 
     prompt: the question; of methods that predict the run the model did not see it.
+
+    attempts: of methods that run code, the transcript as JSON (`scaffolds.bench.Bench.to_dict`), else empty.
     """
 
     id: str
@@ -103,6 +105,7 @@ class Marked:
     ended: str = ""
     predicted: str = ""
     prompt: str = ""
+    attempts: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +226,7 @@ def marked_of(log: "EvalLog", question: str, state: str, method: str) -> Iterato
             stop_reason=told.get("stop_reason"),
             epoch=sample.epoch,
             prompt=sample.input if isinstance(sample.input, str) else "",
+            attempts=json.dumps(sample.metadata["attempts"]) if "attempts" in sample.metadata else "",
             **told.get("metrics", {}),
             **steps,
         )

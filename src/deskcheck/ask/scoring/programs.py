@@ -34,13 +34,15 @@ class Judge(Protocol):
 @dataclass(frozen=True, slots=True)
 class Tested:
     """passed, of: tests. reason: why it is not right; empty if it is. missing: a module that the answer or
-    its tests import, and that is not installed here. parts: of `CodingTask.parts`, which pass."""
+    its tests import, and that is not installed here. parts: of `CodingTask.parts`, which pass. failed: the
+    first test that did not pass, from 0; None where all did, or none could begin."""
 
     passed: int
     of: int
     reason: str
     missing: str | None = None
     parts: Mapping[str, bool] = field(default_factory=dict)
+    failed: int | None = None
 
     @property
     def right(self) -> bool:
@@ -160,7 +162,7 @@ def _read(ending: Ending, printed: str, count: int, answer: str) -> Tested:
     if missing is not None:
         return Tested(passed, count, f"the module {missing} is not installed here", missing)
     place = f"test {number} of {count}: " if said or ending.outcome not in _ITS_OWN else ""
-    return Tested(min(passed, count), count, f"{place}{why}")
+    return Tested(min(passed, count), count, f"{place}{why}", failed=min(number, count) - 1)
 
 
 _GONE = "EOFError: the program is gone"

@@ -36,7 +36,7 @@ class AnswerNotRun(SandboxError):
     """An answer could not be run, however often it was tried: says nothing about the answer."""
 
 
-def _ours(ending: Ending) -> Ending:
+def of_sandbox(ending: Ending) -> Ending:
     if ending.outcome is Outcome.HARNESS_ERROR:
         raise AnswerNotRun(f"the sandbox failed: {ending.detail}")
     return ending
@@ -53,10 +53,10 @@ class SandboxJudge:
     def check(self, checked: Checked) -> tuple[Ending, str]:
         told = [""]
         ending = self._sandbox.check_one(checked, limits=self.limits, told=told.append)
-        return _ours(ending), told[-1]
+        return of_sandbox(ending), told[-1]
 
     def script(self, program: Program) -> Ending:
-        return _ours(self._sandbox.run_one(program, limits=self.limits))
+        return of_sandbox(self._sandbox.run_one(program, limits=self.limits))
 
 
 def mark_in(
@@ -79,15 +79,21 @@ def mark_in(
         ending = sandbox.run_one(program)
         if ending.outcome is Outcome.KILLED:  # by itself, which it does again; or by this machine
             ending = sandbox.run_one(program)
-        return _ours(ending)
+        return of_sandbox(ending)
 
     judge = SandboxJudge(sandbox) if judge is None else judge
     return mark(sample, completion, run=run_, judge=judge, stop_reason=stop_reason)
 
 
 @cache
-def judge() -> Judge:
-    """The judge of this process; its sandbox ends with the process."""
+def shared() -> Sandbox:
+    """The sandbox of this process, in which answers are run; it ends with the process."""
     sandbox = for_many(workers=os.cpu_count() or 1)
     atexit.register(sandbox.close)
-    return SandboxJudge(sandbox)
+    return sandbox
+
+
+@cache
+def judge() -> Judge:
+    """The judge of this process."""
+    return SandboxJudge(shared())

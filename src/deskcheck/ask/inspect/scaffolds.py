@@ -1,0 +1,119 @@
+"""Our methods that run code as Inspect's solvers: the model is Inspect's, the sandbox that of answers.
+
+What a method did stands in the sample's metadata as ``attempts``. Inspect writes it into its log with the
+sample, so that a run that is stopped keeps whole samples with all of their attempts, and begins others anew.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import anyio
+from anyio.to_thread import run_sync
+from inspect_ai.model import (
+    CachePolicy,
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelOutput,
+    get_model,
+)
+from inspect_ai.model._generate_config import active_generate_config
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, solved
+from deskcheck.ask.scaffolds.place import Place
+from deskcheck.ask.scaffolds.registry import SCAFFOLDS, cannot, scaffold_of
+from deskcheck.ask.scaffolds.visible import puzzle_of
+from deskcheck.ask.scoring import sandbox as _sandbox
+from deskcheck.recording import InputError
+
+_CHAT: dict[str, Callable[[str], ChatMessage]] = {
+    "system": lambda text: ChatMessageSystem(content=text),
+    "user": lambda text: ChatMessageUser(content=text),
+    "assistant": lambda text: ChatMessageAssistant(content=text),
+}
+
+
+@cache
+def _place() -> Place:
+    return Place(_sandbox.shared())
+
+
+@cache
+def _at_once() -> anyio.CapacityLimiter:
+    return anyio.CapacityLimiter(_sandbox.shared().workers)
+
+
+async def _in_thread(work: Callable[[], Any]) -> Any:
+    return await run_sync(work, limiter=_at_once())
+
+
+async def _generated(request: Request) -> Completion:
+    """A completion of Inspect's model. Of the same messages again it is another draw: neither the one in the
+    cache nor, where a seed is given, one with the same seed."""
+    active = active_generate_config()
+    config = GenerateConfig()
+    if active.max_tokens is not None:  # without, providers refuse more than a model can write
+        config.max_tokens = min(request.most, active.max_tokens)
+    if active.seed is not None:
+        config.seed = active.seed + request.draw
+    if active.cache and request.draw:
+        policy = active.cache if isinstance(active.cache, CachePolicy) else CachePolicy()
+        scopes = {**policy.scopes, "draw": str(request.draw)}
+        config.cache = policy.model_copy(update={"scopes": scopes})
+    output = await get_model().generate(
+        [_CHAT[each.role](each.text) for each in request.messages], config=config
+    )
+    used = output.usage
+    return Completion(
+        text=output.completion,
+        stop_reason=output.stop_reason if output.choices else None,
+        input_tokens=0 if used is None else used.total_tokens - used.output_tokens,
+        output_tokens=0 if used is None else used.output_tokens,
+    )
+
+
+def _solver(name: str, given: dict[str, Any]) -> Solver:
+    scaffold, options = scaffold_of(name, given)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        metadata = state.metadata
+        puzzle = puzzle_of(str(state.sample_id), metadata["question"], metadata["data"], state.input_text)
+        if scaffold.forms is not None and puzzle.form not in scaffold.forms:
+            raise InputError(cannot(scaffold, puzzle.question, puzzle.form))
+        bench = Bench(puzzle, _generated, _place(), options, _in_thread)
+        await solved(bench, scaffold.solve)
+        metadata["attempts"] = bench.to_dict()
+        said = bench.answer or Completion(text="")
+        output = ModelOutput.from_content(str(get_model()), said.text)
+        if said.stop_reason is not None:
+            output.choices[0].stop_reason = said.stop_reason  # type: ignore[assignment]
+        state.output = output
+        state.messages.append(output.message)
+        state.completed = True
+        return state
+
+    return solve
+
+
+def _registered(name: str) -> Callable[..., Solver]:
+    def made(**options: Any) -> Solver:
+        return _solver(name, options)
+
+    # What Inspect writes into its log, and shows of a solver: every option with its default.
+    made.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default)
+            for option, (_, default) in SCAFFOLDS[name].options.described().items()
+        ],
+        return_annotation=Solver,
+    )
+    return solver(name=name)(made)
+
+
+SOLVERS: dict[str, Callable[..., Solver]] = {name: _registered(name) for name in SCAFFOLDS}
+"""Name of a method -> what makes its solver, from the method's options."""

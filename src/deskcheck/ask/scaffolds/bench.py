@@ -1,0 +1,311 @@
+"""What a method works with: a model that it may call so often, a place to run programs in, a transcript.
+
+A method is a coroutine over a `Bench`. It offers answers as it goes, the best so far last; what it has when a
+budget is spent is its answer. Every call and every run stands in the transcript, in order.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args, get_type_hints
+
+from deskcheck.ask.answers.code import FoundCode, code_in
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.scaffolds.place import Place, Returned
+from deskcheck.ask.scaffolds.visible import Puzzle
+from deskcheck.ask.scoring.marking import Reading, reading_of
+from deskcheck.ask.scoring.programs import Tested
+from deskcheck.notebook.state.views import estimate_tokens
+from deskcheck.recording import Ending, InputError, Recording
+from deskcheck.settings import Setting
+
+SHOWN_CHARS = 20_000
+"""Of a prompt, a completion, a program or a trace, as the transcript keeps it; the log has all of it."""
+QUESTION = "[the question]"
+"""Stands in the transcript for the question itself."""
+T = TypeVar("T")
+
+
+class Message(NamedTuple):
+    """role: ``system``, ``user`` or ``assistant``."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What a model wrote. stop_reason: why it ended, in Inspect's words. Tokens: both 0 where they are not
+    told; they are then estimated."""
+
+    text: str
+    stop_reason: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether it ended where the model meant it to."""
+        return reading_of(self.text, self.stop_reason) not in (Reading.CUT, Reading.REFUSED)
+
+
+class Request(NamedTuple):
+    """messages: what a model is asked. most: tokens that it may write, at most. draw: how often these
+    messages were put before, in this sample: another draw is wanted, not the same one."""
+
+    messages: tuple[Message, ...]
+    most: int
+    draw: int
+
+
+Model = Callable[[Request], Awaitable[Completion]]
+InThread = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+
+async def at_once(work: Callable[[], T]) -> T:
+    """Runs what takes its time where it is."""
+    return work()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The budget of one sample, which every method has."""
+
+    calls: Annotated[int, Setting("Completions, at most.", min=1)] = 20
+    tokens: Annotated[int, Setting("Tokens read and written, at most.", min=1)] = 200_000
+    runs: Annotated[int, Setting("Runs in the sandbox, at most. 0: none.", min=0)] = 100
+
+    @classmethod
+    def of(cls, method: str, given: Mapping[str, Any]) -> Self:
+        """The options from texts or values. Raises InputError: there is no such option, or no such value."""
+        hints = get_type_hints(cls, include_extras=True)
+        unknown = sorted(given.keys() - hints.keys())
+        if unknown:
+            raise InputError(f"{method} has no option {unknown[0]!r}. It has {', '.join(hints)}.")
+        return cls(**{name: _value(method, name, hints[name], value) for name, value in given.items()})
+
+    @classmethod
+    def described(cls) -> dict[str, tuple[str, Any]]:
+        """Option -> what it is, and its default."""
+        hints = get_type_hints(cls, include_extras=True)
+        return {
+            each.name: (get_args(hints[each.name])[1].text, None if each.default is MISSING else each.default)
+            for each in fields(cls)
+        }
+
+
+def _value(method: str, name: str, hint: Any, value: Any) -> Any:
+    kind, setting = get_args(hint)[:2]
+    words = get_args(kind)
+    try:
+        if kind is bool:
+            found: Any = {"true": True, "false": False}[str(value).lower()]
+        elif kind is int:
+            found = int(str(value))
+        else:
+            found = str(value).lower() if isinstance(value, bool) else str(value)  # -S trace=true is a bool
+            if words and found not in words:
+                raise ValueError
+        if setting.min is not None and found < setting.min:
+            raise ValueError
+    except (ValueError, KeyError):
+        allowed = f"one of {', '.join(words)}" if words else {bool: "true or false"}.get(kind, "a text")
+        if kind is int:
+            allowed = f"a whole number, at least {setting.min:g}"
+        raise InputError(f"{method}: {name}={value}: give {allowed}. {setting.text}") from None
+    return found
+
+
+@dataclass(slots=True, kw_only=True)
+class Attempt:
+    """A line of the transcript. kind: ``call`` of the model, ``tests``, ``calls`` of a program on inputs,
+    ``trace``, ``script`` or ``choice``. step: its name in the method. What a kind does not have is empty.
+
+    prompt: the messages, with `QUESTION` for the question. verdict: of tests, empty if all passed; else
+    what came of it.
+    """
+
+    kind: str
+    step: str
+    prompt: str = ""
+    completion: str = ""
+    stop_reason: str | None = None
+    tokens: tuple[int, int] = (0, 0)
+    code: str = ""
+    passed: int | None = None
+    of: int | None = None
+    verdict: str = ""
+    trace: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields that have something, JSON-able."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if value not in (None, "", (0, 0))  # an attempt that passed 0 tests keeps the 0
+        }
+
+
+class Spent(Exception):
+    """A budget is spent. The text names it."""
+
+
+@dataclass(slots=True)
+class Bench:
+    """A question, a model, a place, and what has been used of the budget.
+
+    answer: the completion that is marked, None as long as there is none. ended: why there were no more
+    attempts.
+    """
+
+    puzzle: Puzzle
+    model: Model
+    place: Place
+    options: Options
+    in_thread: InThread = at_once
+    attempts: list[Attempt] = field(default_factory=list)
+    answer: Completion | None = None
+    ended: str = ""
+    calls: int = 0
+    runs: int = 0
+    tokens: int = 0
+    shared: Mapping[str, Any] = field(default_factory=dict)
+    _put: dict[tuple[Message, ...], int] = field(default_factory=dict)
+    _tested: dict[tuple[str, tuple[str, ...]], Tested] = field(default_factory=dict)
+
+    # -- the model -------------------------------------------------------------------------------
+
+    async def ask(self, prompt: str | Sequence[Message], step: str) -> Completion:
+        """A completion. Raises Spent before one that the budget does not allow."""
+        messages = (Message("user", prompt),) if isinstance(prompt, str) else tuple(prompt)
+        if self.calls >= self.options.calls:
+            raise Spent("calls")
+        left = self.options.tokens - self.tokens - sum(estimate_tokens(each.text) for each in messages)
+        if left < 1:
+            raise Spent("tokens")
+        draw = self._put.get(messages, 0)
+        self._put[messages] = draw + 1
+        self.calls += 1
+        found = await self.model(Request(messages, left, draw))
+        if not found.input_tokens + found.output_tokens:  # it was not told
+            read = sum(estimate_tokens(each.text) for each in messages)
+            found = replace(found, input_tokens=read, output_tokens=estimate_tokens(found.text))
+        self.tokens += found.input_tokens + found.output_tokens
+        shown = "\n\n".join(
+            each.text if each.role == "user" else f"{each.role}: {each.text}" for each in messages
+        )
+        self.attempts.append(
+            Attempt(
+                kind="call",
+                step=step,
+                prompt=_shown(shown.replace(self.puzzle.prompt, QUESTION)),
+                completion=_shown(found.text),
+                stop_reason=found.stop_reason,
+                tokens=(found.input_tokens, found.output_tokens),
+            )
+        )
+        return found
+
+    def code_of(self, completion: Completion) -> FoundCode:
+        """The program in a completion, or why there is none."""
+        return code_in(completion.text, self.puzzle.entry_point, whole=completion.whole)
+
+    # -- the sandbox -----------------------------------------------------------------------------
+
+    async def test(self, code: str, step: str, tests: Sequence[str] | None = None) -> Tested | None:
+        """A program by visible tests; None where there are none. The same program is not run again."""
+        tests = self.puzzle.tests if tests is None else tuple(tests)
+        if not tests:
+            return None
+        key = code, tuple(tests)
+        if key not in self._tested:
+            self._tested[key] = await self._run(lambda: self.place.tested(self.puzzle, code, tests))
+        found = self._tested[key]
+        self.attempts.append(
+            Attempt(
+                kind="tests",
+                step=step,
+                code=_shown(code),
+                passed=found.passed,
+                of=found.of,
+                verdict=found.reason,
+            )
+        )
+        return found
+
+    async def returned(self, code: str, inputs: Sequence[str], step: str) -> tuple[Returned, ...]:
+        """What a program's entry point returns on inputs."""
+        found: tuple[Returned, ...] = await self._run(lambda: self.place.returned(self.puzzle, code, inputs))
+        told = "\n".join(
+            f"{call} {each.how} {each.text:.200}" for call, each in zip(inputs, found, strict=True)
+        )
+        self.attempts.append(Attempt(kind="calls", step=step, code=_shown(code), verdict=_shown(told)))
+        return found
+
+    async def printed(self, code: str, step: str) -> Ending:
+        """How a script ends, and what it prints."""
+        found: Ending = await self._run(lambda: self.place.printed(code))
+        told = found.stdout if not found.detail else f"{found.stdout}\n{found.outcome}: {found.detail}"
+        self.attempts.append(Attempt(kind="script", step=step, code=_shown(code), verdict=_shown(told)))
+        return found
+
+    async def recorded(self, code: str, call: str | None, test: str = "") -> Recording:
+        """The run of a call of a program, or of the program with a visible test after it."""
+        found: Recording = await self._run(lambda: self.place.recorded(self.puzzle, code, call, test))
+        return found
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        if self.runs >= self.options.runs:
+            raise Spent("runs")
+        self.runs += 1
+        found: T = await self.in_thread(work)
+        return found
+
+    # -- the answer ------------------------------------------------------------------------------
+
+    def offer(self, completion: Completion) -> None:
+        """Answer with this completion, unless there is a better one later."""
+        self.answer = completion
+
+    def offer_code(self, code: str) -> None:
+        """Answer with a program that was put together."""
+        self.answer = Completion(text=f"{OPEN}\n{fenced(code)}\n{CLOSE}", stop_reason="stop")
+
+    def note(self, step: str, verdict: str, *, trace: str = "", code: str = "") -> None:
+        """A line of the transcript that is neither a call nor a run."""
+        kind = "trace" if trace else "choice"
+        self.attempts.append(
+            Attempt(kind=kind, step=step, verdict=verdict, trace=_shown(trace), code=_shown(code))
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The transcript, JSON-able."""
+        return {
+            "calls": self.calls,
+            "runs": self.runs,
+            "tokens": self.tokens,
+            "ended": self.ended,
+            "left_out": self.puzzle.left_out,
+            "attempts": [each.to_dict() for each in self.attempts],
+        }
+
+
+def fenced(code: str) -> str:
+    """A program as it stands in prompts and answers."""
+    return f"```python\n{code.strip(chr(10))}\n```"
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "\n[cut]"
+
+
+Solve = Callable[[Bench], Awaitable[None]]
+"""A method: offers answers until it has no better one."""
+
+
+async def solved(bench: Bench, solve: Solve) -> Bench:
+    """Have a method work until it ends or its budget is spent."""
+    try:
+        await solve(bench)
+    except Spent as spent:
+        bench.ended = f"the budget of {spent} is spent"
+    return bench

@@ -1,0 +1,47 @@
+"""The answer that several samples agree on: self-consistency (Wang et al. 2022, arXiv:2203.11171).
+
+Answers are one where they write down one value; programs where they are the same but for comments and layout.
+Where several are given equally often, the one that came first counts. What cannot be read has no vote.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Annotated
+
+from deskcheck.ask.answers.parsing import answer_in
+from deskcheck.ask.results.attempts import vote_of
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
+from deskcheck.ask.scaffolds.traces import bare
+from deskcheck.ask.scoring.marking import PROGRAM_FORMS
+from deskcheck.settings import Setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MajorityOptions(Options):
+    """samples: answers that are asked for."""
+
+    samples: Annotated[int, Setting("Answers that vote.", min=1)] = 5
+
+
+async def majority(bench: Bench) -> None:
+    """Ask the question several times; the answer that was given most often."""
+    options = bench.options
+    assert isinstance(options, MajorityOptions)
+    votes: dict[Hashable, list[Completion]] = {}
+    for number in range(1, options.samples + 1):
+        said = await bench.ask(bench.puzzle.prompt, f"sample {number}")
+        if (vote := _vote(bench, said)) is not None:
+            votes.setdefault(vote, []).append(said)
+        elif bench.answer is None:
+            bench.offer(said)
+        if votes:
+            bench.offer(max(votes.values(), key=len)[0])
+    most = max(map(len, votes.values()), default=0)
+    bench.note("majority", f"{most} of {options.samples} samples agree, of {len(votes)} different answers")
+
+
+def _vote(bench: Bench, said: Completion) -> Hashable:
+    if bench.puzzle.form in PROGRAM_FORMS:
+        code = bench.code_of(said).code
+        return None if code is None else bare(code)
+    return vote_of(answer_in(said.text, whole=said.whole))

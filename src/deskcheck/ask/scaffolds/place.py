@@ -1,0 +1,138 @@
+"""Runs what a model wrote, in the sandbox, for methods: by visible tests, on inputs, under the tracer.
+
+No hidden test, expected value or reference is given to any process that this starts. Tests and inputs stand
+in another process than the answer, as when it is marked (`scoring.programs`).
+"""
+
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from deskcheck.ask.results.attempts import vote_of
+from deskcheck.ask.scaffolds.visible import Puzzle
+from deskcheck.ask.scoring.programs import Tested, run_tests
+from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge, of_sandbox
+from deskcheck.recording import Ending, Environment, Mode, Program, Recording
+from deskcheck.sandbox import Checked, Limits, Sandbox
+from deskcheck.tracer.call import traces_of
+from deskcheck.tracer.limits import TraceLimits
+
+TRIED = replace(LIMITS, output_bytes=1 << 18)
+"""An attempt: what needs more than this has not answered."""
+TRACED = TraceLimits(events=5000)
+SHOWN_RESULT_CHARS = 2000
+"""Of a returned value, as it is compared: what is longer counts by this much of it and its length."""
+
+_RETURNS = """\
+def _call_all(told, function):
+    import io, json, sys
+
+    class Nowhere(io.TextIOBase):
+        def write(self, text):
+            return len(text)
+
+    report, sys.stdout, sys.stderr = sys.stdout, Nowhere(), Nowhere()
+    sys.set_int_max_str_digits(0)
+    for arguments in told["inputs"]:
+        try:
+            text = repr(eval("function" + arguments, {"function": function}))
+            said = ["returned", text[: told["most"]], len(text)]
+        except BaseException as error:  # what cannot be handed over, too
+            said = ["raised", type(error).__name__, 0]
+        report.write(json.dumps(said) + "\\n")
+        report.flush()
+"""
+
+
+class Returned(NamedTuple):
+    """What came of a call. how: ``returned``, ``raised`` or ``ended``. text: the value, the class of the
+    exception, or the outcome of the process."""
+
+    how: str
+    text: str
+
+    @property
+    def vote(self) -> Hashable:
+        """Equal for calls that came to the same: one value, or one class of exception."""
+        return self.how, vote_of(self.text)
+
+
+class _Judge(SandboxJudge):
+    limits: Limits = TRIED
+
+
+class Place:
+    """Where the attempts of a method run. Threads may use it together; nothing is kept between runs.
+
+    All raise AnswerNotRun where the sandbox failed, which says nothing about what was run.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._judge = _Judge(sandbox)
+
+    def tested(self, puzzle: Puzzle, code: str, tests: Sequence[str]) -> Tested:
+        """A program by visible tests: each is run, in their order, in one namespace."""
+        data: dict[str, Any] = {
+            "entry_point": puzzle.entry_point,
+            "setup": puzzle.setup,
+            "driver": "",
+            "test_setup": "",
+            "tests": list(tests),
+            "cases": [],
+            "modules": list(puzzle.modules),
+            "parts": {},
+        }
+        return run_tests(data, code, self._judge)
+
+    def returned(self, puzzle: Puzzle, code: str, inputs: Sequence[str]) -> tuple[Returned, ...]:
+        """What comes of calling a program's entry point, input by input. Where the process ended, how it did
+        stands for that input and all after it."""
+        entry = puzzle.entry_point
+        assert entry is not None
+        pieces = [puzzle.setup, code]
+        program = "".join(f"exec(compile({text!r}, 'answer.py', 'exec'))\n" for text in pieces if text)
+        told = json.dumps({"inputs": list(inputs), "most": SHOWN_RESULT_CHARS})
+        check = f"{_RETURNS}\n_call_all(__import__('json').loads({told!r}), {entry})\n"
+        begin = '__name__ = "answer"\n'
+        ending, printed = self._judge.check(
+            Checked(Program(id="attempt", code=begin + program), check, (entry,))
+        )
+        lines = [json.loads(line) for line in printed.splitlines() if line.endswith("]")]
+        found = [
+            Returned(how, text if length <= len(text) else f"{length}:{text}") for how, text, length in lines
+        ]
+        missing = len(inputs) - len(found)
+        return (*found, *[Returned("ended", ending.outcome.value)] * missing)
+
+    def printed(self, code: str) -> Ending:
+        """How a script ended, with what it printed."""
+        return of_sandbox(self._sandbox.run_one(Program(id="attempt", code=code), limits=TRIED))
+
+    def recorded(self, puzzle: Puzzle, code: str, call: str | None, test: str = "") -> Recording:
+        """The run of a call of the entry point; without one, of the whole program and a visible test after
+        it. At most `TRACED` events."""
+        whole = f"{puzzle.setup}\n{code}" if puzzle.setup else code
+        if call is not None:
+            program = Program(
+                id=puzzle.id,
+                code=whole,
+                mode=Mode.CALL,
+                filename="answer.py",
+                entry=puzzle.entry_point,
+                arguments=call,
+            )
+        else:
+            program = Program(id=puzzle.id, code=f"{whole.rstrip()}\n{test}\n", filename="answer.py")
+        blocks: list[bytes] = []
+        ending = self._sandbox.run_one(program, limits=TRIED, trace_limits=TRACED, sink=blocks.append)
+        ending = of_sandbox(ending)
+        return Recording(
+            program=program,
+            ending=ending,
+            environment=Environment.here(
+                tracer=self._sandbox.tracer(None), hash_seed=self._sandbox.hash_seed, packages={}
+            ),
+            traces=traces_of(blocks, ending.cut),
+        )

@@ -1,0 +1,130 @@
+"""The program whose results most samples agree on: filter, run, cluster.
+
+Samples are filtered by the visible tests, run on inputs that are found without knowing what is right, and
+grouped by what they return; the largest group answers (filter and clusters: AlphaCode, Li et al. 2022,
+arXiv:2203.07814; groups by executed results: From Words to Code). Inputs are those of visible tests, changed
+ones, those of the type hints, and, where wanted or where there are no others, those that the model proposes.
+"""
+
+import random
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Annotated, NamedTuple
+
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, Spent
+from deskcheck.ask.scaffolds.place import Returned
+from deskcheck.ask.scaffolds.visible import calls_in, literal_arguments
+from deskcheck.corpus.inputs.candidates import candidates, proposal_prompt, proposed
+from deskcheck.corpus.inputs.targets import function_node
+from deskcheck.recording import InputError
+from deskcheck.settings import Setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerankOptions(Options):
+    """samples, inputs: how many. propose: the model is asked for inputs, too."""
+
+    samples: Annotated[int, Setting("Programs that are asked for.", min=1)] = 8
+    inputs: Annotated[int, Setting("Inputs that they are run on, at most.", min=1)] = 10
+    propose: Annotated[bool, Setting("Ask the model for inputs, too.")] = False
+
+
+class _Sample(NamedTuple):
+    completion: Completion
+    code: str
+
+
+async def rerank(bench: Bench) -> None:
+    """Ask for several programs; answer with one of the largest group of those that return the same."""
+    options = bench.options
+    assert isinstance(options, RerankOptions)
+    samples: list[_Sample] = []
+    try:
+        for number in range(1, options.samples + 1):
+            said = await bench.ask(bench.puzzle.prompt, f"sample {number}")
+            code = bench.code_of(said).code
+            if code is not None:
+                samples.append(_Sample(said, code))
+            if bench.answer is None or len(samples) == 1:
+                bench.offer(samples[0].completion if samples else said)
+    except Spent as spent:  # what was drawn can be compared all the same
+        bench.ended = f"the budget of {spent} is spent"
+    if not samples or bench.puzzle.entry_point is None:
+        return
+    kept = await _passing(bench, samples)
+    inputs = await found_inputs(bench, kept[0].code, options.inputs, propose=options.propose)
+    if not inputs:
+        bench.note("choice", f"no inputs were found: the first of {len(kept)} programs")
+        return
+    bench.offer((await _of_largest(bench, kept, inputs)).completion)
+
+
+async def _passing(bench: Bench, samples: Sequence[_Sample]) -> Sequence[_Sample]:
+    """Those that pass the visible tests; all, where none does."""
+    right = []
+    for sample in samples:
+        tested = await bench.test(sample.code, "visible tests")
+        if tested is not None and tested.right:
+            right.append(sample)
+            if len(right) == 1:
+                bench.offer(sample.completion)
+    if bench.puzzle.tests:
+        bench.note("filter", f"{len(right)} of {len(samples)} programs pass the visible tests")
+    return right or samples
+
+
+async def found_inputs(bench: Bench, code: str, count: int, *, propose: bool) -> list[str]:
+    """Argument lists of the entry point, as literals: nothing says what is right for them."""
+    entry = bench.puzzle.entry_point
+    assert entry is not None
+    known = literal_arguments(call for test in bench.puzzle.tests for call in calls_in(test, entry))
+    found = dict.fromkeys(known)
+    if propose:
+        found |= dict.fromkeys(await _proposed(bench, entry, code, count))
+    try:
+        node = function_node(code, entry)
+    except InputError:
+        node = None
+    offered = candidates(
+        code,
+        entry,
+        node,
+        known=known,
+        ways=("known", "hints"),
+        numbers=random.Random(bench.puzzle.id),
+        propose=None,
+    )
+    found |= dict.fromkeys(literal_arguments(text for _, text in islice(offered, 3 * count)))
+    if not found and not propose:
+        found |= dict.fromkeys(await _proposed(bench, entry, code, count))
+    return [*found][:count]
+
+
+async def _proposed(bench: Bench, entry: str, code: str, count: int) -> list[str]:
+    said = await bench.ask(proposal_prompt(code, entry, count), "inputs")
+    return literal_arguments(proposed(said.text, entry))[:count]
+
+
+async def _of_largest(bench: Bench, samples: Sequence[_Sample], inputs: Sequence[str]) -> _Sample:
+    """The first of the largest group. A group in which nothing was returned comes after all others."""
+    known: dict[str, tuple[Returned, ...]] = {}
+    groups: dict[Hashable, list[_Sample]] = {}
+    something: set[Hashable] = set()
+    for number, sample in enumerate(samples, 1):
+        if sample.code not in known:
+            try:
+                known[sample.code] = await bench.returned(sample.code, inputs, f"program {number}")
+            except Spent as spent:
+                bench.ended = f"the budget of {spent} is spent"
+                continue  # its like may have run before
+        key = tuple(each.vote for each in known[sample.code])
+        groups.setdefault(key, []).append(sample)
+        if any(each.how == "returned" for each in known[sample.code]):
+            something.add(key)
+    if not groups:
+        return samples[0]
+    best = max(groups, key=lambda key: (key in something, len(groups[key])))
+    ran = sum(map(len, groups.values()))
+    bench.note("choice", f"{len(groups[best])} of {ran} programs return the same, of {len(groups)} groups")
+    return groups[best][0]

@@ -1,0 +1,93 @@
+"""The trace of a failing run, as it stands in a prompt: true, or as the model predicts it."""
+
+import ast
+
+from deskcheck.ask.scaffolds.bench import Bench
+from deskcheck.ask.scaffolds.visible import calls_in
+from deskcheck.notation import NOTATIONS
+from deskcheck.notation.forms.explained import EXPLAINED
+from deskcheck.notation.layout import numbered_text, trace_prompt
+from deskcheck.notebook.state.views import estimate_tokens
+from deskcheck.recording import Mode, Program, Recording
+
+LEFT_OUT = "[some lines are left out here]"
+
+
+def call_in(test: str, entry: str) -> str | None:
+    """The arguments of the first call of a function in a test, if that is all literals."""
+    found = calls_in(test, entry)
+    return found[0] if found else None
+
+
+def within(text: str, tokens: int) -> str:
+    """A text of about so many tokens at most: its beginning and, twice as much, its end."""
+    if estimate_tokens(text) <= tokens:
+        return text
+    lines = text.split("\n")
+    head: list[str] = []
+    tail: list[str] = []
+    left = tokens - estimate_tokens(LEFT_OUT)
+    for kept, part, share in ((tail, reversed(lines), 2 * left // 3), (head, iter(lines), left // 3)):
+        for line in part:
+            cost = estimate_tokens(line + "\n")
+            if cost > share:
+                break
+            share -= cost
+            kept.append(line)
+    return "\n".join([*head, LEFT_OUT, *reversed(tail)])
+
+
+def text_of(recording: Recording, notation: str, tokens: int) -> str:
+    """A recorded run in a notation, within a budget of tokens; empty where nothing of it was recorded."""
+    if not recording.trace.rows:
+        return ""
+    return within(NOTATIONS[notation].render(recording), tokens)
+
+
+async def true_trace(bench: Bench, code: str, test: str, notation: str, tokens: int) -> tuple[str, str]:
+    """(What ran, its trace) of a visible test of a program: of its call, or where that has no events, of the
+    whole program with the test."""
+    entry = bench.puzzle.entry_point
+    call = call_in(test, entry) if entry is not None else None
+    recording = await bench.recorded(code, call, test)
+    if call is not None and not recording.trace.rows:
+        call = None
+        recording = await bench.recorded(code, None, test)
+    ran = test if call is None else f"{entry}{call}"
+    text = text_of(recording, notation, tokens)
+    bench.note(f"true trace of {ran}"[:200], recording.ending.detail, trace=text)
+    return ran, text
+
+
+async def predicted_trace(bench: Bench, code: str, test: str, notation: str, tokens: int) -> tuple[str, str]:
+    """(What runs, its trace) as the model predicts it; the sandbox is not asked."""
+    entry = bench.puzzle.entry_point
+    call = call_in(test, entry) if entry is not None else None
+    whole = f"{bench.puzzle.setup}\n{code}" if bench.puzzle.setup else code
+    if call is None:
+        program = Program(id="attempt", code=f"{whole.rstrip()}\n{test}\n")
+    else:
+        program = Program(id="attempt", code=whole, mode=Mode.CALL, entry=entry, arguments=call)
+    ran = test if call is None else f"{entry}{call}"
+    said = await bench.ask(_asked(program, notation), "predicted trace")
+    text = within(said.text.strip(), tokens)
+    bench.note(f"predicted trace of {ran}"[:200], "", trace=text)
+    return ran, text
+
+
+def _asked(program: Program, notation: str) -> str:
+    if notation in EXPLAINED and notation != "dynamic":  # that explains one step
+        return EXPLAINED[notation] + numbered_text(program.code) + trace_prompt(program, notation)
+    about = NOTATIONS[notation].about
+    return (
+        "Write down the run of a Python program, step by step: which lines run, in order, and what the "
+        f"variables hold then ({about}).\n\n{numbered_text(program.code)}{trace_prompt(program, notation)}"
+    )
+
+
+def bare(code: str) -> str:
+    """A program without comments and layout, to tell whether two are the same."""
+    try:
+        return ast.unparse(ast.parse(code))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return code

@@ -1,0 +1,150 @@
+"""What a method knows of a question: what the model sees, and nothing that decides its mark.
+
+Hidden are the reference answer, tests, cases, driver and what stands before the tests. Visible tests are
+those that a task shows, and the examples in doctests of its text; they may call the entry point alone.
+"""
+
+import ast
+import builtins
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deskcheck.corpus.text.python import quiet_parse, short_numbers
+
+MOST_TESTS = 20
+"""Visible tests of one task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Puzzle:
+    """A question as a method has it.
+
+    form: of the answer. prompt: all that a model is shown. entry_point: what an answer that is a program must
+    define; None for a script, and for other answers. code: what there is to complete, repair or edit, empty
+    for none. setup: code that runs before the answer. tests: the visible ones that can be run. left_out: how
+    many cannot be. modules: that the answer may import.
+    """
+
+    id: str
+    question: str
+    form: str
+    prompt: str
+    entry_point: str | None = None
+    task: str = ""
+    code: str = ""
+    setup: str = ""
+    tests: tuple[str, ...] = ()
+    left_out: int = 0
+    modules: tuple[str, ...] = ()
+
+
+def puzzle_of(id_: str, question: str, data: Mapping[str, Any], prompt: str) -> Puzzle:
+    """A sample as a method may know it. data: of the sample; the hidden part of it is not read."""
+    entry = data.get("entry_point")
+    if entry is None:
+        return Puzzle(id=id_, question=question, form=data["form"], prompt=prompt)
+    setup, shown = data["setup"], [*data.get("visible_tests", ())]
+    shown += [test for test in _doctests(prompt, entry) if test not in shown]
+    tests = [test for test in shown if _stands_alone(test, entry, setup)]
+    return Puzzle(
+        id=id_,
+        question=question,
+        form=data["form"],
+        prompt=prompt,
+        entry_point=entry,
+        task=data["task"],
+        code=data.get("code", ""),
+        setup=setup,
+        tests=tuple(tests[:MOST_TESTS]),
+        left_out=len(shown) - len(tests[:MOST_TESTS]),
+        modules=tuple(data["modules"]),
+    )
+
+
+_EXAMPLE = re.compile(
+    r"^(?P<indent>[ \t]*)>>> (?P<source>[^\n]*(?:\n(?P=indent)\.\.\. [^\n]*)*)\n"
+    r"(?P=indent)(?P<want>(?!>>>|\.\.\.|\"\"\"|'''|```)[^\s][^\n]*)$",
+    re.MULTILINE,
+)
+"""A doctest's example and the one line that it shows. (Python's own parser refuses a whole text for one line
+that is not indented as it expects, such as the end of a docstring.)"""
+
+
+def _doctests(text: str, entry: str) -> Iterator[str]:
+    """Examples in a text that call a function and show a literal, as asserts."""
+    for found in _EXAMPLE.finditer(text):
+        source = re.sub(r"\n[ \t]*\.\.\. ", "\n", found["source"]).strip()
+        want = found["want"].strip()
+        try:
+            (statement,) = quiet_parse(source).body
+            ast.literal_eval(want)
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            continue
+        if isinstance(statement, ast.Expr) and calls_in(source, entry) and not _prints(statement.value):
+            yield f"assert {ast.unparse(statement.value)} == {want}"
+
+
+def _prints(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+
+
+def tests_in(code: str, entry: str, setup: str) -> tuple[str, ...]:
+    """The asserts at the top level of a text that a model wrote, as tests."""
+    try:
+        body = quiet_parse(code).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return ()
+    found = dict.fromkeys(ast.unparse(node) for node in body if isinstance(node, ast.Assert))
+    return tuple(text for text in found if _stands_alone(text, entry, setup))[:MOST_TESTS]
+
+
+def _stands_alone(test: str, entry: str, setup: str) -> bool:
+    """Whether a test calls the entry point and uses no name that only the answer, or a hidden text, has."""
+    try:
+        tree, before = quiet_parse(short_numbers(test)), quiet_parse(short_numbers(setup))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    bound = {entry, *vars(builtins), *_bound(tree), *_bound(before)}
+    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return entry in used and used <= bound
+
+
+def _bound(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        elif isinstance(node, ast.arg):
+            yield node.arg
+
+
+def calls_in(text: str, entry: str) -> list[str]:
+    """Argument lists of the calls of a function in a text, of those that are literals."""
+    try:
+        tree = quiet_parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return []
+    return [
+        ast.unparse(node)[len(entry) :]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == entry
+        if all(map(_literal, [*node.args, *(each.value for each in node.keywords)]))
+    ]
+
+
+def _literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def literal_arguments(lists: Iterable[str]) -> list[str]:
+    """Of argument lists those that are literals, each once."""
+    return [*dict.fromkeys(text for text in lists if calls_in(f"f{text}", "f"))]

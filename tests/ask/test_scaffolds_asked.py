@@ -1,0 +1,213 @@
+"""Methods that run code through `ask`, Inspect's own evaluation, reports, and after a kill."""
+
+import functools
+import json
+import os
+import re
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow.parquet as pq
+import pytest
+
+from deskcheck.ask import AskSettings, ask_suite, baseline
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.baselines.stand_ins import BASELINES
+from deskcheck.ask.results.logs import read_logs
+from deskcheck.recording import InputError
+from tests.ask.provider import Provider, provider
+from tests.ask.test_going_on import wait_for
+from tests.command import PROCESS, deskcheck
+
+pytest.importorskip(
+    "inspect_ai", reason="no deskcheck[ask]: would show methods that run code as they are used"
+)
+
+TASKS = 6
+
+
+def repairer(prompt: str) -> str:
+    """Divides by zero; once it sees where that happens, it does what the task says."""
+    (name, factor) = re.findall(r"Name to define: (\w+)", prompt)[-1], re.findall(r"(\d+) times", prompt)[-1]
+    right = "raise 3 ! ZeroDivisionError" in prompt
+    body = f"    return x * {factor}" if right else "    y = x - x\n    return x / y"
+    return f"{OPEN}\n```python\ndef {name}(x):\n{body}\n```\n{CLOSE}"
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("methods") / "mine.jsonl"
+    rows = [
+        {
+            "id": f"times/{k}",
+            "prompt": f"Give {k} times a number.",
+            "entry_point": "times",
+            "visible_tests": [f"assert times(2) == {2 * k}"],
+            "tests": [f"assert times(7) == {7 * k}"],
+            "reference": f"def times(x):\n    return x * {k}\n",
+        }
+        for k in range(2, 2 + TASKS)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def model() -> None:
+    if "repairer" not in BASELINES:
+        baseline("repairer", about="repairs what it sees fail")(repairer)
+
+
+METHODS = ("direct", "repair", "repair:trace=true:notation=compact")
+
+
+@pytest.fixture(scope="module")
+def run(suite: Path) -> Path:
+    folder = suite.parent / "run"
+    done = deskcheck(
+        *("ask", suite, "-m", "deskcheck/repairer", "--method", ",".join(METHODS), "--out", folder, "--json"),
+        cwd=suite.parent,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [(r["solver"], r["score"], r["n"]) for r in told["results"]] == [
+        (METHODS[0], 0.0, TASKS),
+        (METHODS[1], 0.0, TASKS),
+        (METHODS[2], 1.0, TASKS),
+    ]
+    assert [(e["solver"], e["difference"], e["better"]) for e in told["effects"]] == [
+        (METHODS[1], 0.0, 0),
+        (METHODS[2], 1.0, TASKS),
+    ]
+    return folder
+
+
+def test_ask_compares_settings_of_a_method(run: Path) -> None:
+    """The true trace is what helps; every attempt stands in the table of samples, and in the log of Inspect."""
+    rows = pq.read_table(run / "samples.parquet").to_pylist()
+    told = {(row["id"], row["solver"]): json.loads(row["attempts"] or "{}") for row in rows}
+    traced = told["times/3:program", METHODS[2]]
+    assert [each["kind"] for each in traced["attempts"]] == ["call", "tests", "trace", "call", "tests"]
+    assert (traced["calls"], traced["runs"]) == (2, 3)
+    assert traced["ended"] == "passes the visible tests after 1 repairs"
+    assert told["times/3:program", METHODS[0]] == {}
+    used = pq.read_table(run / "usage.parquet").to_pylist()
+    assert Counter(row["solver"] for row in used) == dict.fromkeys(METHODS, TASKS)
+
+
+def test_a_report_tells_the_settings_apart(run: Path) -> None:
+    done = deskcheck("report", run, "--json", cwd=run.parent)
+    assert done.returncode == 0, done.stderr
+    for name in METHODS:
+        assert name in done.stdout
+
+
+def test_inspect_evaluates_a_method(suite: Path, tmp_path: Path) -> None:
+    """`inspect eval deskcheck/program -T path=... --solver deskcheck/repair -S trace=true -S notation=compact`; its log
+    is read with the settings as the method's name."""
+    from inspect_ai import eval as inspect_eval
+    from inspect_ai.solver import SolverSpec
+
+    import deskcheck.ask.inspect.registry  # noqa: F401
+    from deskcheck.ask.inspect.tasks import OF_SUITES
+
+    (log,) = inspect_eval(
+        OF_SUITES["program"](path=str(suite)),
+        model="deskcheck/repairer",
+        solver=SolverSpec("deskcheck/repair", args_passed={"trace": True, "notation": "compact"}),
+        limit=2,
+        log_dir=str(tmp_path),
+        display="none",
+        score_display=False,
+        ctl_server=False,
+    )
+    assert log.status == "success", log.error
+    assert {(s.scores or {})["marked"].value for s in log.samples or ()} == {1.0}
+    (result,) = read_logs([tmp_path]).results
+    assert result.solver == "repair:trace=true:notation=compact"
+    assert all(json.loads(row.attempts)["calls"] == 2 for row in result.samples)
+
+
+def test_wrong_methods_end_before_a_model_is_asked(suite: Path, tmp_path: Path) -> None:
+    for method, message in (
+        ("repair:rounds=x", "rounds=x: give a whole number, at least 0. Repairs, at most."),
+        ("repair:deep=1", "repair has no option 'deep'"),
+        (
+            "scratchpad",
+            "suites are asked by methods that need no recording: direct, chain_of_thought, majority",
+        ),
+    ):
+        with pytest.raises(InputError, match=re.escape(message)):
+            ask_suite(
+                [str(suite)],
+                ["deskcheck/repairer"],
+                out=tmp_path / "run",
+                settings=AskSettings(methods=(method,)),
+            )
+    assert not (tmp_path / "run").exists()
+
+
+def command(suite: Path, out: str, *more: str) -> tuple[str, ...]:
+    return ("ask", str(suite), "-m", "openai-api/local/some", "--out", out, "--max-connections", "2", *more)
+
+
+def here(suite: Path, server: Provider, out: str, *more: str) -> None:
+    """The command in this process."""
+    with mock.patch.dict(os.environ, server.environment):
+        done = deskcheck(*command(suite, out, *more), cwd=suite.parent)
+    assert done.returncode == 0, done.stderr
+
+
+def asking(suite: Path, server: Provider, out: str, *more: str) -> subprocess.Popen[str]:
+    listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(
+        [*PROCESS, *command(suite, out, *more)],
+        cwd=suite.parent,
+        env={**os.environ, **server.environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=listening,
+    )
+
+
+@pytest.mark.slow
+def test_a_kill_loses_no_finished_question(suite: Path) -> None:
+    """After SIGKILL the same command asks what was not finished, and comes to the result of a run that nobody killed,
+    attempts and all."""
+    method = ("--method", METHODS[2])
+
+    def rows(out: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = pq.read_table(suite.parent / out / "samples.parquet").to_pylist()
+        return found
+
+    with provider(answer=repairer) as server:
+        here(suite, server, "whole", *method)
+    with provider(answer=repairer, pause_s=0.5) as server:
+        with asking(suite, server, "killed", *method) as process:
+            wait_for(process, lambda: server.answered.total() >= TASKS)
+            process.kill()
+            process.communicate(timeout=300)
+        assert not (suite.parent / "killed" / "results.json").exists()
+        with asking(suite, server, "killed", *method) as process:
+            _, told = process.communicate(timeout=300)
+        assert process.returncode == 0, told
+        assert server.requests.total() < 2 * 2 * TASKS  # some were finished
+    assert rows("killed") == rows("whole")
+    assert {row["score"] for row in rows("killed")} == {1.0}
+
+
+@pytest.mark.slow
+def test_the_cache_keeps_draws_apart(suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several samples of one prompt are several requests; asked again, all of them come out of the cache."""
+    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path))
+    counts = []
+    with provider(answer=repairer) as server:
+        for out in ("first", "second"):
+            here(suite, server, out, "--method", "majority:samples=3", "--limit", "2", "--cache")
+            counts.append(server.requests.total())
+    assert counts == [6, 6]

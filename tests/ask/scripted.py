@@ -3,18 +3,21 @@
 import asyncio
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, fenced, solved
-from deskcheck.ask.scaffolds.place import Place
+from deskcheck.ask.scaffolds.place import TRIED, Place
 from deskcheck.ask.scaffolds.registry import scaffold_of
 from deskcheck.ask.scaffolds.visible import Puzzle, puzzle_of
 from deskcheck.corpus.readers.coding import CodingTask
 from deskcheck.sandbox import Sandbox
 
+QUICK = replace(TRIED, cpu_s=0.5)
+"""What a test can wait for."""
 Script = Callable[[str, Request], str]
 """From the last message, and all of what is asked, to a completion."""
 
@@ -69,7 +72,7 @@ def in_turn(*completions: str) -> Script:
 def by(name: str, sample: Sample, model: Scripted, place: Sandbox | Place, **options: Any) -> Bench:
     """A question answered by a method."""
     scaffold, chosen = scaffold_of(name, options)
-    bench = Bench(puzzle(sample), model, Place(place) if isinstance(place, Sandbox) else place, chosen)
+    bench = Bench(puzzle(sample), model, Place(place, QUICK) if isinstance(place, Sandbox) else place, chosen)
     return asyncio.run(solved(bench, scaffold.solve))
 
 

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -14,7 +15,7 @@ from unittest import mock
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.ask import AskSettings, ask_suite, baseline
+from deskcheck.ask import AskSettings, ask, ask_suite, baseline
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.baselines.stand_ins import BASELINES
 from deskcheck.ask.results.logs import read_logs
@@ -149,6 +150,61 @@ def test_wrong_methods_end_before_a_model_is_asked(suite: Path, tmp_path: Path) 
                 settings=AskSettings(methods=(method,)),
             )
     assert not (tmp_path / "run").exists()
+
+
+def test_exemplars_come_from_an_earlier_run(tmp_path: Path, record: Callable[..., Any]) -> None:
+    """Of other functions: one is asked, its right answer stands before the questions about others. The oracle, whose
+    answers are true, scores 1 by every method that leaves the question as it is."""
+    runs = [
+        record(f"def f{k}(n):\n    m = [n] * {k}\n    return m + [{k * k}]\n", f"f{k}", "(2)", id=str(k))
+        for k in range(1, 5)
+    ]
+    other = record(
+        "def g(words):\n    found = {}\n    for w in words:\n        found[w] = len(w)\n    return found\n",
+        "g",
+        "(['a'],)",
+        id="g",
+    )
+    ask([other], ["output"], ["deskcheck/oracle"], out=tmp_path / "dev")
+    chosen = ("direct", "majority:samples=2", f"examples:answers={tmp_path / 'dev'}")
+    results = ask(
+        runs, ["output"], ["deskcheck/oracle"], out=tmp_path / "run", settings=AskSettings(methods=chosen)
+    )
+    assert [(r.solver, r.score) for r in results] == [(name, 1.0) for name in chosen]
+    told = [json.loads(row.attempts)["attempts"][0]["verdict"] for row in results[2].samples]
+    assert told == ["1 of 1 right answers; 0 are too near to what is asked: g:output"] * 4
+
+
+def observer(prompt: str) -> str:
+    """Writes a program that runs what it is asked about; as a machine it only says what it is told to say."""
+    if "Answer no question yet" in prompt:
+        return "1. add it up"
+    if "Simulate this" in prompt:
+        return f"{OPEN}{'6' if '1. add it up' in prompt else '0'}{CLOSE}"
+    code = prompt.rpartition("Program:\n```python\n")[2].partition("\n```")[0]
+    call = prompt.rpartition("\nCall: ")[2].partition("\n")[0]
+    return f"{OPEN}\n```python\n{code}\nprint({call})\n```\n{CLOSE}"
+
+
+def test_programs_and_simulations_answer_questions_about_runs(
+    tmp_path: Path, record: Callable[..., Any]
+) -> None:
+    if "observer" not in BASELINES:
+        baseline("observer", about="writes programs")(observer)
+    run = record(
+        "def f(n):\n    total = 0\n    for i in range(n + 1):\n        total += i\n    return total\n",
+        "f",
+        "(3)",
+        id="sum",
+    )
+    results = ask(
+        [run],
+        ["output"],
+        ["deskcheck/observer"],
+        out=tmp_path / "run",
+        settings=AskSettings(methods=("program_of_thought", "emulate")),
+    )
+    assert [(r.solver, r.score) for r in results] == [("program_of_thought", 1.0), ("emulate", 1.0)]
 
 
 def command(suite: Path, out: str, *more: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ sample, so that a run that is stopped keeps whole samples with all of their atte
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -24,10 +24,12 @@ from inspect_ai.model import (
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, solved
+from deskcheck.ask.results.folder import prompts_digest
+from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, Share, solved
 from deskcheck.ask.scaffolds.place import Place
 from deskcheck.ask.scaffolds.registry import SCAFFOLDS, cannot, scaffold_of
-from deskcheck.ask.scaffolds.visible import puzzle_of
+from deskcheck.ask.scaffolds.visible import AskedQuestions, puzzle_of
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.recording import InputError
 
@@ -77,15 +79,51 @@ async def _generated(request: Request) -> Completion:
     )
 
 
+_asked: dict[str, AskedQuestions] = {}
+_shared: dict[tuple[Any, ...], str] = {}
+_locks: dict[tuple[Any, ...], anyio.Lock] = {}
+
+
+def remember_asked(samples: Sequence[Sample]) -> str:
+    """The key under which solvers find all questions of a task: a digest of them."""
+    key = prompts_digest(samples)
+    _asked[key] = AskedQuestions((each.id, each.cluster, each.prompt) for each in samples)
+    return key
+
+
+def _sharing(run: tuple[Any, ...]) -> Share:
+    """Texts that the questions of a task share, by model and epoch. They live as long as this process: a run
+    that goes on in another one writes them anew for the questions that are left."""
+
+    async def share(key: str, work: Callable[[], Awaitable[str]]) -> str:
+        full = (*run, key)
+        async with _locks.setdefault(full, anyio.Lock()):
+            if full not in _shared:
+                _shared[full] = await work()
+        return _shared[full]
+
+    return share
+
+
 def _solver(name: str, given: dict[str, Any]) -> Solver:
     scaffold, options = scaffold_of(name, given)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         metadata = state.metadata
         puzzle = puzzle_of(str(state.sample_id), metadata["question"], metadata["data"], state.input_text)
-        if scaffold.forms is not None and puzzle.form not in scaffold.forms:
+        if not scaffold.answers(puzzle.form):
             raise InputError(cannot(scaffold, puzzle.question, puzzle.form))
-        bench = Bench(puzzle, _generated, _place(), options, _in_thread)
+        model, run = str(get_model()), str(metadata.get("asked", ""))
+        bench = Bench(
+            puzzle,
+            _generated,
+            _place(),
+            options,
+            _in_thread,
+            model_name=model,
+            asked=_asked.get(run, AskedQuestions()),
+            share=_sharing((run, model, state.epoch)),
+        )
         await solved(bench, scaffold.solve)
         metadata["attempts"] = bench.to_dict()
         said = bench.answer or Completion(text="")

@@ -38,6 +38,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from deskcheck.ask.baselines import oracle
 from deskcheck.ask.baselines.stand_ins import BASELINES
 from deskcheck.ask.inspect.models import solver_of
+from deskcheck.ask.inspect.scaffolds import remember_asked
 from deskcheck.ask.inspect.settings import STEP_BUDGET
 from deskcheck.ask.inspect.solvers import direct, is_known, remember, sample_of, token_of
 from deskcheck.ask.methods.solvers import named
@@ -73,6 +74,7 @@ def task_of(
     active = active_model()
     if active is not None:
         count_offline(active)
+    asked = remember_asked(samples)
     rows = [
         InspectSample(
             id=sample.id,
@@ -84,6 +86,7 @@ def task_of(
                 "cluster": sample.cluster,
                 "answer": sample.answer,
                 "data": sample.data,
+                "asked": asked,
                 **({"run": runs[sample.program]} if runs is not None else {}),
             },
         )

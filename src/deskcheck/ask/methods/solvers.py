@@ -59,6 +59,12 @@ METHODS = Registry(
         Method("majority", "several samples; the answer that most of them give", runs=True),
         Method("rerank", "several programs; one of those whose results on found inputs agree", runs=True),
         Method("repair", "a program, repaired by visible tests, with a true or predicted trace", runs=True),
+        Method("decompose", "a program, worked on function by function by recorded calls", runs=True),
+        Method("roles", "a team of roles on a program, by a file of prompts", runs=True),
+        Method("emulate", "a program for the kind of question, written once and simulated", runs=True),
+        Method("program_of_thought", "a program that prints the answer, run in the sandbox", runs=True),
+        Method("examples", "the question after others that the same model answered right", runs=True),
+        Method("lookahead", "a cell is run; the model fills in what is not defined", runs=True),
     ],
 )
 """Name of a method -> the method."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args, get_type
 from deskcheck.ask.answers.code import FoundCode, code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.scaffolds.place import Place, Returned
-from deskcheck.ask.scaffolds.visible import Puzzle
+from deskcheck.ask.scaffolds.visible import AskedQuestions, Puzzle
 from deskcheck.ask.scoring.marking import Reading, reading_of
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.notebook.state.views import estimate_tokens
@@ -58,6 +58,8 @@ class Request(NamedTuple):
 
 
 Model = Callable[[Request], Awaitable[Completion]]
+Share = Callable[[str, Callable[[], Awaitable[str]]], Awaitable[str]]
+"""(key, what makes a text) -> the text, made once for all questions of a run."""
 InThread = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
@@ -81,7 +83,12 @@ class Options:
         unknown = sorted(given.keys() - hints.keys())
         if unknown:
             raise InputError(f"{method} has no option {unknown[0]!r}. It has {', '.join(hints)}.")
-        return cls(**{name: _value(method, name, hints[name], value) for name, value in given.items()})
+        made = cls(**{name: _value(method, name, hints[name], value) for name, value in given.items()})
+        made.check()
+        return made
+
+    def check(self) -> None:
+        """Raises InputError where the options name something that is not there."""
 
     @classmethod
     def described(cls) -> dict[str, tuple[str, Any]]:
@@ -153,8 +160,8 @@ class Spent(Exception):
 class Bench:
     """A question, a model, a place, and what has been used of the budget.
 
-    answer: the completion that is marked, None as long as there is none. ended: why there were no more
-    attempts.
+    model_name: as Inspect names it. asked: all questions of the run. share: keeps what they share. answer:
+    the completion that is marked, None as long as there is none. ended: why there were no more attempts.
     """
 
     puzzle: Puzzle
@@ -168,7 +175,9 @@ class Bench:
     calls: int = 0
     runs: int = 0
     tokens: int = 0
-    shared: Mapping[str, Any] = field(default_factory=dict)
+    model_name: str = ""
+    asked: AskedQuestions = field(default_factory=AskedQuestions)
+    share: Share | None = None
     _put: dict[tuple[Message, ...], int] = field(default_factory=dict)
     _tested: dict[tuple[str, tuple[str, ...]], Tested] = field(default_factory=dict)
 
@@ -252,6 +261,10 @@ class Bench:
         """The run of a call of a program, or of the program with a visible test after it."""
         found: Recording = await self._run(lambda: self.place.recorded(self.puzzle, code, call, test))
         return found
+
+    async def once(self, key: str, work: Callable[[], Awaitable[str]]) -> str:
+        """A text that the questions of a run share: made by the first of them that asks, on its budget."""
+        return await (work() if self.share is None else self.share(key, work))
 
     async def _run(self, work: Callable[[], T]) -> T:
         if self.runs >= self.options.runs:

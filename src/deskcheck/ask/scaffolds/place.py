@@ -59,18 +59,22 @@ class Returned(NamedTuple):
 
 
 class _Judge(SandboxJudge):
-    limits: Limits = TRIED
+    def __init__(self, sandbox: Sandbox, limits: Limits) -> None:
+        super().__init__(sandbox)
+        self.limits = limits
 
 
 class Place:
     """Where the attempts of a method run. Threads may use it together; nothing is kept between runs.
 
-    All raise AnswerNotRun where the sandbox failed, which says nothing about what was run.
+    limits: of each run. All raise AnswerNotRun where the sandbox failed, which says nothing about what was
+    run.
     """
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, limits: Limits = TRIED) -> None:
         self._sandbox = sandbox
-        self._judge = _Judge(sandbox)
+        self._limits = limits
+        self._judge = _Judge(sandbox, limits)
 
     def tested(self, puzzle: Puzzle, code: str, tests: Sequence[str]) -> Tested:
         """A program by visible tests: each is run, in their order, in one namespace."""
@@ -108,7 +112,7 @@ class Place:
 
     def printed(self, code: str) -> Ending:
         """How a script ended, with what it printed."""
-        return of_sandbox(self._sandbox.run_one(Program(id="attempt", code=code), limits=TRIED))
+        return of_sandbox(self._sandbox.run_one(Program(id="attempt", code=code), limits=self._limits))
 
     def recorded(self, puzzle: Puzzle, code: str, call: str | None, test: str = "") -> Recording:
         """The run of a call of the entry point; without one, of the whole program and a visible test after
@@ -126,7 +130,7 @@ class Place:
         else:
             program = Program(id=puzzle.id, code=f"{whole.rstrip()}\n{test}\n", filename="answer.py")
         blocks: list[bytes] = []
-        ending = self._sandbox.run_one(program, limits=TRIED, trace_limits=TRACED, sink=blocks.append)
+        ending = self._sandbox.run_one(program, limits=self._limits, trace_limits=TRACED, sink=blocks.append)
         ending = of_sandbox(ending)
         return Recording(
             program=program,

@@ -10,21 +10,34 @@ from typing import Any
 from deskcheck.ask.methods.solvers import named
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scaffolds.bench import Options, Solve
+from deskcheck.ask.scaffolds.decompose import DecomposeOptions, decompose
+from deskcheck.ask.scaffolds.emulate import EmulateOptions, emulate
+from deskcheck.ask.scaffolds.examples import ExamplesOptions, examples
+from deskcheck.ask.scaffolds.lookahead import FORMS as LOOKED_AHEAD
+from deskcheck.ask.scaffolds.lookahead import LookaheadOptions, lookahead
 from deskcheck.ask.scaffolds.majority import MajorityOptions, majority
+from deskcheck.ask.scaffolds.program_of_thought import ProgramOfThoughtOptions, program_of_thought
 from deskcheck.ask.scaffolds.repair import RepairOptions, repair
 from deskcheck.ask.scaffolds.rerank import RerankOptions, rerank
+from deskcheck.ask.scaffolds.roles import RolesOptions, roles
 from deskcheck.ask.scoring.marking import PROGRAM_FORMS
 from deskcheck.recording import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class Scaffold:
-    """options: the class of its options. forms: of the answers that it can give; None: all."""
+    """options: the class of its options. forms: of the answers that it can give; None: all but
+    `not_forms`."""
 
     name: str
     options: type[Options]
     solve: Solve
     forms: frozenset[str] | None = None
+    not_forms: frozenset[str] = frozenset()
+
+    def answers(self, form: str) -> bool:
+        """Whether it can give answers of a form."""
+        return form not in self.not_forms and (self.forms is None or form in self.forms)
 
 
 SCAFFOLDS: Mapping[str, Scaffold] = {
@@ -33,6 +46,12 @@ SCAFFOLDS: Mapping[str, Scaffold] = {
         Scaffold("majority", MajorityOptions, majority),
         Scaffold("rerank", RerankOptions, rerank, PROGRAM_FORMS),
         Scaffold("repair", RepairOptions, repair, PROGRAM_FORMS),
+        Scaffold("decompose", DecomposeOptions, decompose, PROGRAM_FORMS),
+        Scaffold("roles", RolesOptions, roles, PROGRAM_FORMS),
+        Scaffold("emulate", EmulateOptions, emulate, not_forms=PROGRAM_FORMS),
+        Scaffold("program_of_thought", ProgramOfThoughtOptions, program_of_thought, not_forms=PROGRAM_FORMS),
+        Scaffold("examples", ExamplesOptions, examples),
+        Scaffold("lookahead", LookaheadOptions, lookahead, LOOKED_AHEAD),
     ]
 }
 """Name of a method -> the method."""
@@ -58,15 +77,15 @@ def check_answers(methods: tuple[str, ...], samples: Mapping[str, list[Sample]])
     """Raises InputError where a method cannot answer a question. samples: by question."""
     for text in methods:
         scaffold = SCAFFOLDS.get(named(text)[0].name)
-        if scaffold is None or scaffold.forms is None:
+        if scaffold is None:
             continue
         for question, found in samples.items():
-            odd = next((sample for sample in found if sample.data["form"] not in scaffold.forms), None)
+            odd = next((sample for sample in found if not scaffold.answers(sample.data["form"])), None)
             if odd is not None:
                 raise InputError(cannot(scaffold, question, odd.data["form"]))
 
 
 def cannot(scaffold: Scaffold, question: str, form: str) -> str:
     """Why a method does not answer a question."""
-    forms = ", ".join(sorted(scaffold.forms or ()))
-    return f"{scaffold.name} cannot answer {question}: its answers are {form}, and it gives {forms}."
+    gives = " or ".join(sorted(scaffold.forms)) if scaffold.forms else "anything else"
+    return f"{scaffold.name} cannot answer {question}: that asks for {form}, and it gives {gives}."

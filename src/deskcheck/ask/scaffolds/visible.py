@@ -7,10 +7,13 @@ those that a task shows, and the examples in doctests of its text; they may call
 import ast
 import builtins
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deskcheck.ask.samples.prompts import YOURS
+from deskcheck.corpus.near import HeldOut
 from deskcheck.corpus.text.python import quiet_parse, short_numbers
 
 MOST_TESTS = 20
@@ -38,6 +41,37 @@ class Puzzle:
     tests: tuple[str, ...] = ()
     left_out: int = 0
     modules: tuple[str, ...] = ()
+
+
+class AskedQuestions:
+    """The questions of a run, of which none may help with another. questions: of each its id, its cluster
+    and its prompt."""
+
+    def __init__(self, questions: Iterable[tuple[str, str, str]] = ()) -> None:
+        found = [*questions]
+        self.ids = frozenset(id_ for id_, _, _ in found)
+        self.clusters = frozenset(cluster for _, cluster, _ in found)
+        texts = [own_text(prompt) for _, _, prompt in found]
+        lines = Counter(line for text in texts for line in {*text.splitlines()})
+        self._common = {line for line, count in lines.items() if count > max(1, len(texts) / 2)}
+        self._texts = texts
+        self._held: HeldOut | None = None
+
+    def near(self, prompt: str) -> bool:
+        """Whether another question is nearly one of these, but for what most of these have in common."""
+        if self._held is None:
+            self._held = HeldOut()
+            for text in self._texts:
+                self._held.add("the questions", self._without_common(text))
+        return self._held.near(self._without_common(own_text(prompt))) is not None
+
+    def _without_common(self, text: str) -> str:
+        return "\n".join(line for line in text.splitlines() if line not in self._common)
+
+
+def own_text(prompt: str) -> str:
+    """What a prompt has after what all questions of its kind have."""
+    return prompt.rpartition(YOURS)[2].strip()
 
 
 def puzzle_of(id_: str, question: str, data: Mapping[str, Any], prompt: str) -> Puzzle:

@@ -1,0 +1,121 @@
+"""The functions of a program, which calls which, and what their calls came to: from a recording.
+
+Covers the functions at the top level of a program and what runs inside of them, in the main thread. A call of
+a function that did not run is not in the graph: nothing is read from the text but where functions stand.
+"""
+
+import ast
+import json
+from dataclasses import dataclass, field
+
+from deskcheck.corpus.text.python import quiet_parse
+from deskcheck.recording import Kind, Recording, render
+
+SHOWN_CALLS = 4
+"""Calls of one function that are kept: the first ones, and the last."""
+SHOWN_VALUE_CHARS = 300
+
+
+@dataclass(slots=True)
+class RecordedFunction:
+    """name: at the top level. callees: functions that it called, in the order of their first calls. calls:
+    what of its calls is shown, each as ``f(x=1) -> 2`` or with the exception that left it. count: of all
+    calls."""
+
+    name: str
+    callees: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def note(self, call: str) -> None:
+        """One more call."""
+        self.count += 1
+        if len(self.calls) == SHOWN_CALLS:
+            self.calls.pop()
+        self.calls.append(call)
+
+
+def functions_of(code: str) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions at the top level of a program, by name; of several of one name the last."""
+    try:
+        body = quiet_parse(code).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return {}
+    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+
+
+def call_graph(recording: Recording) -> dict[str, RecordedFunction]:
+    """The functions that ran, by name, in the order in which they were first called."""
+    known = functions_of(recording.program.code)
+    found: dict[str, RecordedFunction] = {}
+    names: dict[int, str] = {}
+    begun: dict[int, str] = {}
+    for event in recording.trace:
+        name = event.function.partition(".")[0]
+        if event.file != recording.program.filename or name not in known:
+            continue
+        if event.kind is Kind.CALL:
+            names[event.frame] = name
+            caller = json.loads(event.row.caller)["frame"] if event.row.caller else None
+            if event.function == name:  # not a function inside of one
+                found.setdefault(name, RecordedFunction(name))
+                given = ", ".join(f"{key}={_text(value)}" for key, value in event.locals.items())
+                begun[event.frame] = f"{name}({given})"
+                above = names.get(caller) if caller is not None else None
+                if above is not None and above != name and name not in found[above].callees:
+                    found[above].callees.append(name)
+        elif event.kind is Kind.RETURN and event.frame in begun:
+            value = "" if event.value is None else _text(event.value)
+            found[name].note(f"{begun.pop(event.frame)} -> {value}")
+        elif event.kind is Kind.UNWIND and event.frame in begun:
+            found[name].note(f"{begun.pop(event.frame)} is left by an exception")
+    for frame, call in begun.items():
+        found[names[frame]].note(f"{call} did not end")
+    return found
+
+
+def _text(value: object) -> str:
+    text = render(value)  # type: ignore[arg-type]
+    return text if len(text) <= SHOWN_VALUE_CHARS else text[:SHOWN_VALUE_CHARS] + "..."
+
+
+def bottom_up(graph: dict[str, RecordedFunction]) -> list[str]:
+    """The functions, each after those that it called; where they call each other, the one called first is
+    last."""
+    order: list[str] = []
+    seen: set[str] = set()
+    for start in graph:
+        stack = [(start, iter(graph[start].callees))] if start not in seen else []
+        seen.add(start)
+        while stack:
+            name, rest = stack[-1]
+            following = next((each for each in rest if each not in seen), None)
+            if following is None:
+                order.append(name)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, iter(graph[following].callees)))
+    return order
+
+
+def source_of(code: str, name: str) -> str:
+    """The text of a function, its decorators included; empty where there is none."""
+    node = functions_of(code).get(name)
+    if node is None or node.end_lineno is None:
+        return ""
+    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    return "\n".join(code.splitlines()[first - 1 : node.end_lineno])
+
+
+def with_function(code: str, name: str, text: str) -> str:
+    """A program with another text for one of its functions; unchanged where the text does not define it.
+
+    What the text defines besides stands before it.
+    """
+    node = functions_of(code).get(name)
+    if node is None or node.end_lineno is None or name not in functions_of(text):
+        return code
+    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    lines = code.splitlines()
+    return "\n".join([*lines[: first - 1], *text.strip("\n").splitlines(), *lines[node.end_lineno :]])

@@ -1,0 +1,270 @@
+"""A program in small functions, worked on one by one.
+
+`bottom_up`: each function that ran in a failing test is shown with its recorded calls and repaired, callees
+first (MGDebugger, arXiv:2410.01215, which lets a model simulate what is recorded here). `combinations`: of
+each function several versions, and the first combination that passes (Parsel, arXiv:2212.10561). `modules`:
+of several programs the functions that are most alike are shown again as parts to build on (CodeChain,
+arXiv:2310.08992).
+"""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from deskcheck.ask.answers.code import code_in
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, fenced
+from deskcheck.ask.scaffolds.call_graph import (
+    RecordedFunction,
+    bottom_up,
+    call_graph,
+    functions_of,
+    source_of,
+    with_function,
+)
+from deskcheck.ask.scaffolds.traces import bare, call_in
+from deskcheck.ask.scoring.programs import Tested
+from deskcheck.corpus.near import tokens_of
+from deskcheck.settings import Setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecomposeOptions(Options):
+    """How a program is put together from parts."""
+
+    how: Annotated[
+        Literal["bottom_up", "combinations", "modules"],
+        Setting("Repair by the recorded calls, try versions of each function, or build on common parts."),
+    ] = "bottom_up"
+    rounds: Annotated[int, Setting("Times that all functions, or programs, are gone through.", min=1)] = 2
+    samples: Annotated[
+        int, Setting("Versions of each function (combinations), programs of a round (modules).", min=1)
+    ] = 3
+    parts: Annotated[int, Setting("modules: functions that are shown to build on.", min=1)] = 3
+    start: Annotated[
+        Literal["draft", "given"],
+        Setting("From the model's own answer, or from the code of the task, as it stands."),
+    ] = "draft"
+    split: Annotated[bool, Setting("Ask to split a program of one function first.")] = True
+
+
+async def decompose(bench: Bench) -> None:
+    """Answer with a program that was put together from functions."""
+    options = bench.options
+    assert isinstance(options, DecomposeOptions)
+    if options.how == "modules":
+        await _modules(bench, options)
+        return
+    code = await _begun(bench, options)
+    if code is None:
+        bench.ended = "there is no program to begin with"
+        return
+    tested = await bench.test(code, "visible tests of the draft")
+    if tested is None:
+        bench.ended = "no visible test can be run, so that nothing says what to repair"
+    elif tested.right:
+        bench.ended = "passes the visible tests at once"
+    elif options.how == "bottom_up":
+        await _bottom_up(bench, options, code, tested)
+    else:
+        await _combinations(bench, options, code, tested)
+
+
+async def _begun(bench: Bench, options: DecomposeOptions) -> str | None:
+    """The program to begin with, in several functions where the model does that."""
+    if options.start == "given" and bench.puzzle.code:
+        code: str | None = bench.puzzle.code
+        bench.offer_code(bench.puzzle.code)
+    else:
+        said = await bench.ask(bench.puzzle.prompt, "draft")
+        bench.offer(said)
+        code = bench.code_of(said).code
+    if code is None or not options.split or len(functions_of(code)) > 1:
+        return code
+    tested = await bench.test(code, "visible tests of the whole")
+    if tested is not None and tested.right:
+        return code
+    said = await bench.ask(
+        f"{bench.puzzle.prompt}\n\nA program for it, which may be wrong:\n{fenced(code)}\n\nWrite it in "
+        "small functions at the top level, one for each thing that it does, each with a docstring that says "
+        f"what it must do. Repair nothing. Give the whole program between {OPEN} and {CLOSE}.",
+        "split",
+    )
+    split = bench.code_of(said).code
+    if split is None or len(functions_of(split)) < 2:
+        return code
+    bench.offer(said)
+    return split
+
+
+# -- bottom up -------------------------------------------------------------------------------------
+
+
+async def _bottom_up(bench: Bench, options: DecomposeOptions, code: str, tested: Tested) -> None:
+    for _ in range(options.rounds):
+        test = bench.puzzle.tests[tested.failed or 0]
+        graph = await _graph(bench, code, test)
+        before = code
+        for name in bottom_up(graph):
+            text = await _repaired(bench, code, graph[name], test, tested)
+            tried = with_function(code, name, text)
+            if bare(tried) == bare(code):
+                continue
+            found = await bench.test(tried, f"visible tests with another {name}")
+            assert found is not None
+            if found.right:
+                bench.offer_code(tried)
+                bench.ended = "passes the visible tests"
+                return
+            if found.passed >= tested.passed:  # a repair that another one waits for changes no test
+                code, tested = tried, found
+                bench.offer_code(code)
+        if code == before:
+            break
+    bench.ended = "no function is repaired any more, and the visible tests do not pass"
+
+
+async def _graph(bench: Bench, code: str, test: str) -> dict[str, RecordedFunction]:
+    entry = bench.puzzle.entry_point
+    assert entry is not None
+    recording = await bench.recorded(code, call_in(test, entry), test)
+    graph = call_graph(recording)
+    calls = "\n".join(call for each in graph.values() for call in each.calls)
+    edges = "; ".join(f"{each.name}: {', '.join(each.callees) or 'calls none'}" for each in graph.values())
+    bench.note("recorded calls", edges, trace=calls or "(no function ran)")
+    if not graph:  # it failed before a call: the functions in the order of the text, callees unknown
+        return {name: RecordedFunction(name) for name in functions_of(code)}
+    return graph
+
+
+async def _repaired(bench: Bench, code: str, function: RecordedFunction, test: str, tested: Tested) -> str:
+    calls = "\n".join(function.calls) or "(none)"
+    said = await bench.ask(
+        f"{bench.puzzle.prompt}\n\nA program for it:\n{fenced(code)}\n\nThis test fails:\n{fenced(test)}\n"
+        f"What came of it: {tested.reason}\n\nLook at the function {function.name} alone:\n"
+        f"{fenced(source_of(code, function.name))}\n\nIts calls in that test ({function.count}), as they "
+        f"were recorded:\n```\n{calls}\n```\n\nIf a call did not give what the function must give, repair "
+        f"the function. Give all of {function.name}, as it is if it is right, between {OPEN} and {CLOSE}.",
+        f"function {function.name}",
+    )
+    return _function_in(said, function.name)
+
+
+def _function_in(said: Completion, name: str) -> str:
+    return code_in(said.text, name, whole=said.whole).code or ""
+
+
+# -- combinations ----------------------------------------------------------------------------------
+
+
+async def _combinations(bench: Bench, options: DecomposeOptions, code: str, tested: Tested) -> None:
+    versions: dict[str, list[str]] = {}
+    for name in functions_of(code):
+        known = {bare(source_of(code, name))}
+        versions[name] = [source_of(code, name)]
+        for number in range(1, options.samples + 1):
+            said = await bench.ask(
+                f"{bench.puzzle.prompt}\n\nA program for it, which may be wrong:\n{fenced(code)}\n\nWrite "
+                f"the function {name} anew, by its name, its parameters and what it must do; the other "
+                f"functions stay. Give all of {name} between {OPEN} and {CLOSE}.",
+                f"function {name}, version {number}",
+            )
+            text = _function_in(said, name)
+            if text and bare(text) not in known:
+                known.add(bare(text))
+                versions[name].append(text)
+    best = tested.passed
+    for number, chosen in enumerate(_nearest_first(list(versions.values()))):
+        tried = code
+        for name, text in zip(versions, chosen, strict=True):
+            tried = with_function(tried, name, text)
+        if number == 0:
+            continue  # as it was
+        found = await bench.test(tried, f"combination {number}")
+        assert found is not None
+        if found.passed > best or found.right:
+            best = found.passed
+            bench.offer_code(tried)
+        if found.right:
+            bench.ended = f"combination {number} passes the visible tests"
+            return
+    bench.ended = "no combination passes the visible tests"
+
+
+def _nearest_first(versions: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """All combinations: those with the fewest changed functions first."""
+    numbers = itertools.product(*(range(len(each)) for each in versions))
+    for chosen in sorted(itertools.islice(numbers, _MOST), key=lambda each: sum(map(bool, each))):
+        yield tuple(each[number] for each, number in zip(versions, chosen, strict=True))
+
+
+_MOST = 10_000
+"""Combinations that are put in order."""
+
+
+# -- modules ---------------------------------------------------------------------------------------
+
+
+async def _modules(bench: Bench, options: DecomposeOptions) -> None:
+    prompt = (
+        f"{bench.puzzle.prompt}\n\nWrite the program in small functions at the top level, one for each thing "
+        "that it does, each with a docstring."
+    )
+    for number in range(1, options.rounds + 1):
+        codes = []
+        best = -1
+        for sample in range(1, options.samples + 1):
+            said = await bench.ask(prompt, f"round {number}, program {sample}")
+            if bench.answer is None:
+                bench.offer(said)
+            code = bench.code_of(said).code
+            if code is None:
+                continue
+            codes.append(code)
+            tested = await bench.test(code, f"visible tests, round {number}, program {sample}")
+            passed = 0 if tested is None else tested.passed
+            if passed > best:
+                best = passed
+                bench.offer(said)
+            if tested is not None and tested.right:
+                bench.ended = f"a program of round {number} passes the visible tests"
+                return
+        parts = common_parts(codes, bench.puzzle.entry_point, options.parts)
+        if not parts:
+            break
+        bench.note("common parts", f"{len(parts)} functions to build on", code="\n\n\n".join(parts))
+        shown = "\n\n".join(map(fenced, parts))
+        prompt = (
+            f"{bench.puzzle.prompt}\n\nFunctions that several programs for it have. Use them, changed where "
+            f"they are wrong, or write better ones:\n{shown}\n\nWrite the program in small functions at the "
+            "top level."
+        )
+    bench.ended = "no program passes the visible tests"
+
+
+def common_parts(codes: Sequence[str], entry: str | None, count: int) -> list[str]:
+    """Of the functions of several programs, but for the entry point, one for each of the largest groups that
+    are alike: the one that is nearest to the others of its group."""
+    texts = [source_of(code, name) for code in codes for name in functions_of(code) if name != entry]
+    words = [frozenset(tokens_of(text)) for text in texts]
+    groups: list[list[int]] = []
+    for number in range(len(texts)):
+        group = next((g for g in groups if _alike(words[number], words[g[0]]) >= _SAME), None)
+        if group is None:
+            groups.append([number])
+        else:
+            group.append(number)
+    groups.sort(key=len, reverse=True)
+    return [
+        texts[max(group, key=lambda one: sum(_alike(words[one], words[other]) for other in group))]
+        for group in groups[:count]
+    ]
+
+
+_SAME = 0.6
+"""Share of their words that functions of a group have in common with its first."""
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(1, len(one | other))

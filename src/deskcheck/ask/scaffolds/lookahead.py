@@ -1,0 +1,169 @@
+"""A cell that cannot run by itself is run: the model fills in what is not defined, and the sandbox goes on.
+
+After SelfPiCo (arXiv:2407.16974), of which this is the loop: run, find the undefined name, ask for a value
+that fits, run again. What is not there is a variable, a function or a module of an earlier cell or another
+machine. The answer is what the cell then does. Values are expressions of the model's, and run in the sandbox
+as the cell does; whether they are the true ones nobody checks.
+"""
+
+import ast
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
+from deskcheck.ask.questions.notebooks import NO_EXCEPTION
+from deskcheck.ask.samples.prompts import NOW
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
+from deskcheck.corpus.text.python import quiet_parse, statements
+from deskcheck.recording import Kind, Outcome, Recording
+from deskcheck.settings import Setting
+
+FORMS = frozenset({"cell_output", "crash"})
+"""Forms of answers that are read from what a cell does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookaheadOptions(Options):
+    """fills: names that are filled in."""
+
+    fills: Annotated[int, Setting("Names that the model fills in, at most.", min=0)] = 10
+
+
+_CELL = re.compile(r"[^\n]*\n```python\n(.*?)\n```", re.DOTALL)
+_MISSING = (
+    re.compile(r"NameError: name '(?P<name>[^\W\d]\w*)' is not defined"),
+    re.compile(r"ModuleNotFoundError: No module named '(?P<module>[\w.]+)'"),
+)
+_BEGIN = "_shown = lambda value: None if value is None else print(repr(value))\n"
+
+
+async def lookahead(bench: Bench) -> None:
+    """Run the cell, with what the model says for undefined names, and answer with what it does."""
+    options = bench.options
+    assert isinstance(options, LookaheadOptions)
+    cell = cell_in(bench.puzzle.prompt)
+    if cell is None:
+        bench.ended = "the cell cannot be run as Python: the model was asked itself"
+        bench.offer(await bench.ask(bench.puzzle.prompt, "answer"))
+        return
+    filled: dict[str, str] = {}
+    while True:
+        recording = await bench.recorded(_with(filled, cell), None)
+        ending = recording.ending
+        ran, of = lines_run(recording, cell)
+        bench.note(
+            f"run with {len(filled)} names filled in",
+            ending.detail or ending.outcome.value,
+            trace=f"{ran} of {of} lines ran\n{ending.stdout}",
+            code=cell,
+        )
+        missing = _missing_in(ending.detail) if ending.outcome is Outcome.RAISED else None
+        if missing is None or missing in filled or len(filled) >= options.fills:
+            break
+        said = await bench.ask(_asked(bench, missing), f"value of {missing}")
+        text = expression_in(said)
+        if text is None:
+            break
+        filled[missing] = text
+    if filled and ran == 0:  # a value that was filled in could not be made
+        missing = next(reversed(filled))
+    if ending.outcome is Outcome.RETURNED or (ending.outcome is Outcome.RAISED and missing is None):
+        bench.ended = f"the cell ran with {len(filled)} names filled in"
+        bench.offer(Completion(text=f"{OPEN}{_answer(bench, recording)}{CLOSE}", stop_reason="stop"))
+        return
+    why = ending.detail or ending.outcome.value
+    bench.ended = f"the cell did not run ({why}): the model was asked itself"
+    bench.offer(await bench.ask(bench.puzzle.prompt, "answer"))
+
+
+def cell_in(prompt: str) -> str | None:
+    """The source of the cell that a prompt asks about; None where it is no Python by itself."""
+    found = _CELL.match(prompt.rpartition(NOW)[2])
+    if found is None:
+        return None
+    try:
+        body = quiet_parse(found[1]).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    return found[1] if body else None
+
+
+def _with(filled: dict[str, str], cell: str) -> str:
+    """The cell below one line that defines what was filled in; its last expression is shown."""
+    lines = [_BEGIN]
+    for name, text in filled.items():
+        if name.startswith(_MODULE):
+            module = name.removeprefix(_MODULE)
+            lines.append(f"import sys\nsys.modules[{module!r}] = eval({text!r})\n")
+        else:
+            lines.append(f"{name} = eval({text!r})\n")
+    return f"exec({''.join(lines)!r})\n{_showing(cell)}"
+
+
+def _showing(cell: str) -> str:
+    """The cell with its last expression, if it ends with one, given to `_shown`. Lines keep their numbers."""
+    last = quiet_parse(cell).body[-1]
+    if not isinstance(last, ast.Expr) or cell.rstrip().endswith(";"):
+        return cell
+    lines = cell.encode().split(b"\n")
+    begin, end = last.value.lineno - 1, (last.value.end_lineno or last.value.lineno) - 1
+    at = last.value.end_col_offset or 0
+    lines[end] = lines[end][:at] + b"))" + lines[end][at:]
+    at = last.value.col_offset
+    lines[begin] = lines[begin][:at] + b"_shown((" + lines[begin][at:]
+    return b"\n".join(lines).decode()
+
+
+_MODULE = "module "
+
+
+def _missing_in(detail: str) -> str | None:
+    """What was not defined, by what ended a run: a name, or ``module NAME``."""
+    for form in _MISSING:
+        if found := form.match(detail):
+            given = found.groupdict()
+            return given["name"] if "name" in given else _MODULE + given["module"]
+    return None
+
+
+def _asked(bench: Bench, missing: str) -> str:
+    what = f"The {missing}" if missing.startswith(_MODULE) else f"The name {missing}"
+    return (
+        f"{bench.puzzle.prompt}\n\nDo not answer yet. The cell is run by itself, and something it needs is "
+        f"not there. {what} is not defined. Give one Python expression for the value that it has at that "
+        f"moment, as far as you can tell from the cells before: a literal, a lambda, or an object of the "
+        f"standard library; for a module, something with its attributes. Write the expression between "
+        f"{OPEN} and {CLOSE}."
+    )
+
+
+def expression_in(said: Completion) -> str | None:
+    """The Python expression in a completion."""
+    text = answer_in(said.text, whole=said.whole)
+    if text is None:
+        return None
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    return text.strip()
+
+
+def lines_run(recording: Recording, cell: str) -> tuple[int, int]:
+    """How many lines that begin a statement of the cell ran, and of how many: the measure of SelfPiCo."""
+    begins = {node.lineno for node in statements(quiet_parse(cell).body)}
+    ran = {
+        row.line - 1
+        for row in recording.trace.rows
+        if row.kind == Kind.LINE and row.file == recording.program.filename
+    }
+    return len(begins & ran), len(begins)
+
+
+def _answer(bench: Bench, recording: Recording) -> str:
+    ending = recording.ending
+    raised = ending.outcome is Outcome.RAISED
+    if bench.puzzle.form == "crash":
+        return str(ending.exception).rpartition(".")[2] if raised else NO_EXCEPTION
+    return f"{ending.stdout}{ending.detail}" if raised else ending.stdout

@@ -1,0 +1,52 @@
+"""The answer is what a program prints that the model writes for it: PAL (Gao et al. 2022, arXiv:2211.10435).
+
+Asked about a run, a model may write a program that runs the code of the question and looks: the score then
+says how well it can observe, not how well it predicts.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from deskcheck.ask.answers.code import code_in
+from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, fenced
+from deskcheck.recording import Outcome
+from deskcheck.settings import Setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramOfThoughtOptions(Options):
+    """tries: programs that are asked for until one prints something."""
+
+    tries: Annotated[int, Setting("Programs, until one ends well and prints something.", min=1)] = 2
+
+
+async def program_of_thought(bench: Bench) -> None:
+    """Ask for a program that prints the answer, and run it."""
+    options = bench.options
+    assert isinstance(options, ProgramOfThoughtOptions)
+    wanted = (
+        f"{bench.puzzle.prompt}\n\nDo not give the answer yourself. Write a Python program that works it "
+        "out and prints it, in the form that is asked for and nothing else, in one code fence. It has the "
+        f"standard library, no network and no input. Write the program where the answer would stand: "
+        f"between {OPEN} and {CLOSE}."
+    )
+    prompt = wanted
+    for number in range(1, options.tries + 1):
+        said = await bench.ask(prompt, f"program {number}")
+        if bench.answer is None:
+            bench.offer(Completion(text="", stop_reason=said.stop_reason))
+        found = code_in(said.text, None, whole=said.whole)
+        if found.code is None:
+            prompt = f"{wanted}\n\nYour last answer held no program: {found.why_not}."
+            continue
+        ending = await bench.printed(found.code, f"run {number}")
+        printed = ending.stdout.strip()
+        ended = ending.outcome is Outcome.RETURNED or ending.exit_status == 0
+        if ended and printed and ending.cut is None:
+            bench.offer(Completion(text=f"{OPEN}{answer_in(printed) or printed}{CLOSE}", stop_reason="stop"))
+            bench.ended = f"program {number} printed an answer"
+            return
+        why = ending.detail or ("printed nothing" if ended else ending.outcome.value)
+        prompt = f"{wanted}\n\nThis program does not do it ({why:.500}):\n{fenced(found.code)}"
+    bench.ended = "no program printed an answer"

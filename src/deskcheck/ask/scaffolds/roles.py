@@ -1,0 +1,178 @@
+"""Several roles of one model that work on a program: an analyst, a programmer, a tester.
+
+A team is a table in a file of prompts (`roles.toml`, or one of the user's own). Its steps are put in their
+order; after each program the visible tests, and those that a step wrote, are run, and their report is given
+to the steps that follow. So AgentCoder (arXiv:2312.13010), Self-collaboration (arXiv:2304.07590) and MapCoder
+(arXiv:2405.11403) are files.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+from deskcheck.ask.scaffolds.bench import Bench, Message, Options, fenced
+from deskcheck.ask.scaffolds.repair import tests_of
+from deskcheck.ask.scoring.programs import Tested
+from deskcheck.recording import InputError
+from deskcheck.settings import Setting
+
+GIVES = ("text", "code", "tests")
+WHEN = ("once", "always", "failing")
+_KEYS = {"name": str, "role": str, "prompt": str, "gives": str, "when": str}
+_OWN = ("question", "code", "tests", "report")
+"""What a prompt may name besides the steps before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one role does. gives: ``text`` that later prompts name, ``code`` that is tested, or ``tests``.
+    when: in the first round alone, in every round, or only after a program that failed."""
+
+    name: str
+    role: str
+    prompt: str
+    gives: str = "text"
+    when: str = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """The steps in their order. rounds: times that they are gone through, at most."""
+
+    about: str
+    rounds: int
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolesOptions(Options):
+    """team: one of deskcheck's, or with `file` a table of that."""
+
+    team: Annotated[
+        str, Setting("agentcoder, self_collaboration, mapcoder; or a table of your own file.")
+    ] = "agentcoder"
+    file: Annotated[str, Setting("A TOML file of teams, instead of deskcheck's own.")] = "own"
+
+    def check(self) -> None:
+        """Raises InputError where there is no such team."""
+        team_of(self.team, self.file)
+
+
+@cache
+def _text(file: str) -> str:
+    if file == "own":
+        return files("deskcheck.ask.scaffolds").joinpath("roles.toml").read_text(encoding="utf-8")
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"roles: file={file}: cannot be read: {error}. Give a TOML file of teams."
+        ) from error
+
+
+def team_of(name: str, file: str) -> Team:
+    """A team of a file. Raises InputError, with the place: it is not there, or not written as a team is."""
+    try:
+        known = tomllib.loads(_text(file))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"roles: file={file}: is no TOML: {error}.") from error
+    if not isinstance(known.get(name), Mapping):
+        raise InputError(f"roles: there is no team {name!r} in {file}. It has {', '.join(known)}.")
+    table: Mapping[str, Any] = known[name]
+    place = f"roles: {file}: {name}"
+    rounds, steps = table.get("rounds", 1), table.get("step")
+    if not isinstance(rounds, int) or rounds < 1 or not isinstance(steps, list) or not steps:
+        raise InputError(f"{place}: a team has rounds, at least 1, and steps as tables [[{name}.step]].")
+    made: list[Step] = []
+    for number, row in enumerate(steps, 1):
+        made.append(_step(row, f"{place}: step {number}", {each.name for each in made}))
+    if not any(step.gives == "code" for step in made):
+        raise InputError(f"{place}: no step gives code.")
+    return Team(str(table.get("about", "")), rounds, tuple(made))
+
+
+def _step(row: Any, place: str, before: set[str]) -> Step:
+    if not isinstance(row, Mapping) or not {"name", "role", "prompt"} <= row.keys() <= _KEYS.keys():
+        raise InputError(f"{place}: a step has name, role and prompt, and may have gives and when.")
+    for key, value in row.items():
+        if not isinstance(value, str):
+            raise InputError(f"{place}: {key!r} must be a text.")
+    step = Step(**row)
+    if step.gives not in GIVES or step.when not in WHEN:
+        raise InputError(f"{place}: gives is one of {', '.join(GIVES)}, when one of {', '.join(WHEN)}.")
+    if step.name in _OWN:
+        raise InputError(f"{place}: the name {step.name!r} is taken: {', '.join(_OWN)} are given.")
+    for part in step.prompt.split("{")[1:]:
+        named = part.partition("}")[0]
+        if named.isidentifier() and named not in {*_OWN, *before, step.name}:
+            raise InputError(f"{place}: {{{named}}} is no earlier step, nor one of {', '.join(_OWN)}.")
+    return step
+
+
+async def roles(bench: Bench) -> None:
+    """Have the roles of a team work on a program until it passes the tests."""
+    options = bench.options
+    assert isinstance(options, RolesOptions)
+    team = team_of(options.team, options.file)
+    tests: tuple[str, ...] = ()
+    known = dict.fromkeys([*_OWN, *(step.name for step in team.steps)], "(nothing yet)")
+    known["question"] = bench.puzzle.prompt
+    best, failed = -1, False
+    for number in range(1, team.rounds + 1):
+        for step in team.steps:
+            if (step.when == "once" and number > 1) or (step.when == "failing" and not failed):
+                continue
+            prompt = _filled(step.prompt, known)
+            said = await bench.ask(
+                [Message("system", f"You are the {step.role}."), Message("user", prompt)],
+                f"round {number}, {step.name}",
+            )
+            known[step.name] = said.text.strip()
+            if step.gives == "tests":
+                tests = tests_of(bench, said)
+                known["tests"] = "\n".join(tests)
+            if step.gives != "code":
+                continue
+            if bench.answer is None:
+                bench.offer(said)
+            found = bench.code_of(said)
+            if found.code is None:
+                known["report"], failed = f"There was no program: {found.why_not}.", True
+                continue
+            known["code"] = fenced(found.code)
+            tested = await bench.test(
+                found.code, f"tests of {step.name}, round {number}", (*bench.puzzle.tests, *tests)
+            )
+            passed = 0 if tested is None else tested.passed
+            if passed > best or tested is None or tested.right:
+                best = passed
+                bench.offer(said)
+            if tested is not None and tested.right:
+                bench.ended = f"passes the tests of round {number}"
+                return
+            failed = tested is not None
+            known["report"] = _report(tested)
+        if not failed:
+            bench.ended = "there are no tests that can be run"
+            return
+    bench.ended = f"{team.rounds} rounds, and no program that passes the tests"
+
+
+def _report(tested: Tested | None) -> str:
+    if tested is None:
+        return "No test can be run."
+    return f"{tested.passed} of {tested.of} tests pass. The first that does not: {tested.reason}"
+
+
+def _filled(prompt: str, known: Mapping[str, str]) -> str:
+    """A prompt with what it names. What that holds itself is not looked at again."""
+    parts = prompt.split("{")
+    text = parts[0]
+    for part in parts[1:]:
+        name, brace, rest = part.partition("}")
+        text += known[name] + rest if brace and name in known else "{" + part
+    return text

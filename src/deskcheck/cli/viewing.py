@@ -17,12 +17,18 @@ from deskcheck.terminal import console_out, has_browser, kept_page
 
 
 def view(
-    folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder of recordings; or a run folder of `deskcheck ask`, of methods that run code."
+        ),
+    ],
     id_: Annotated[
         str | None,
         typer.Argument(
             metavar="[ID]",
-            help="The recording to show: its id, or a part that no other has; without it, all are listed.",
+            help="The recording, or the sample, to show: its id, or a part that no other has; without it, "
+            "all are listed.",
         ),
     ] = None,
     out: Annotated[
@@ -53,14 +59,14 @@ def view(
         str, typer.Option("--notation", "-n", help="--beside: that of a text file.")
     ] = "scratchpad",
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="--beside: which, where a run folder has several.")
+        str | None, typer.Option("--model", "-m", help="Which, where a run folder has several.")
     ] = None,
     method: Annotated[
-        str | None, typer.Option("--method", help="--beside: which, where a run folder has several.")
+        str | None, typer.Option("--method", help="Which, where a run folder has several.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show one recording, of a program or a notebook, or list a folder.
+    """Show one recording, of a program or a notebook, or list a folder; or every attempt at a question.
 
     Where a person sits at a terminal and a browser can be opened, the trace page opens in it. Elsewhere,
     and with --terminal, --max-events or --json, it is the trace table, on standard output.
@@ -68,6 +74,11 @@ def view(
     from deskcheck.recording.reader import Recordings
 
     way = _Way(out, open_, as_json)
+    if (folder / "samples.parquet").is_file():
+        if serve or beside is not None:
+            raise InputError(f"{folder}: is a run of `deskcheck ask`: --serve and --beside are not for it.")
+        _view_attempts(folder, id_, model, method, way)
+        return
     notebooks = _trajectories(folder)
     # A folder may hold both: then what is named decides, and the list is of programs.
     if notebooks and (id_ in notebooks or not _has_programs(folder)):
@@ -231,6 +242,27 @@ def _by_own_id(id_: str, notebooks: Mapping[str, Path]) -> str | None:
         if id_ == own or id_.startswith(f"{own}:"):
             return name
     return None
+
+
+def _view_attempts(folder: Path, id_: str | None, model: str | None, method: str | None, way: _Way) -> None:
+    """The transcripts of a sample, or a list."""
+    from deskcheck.view import attempts_page as attempts
+
+    found = attempts.answered_in(folder, model=model, method=method)
+    if id_ is None:
+        if way.asks_for_page:
+            raise InputError(f"a page shows one sample: say which. deskcheck view {folder} lists them.")
+        if way.as_json:
+            print(json.dumps(attempts.attempts_facts(found)))
+        else:
+            console_out().print(attempts.attempts_list(found))
+        return
+    of_one = attempts.of_sample(found, id_)
+    way.show(
+        lambda: attempts.attempts_page(of_one),
+        lambda: attempts.attempts_facts(of_one),
+        lambda: attempts.attempts_table(of_one),
+    )
 
 
 def _view_beside(recording: Any, path: Path, given: dict[str, Any], way: _Way) -> None:

@@ -60,7 +60,7 @@ async def decompose(bench: Bench) -> None:
     if code is None:
         bench.ended = "there is no program to begin with"
         return
-    tested = await bench.test(code, "visible tests of the draft")
+    tested = await bench.test(code, "draft")
     if tested is None:
         bench.ended = "no visible test can be run, so that nothing says what to repair"
     elif tested.right:
@@ -82,7 +82,7 @@ async def _begun(bench: Bench, options: DecomposeOptions) -> str | None:
         code = bench.code_of(said).code
     if code is None or not options.split or len(functions_of(code)) > 1:
         return code
-    tested = await bench.test(code, "visible tests of the whole")
+    tested = await bench.test(code, "draft, before it is split")
     if tested is not None and tested.right:
         return code
     said = await bench.ask(
@@ -111,7 +111,7 @@ async def _bottom_up(bench: Bench, options: DecomposeOptions, code: str, tested:
             tried = with_function(code, name, text)
             if bare(tried) == bare(code):
                 continue
-            found = await bench.test(tried, f"visible tests with another {name}")
+            found = await bench.test(tried, f"with another {name}")
             assert found is not None
             if found.right:
                 bench.offer_code(tried)
@@ -222,7 +222,7 @@ async def _modules(bench: Bench, options: DecomposeOptions) -> None:
             if code is None:
                 continue
             codes.append(code)
-            tested = await bench.test(code, f"visible tests, round {number}, program {sample}")
+            tested = await bench.test(code, f"round {number}, program {sample}")
             passed = 0 if tested is None else tested.passed
             if passed > best:
                 best = passed

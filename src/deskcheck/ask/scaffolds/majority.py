@@ -37,7 +37,8 @@ async def majority(bench: Bench) -> None:
         if votes:
             bench.offer(max(votes.values(), key=len)[0])
     most = max(map(len, votes.values()), default=0)
-    bench.note("majority", f"{most} of {options.samples} samples agree, of {len(votes)} different answers")
+    bench.ended = f"{most} of {options.samples} samples agree, of {len(votes)} different answers"
+    bench.note("majority", bench.ended)
 
 
 def _vote(bench: Bench, said: Completion) -> Hashable:

@@ -86,7 +86,7 @@ async def repair(bench: Bench) -> None:
         if last.code is not None:
             if best < 0:
                 _keep(bench, last)
-            tested = await bench.test(last.code, f"visible tests, round {number}", tests)
+            tested = await bench.test(last.code, f"round {number}", tests)
             passed = 0 if tested is None else tested.passed
             if passed > best or tested is None or tested.right:
                 best = passed

@@ -51,11 +51,12 @@ async def rerank(bench: Bench) -> None:
     except Spent as spent:  # what was drawn can be compared all the same
         bench.ended = f"the budget of {spent} is spent"
     if not samples or bench.puzzle.entry_point is None:
+        bench.ended = bench.ended or ("a script has no inputs to call it with" if samples else "no program")
         return
     kept = await _passing(bench, samples)
     inputs = await found_inputs(bench, kept[0].code, options.inputs, propose=options.propose)
     if not inputs:
-        bench.note("choice", f"no inputs were found: the first of {len(kept)} programs")
+        bench.ended = f"no inputs were found: the first of {len(kept)} programs"
         return
     bench.offer((await _of_largest(bench, kept, inputs)).completion)
 
@@ -63,8 +64,8 @@ async def rerank(bench: Bench) -> None:
 async def _passing(bench: Bench, samples: Sequence[_Sample]) -> Sequence[_Sample]:
     """Those that pass the visible tests; all, where none does."""
     right = []
-    for sample in samples:
-        tested = await bench.test(sample.code, "visible tests")
+    for number, sample in enumerate(samples, 1):
+        tested = await bench.test(sample.code, f"program {number}")
         if tested is not None and tested.right:
             right.append(sample)
             if len(right) == 1:
@@ -126,5 +127,7 @@ async def _of_largest(bench: Bench, samples: Sequence[_Sample], inputs: Sequence
         return samples[0]
     best = max(groups, key=lambda key: (key in something, len(groups[key])))
     ran = sum(map(len, groups.values()))
-    bench.note("choice", f"{len(groups[best])} of {ran} programs return the same, of {len(groups)} groups")
+    said = f"{len(groups[best])} of {ran} programs return the same, of {len(groups)} groups"
+    bench.note("choice", said)
+    bench.ended = bench.ended or said
     return groups[best][0]

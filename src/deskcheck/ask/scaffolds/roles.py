@@ -145,7 +145,7 @@ async def roles(bench: Bench) -> None:
                 continue
             known["code"] = fenced(found.code)
             tested = await bench.test(
-                found.code, f"tests of {step.name}, round {number}", (*bench.puzzle.tests, *tests)
+                found.code, f"round {number}, {step.name}", (*bench.puzzle.tests, *tests)
             )
             passed = 0 if tested is None else tested.passed
             if passed > best or tested is None or tested.right:

@@ -1,0 +1,207 @@
+"""What a method did for one question, as a page: every call of the model, every program, what came of it.
+
+One HTML file without a script. Whatever a model wrote is text in it: escaped, with an escape for every
+character that does not print; its Content-Security-Policy allows its own style and nothing besides.
+"""
+
+import html
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from deskcheck.ask.results.logs import read_logs
+from deskcheck.ask.results.results import Marked
+from deskcheck.recording import InputError
+from deskcheck.view.page import BASE_STYLE, digest, visible
+
+_STYLE = (
+    BASE_STYLE
+    + """
+main { max-width: 62rem; margin: 0 auto; }
+h1, h2, p, summary { overflow-wrap: anywhere; }
+pre { margin: .4rem 0; padding: .5rem .7rem; background: var(--wash); border-radius: .3rem;
+  white-space: pre-wrap; overflow-wrap: anywhere;
+  font: 12.5px/1.45 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+ol { list-style: none; margin: 0; padding: 0; }
+li { border-left: 3px solid var(--line); padding: .2rem 0 .2rem .8rem; margin: .6rem 0; }
+li.right { border-color: #17794f; } li.wrong { border-color: #b3261e; }
+.kind { font-weight: 600; } .right .said { color: #17794f; } .wrong .said { color: #b3261e; }
+@media (prefers-color-scheme: dark) { .right .said { color: #6fc99b; } .wrong .said { color: #f0867d; } }
+details > summary { cursor: pointer; color: var(--soft); }
+"""
+)
+KINDS = {
+    "call": "The model was asked",
+    "tests": "Visible tests",
+    "calls": "Calls on inputs",
+    "script": "A run",
+    "trace": "A trace",
+    "choice": "A choice",
+}
+"""What stands above a line of a transcript, by its kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question as a model answered it by a method, with its transcript."""
+
+    row: Marked
+    told: dict[str, Any]
+
+    @property
+    def what(self) -> str:
+        """Model, method, and which of several answers."""
+        again = f", answer {self.row.epoch}" if self.row.epoch > 1 else ""
+        return f"{self.row.model} by {self.row.solver}{again}"
+
+    @property
+    def used(self) -> str:
+        """What of the budget was used, and why it ended."""
+        told = self.told
+        ended = f": {told['ended']}" if told["ended"] else ""
+        return f"{told['calls']} calls, {told['runs']} runs, {told['tokens']} tokens{ended}"
+
+
+def answered_in(folder: Path, *, model: str | None = None, method: str | None = None) -> list[Answered]:
+    """The questions of a run folder that were answered by a method with a transcript. model, method: of these
+    alone. Raises InputError: there are none."""
+    found = [
+        Answered(row, json.loads(row.attempts))
+        for result in read_logs([folder]).results
+        for row in result.samples
+        if row.attempts and model in (None, row.model) and method in (None, row.solver)
+    ]
+    if not found:
+        raise InputError(
+            f"{folder}: holds no transcript of a method that runs code (deskcheck help methods). `deskcheck "
+            f"report {folder}` shows what models answered."
+        )
+    return found
+
+
+def of_sample(found: Sequence[Answered], name: str) -> list[Answered]:
+    """Those of one sample: its id, or a part that no other has. Raises InputError."""
+    ids = dict.fromkeys(each.row.id for each in found)
+    fit = [name] if name in ids else [id_ for id_ in ids if name in id_]
+    if len(fit) != 1:
+        what = f"{len(fit)} samples have {name!r} in their id" if fit else f"there is no sample {name!r}"
+        raise InputError(f"{what}. There are {', '.join((fit or [*ids])[:10])}.")
+    return [each for each in found if each.row.id == fit[0]]
+
+
+def attempts_facts(found: Iterable[Answered]) -> dict[str, Any]:
+    """What the page shows, JSON-able."""
+    names = ("id", "question", "model", "solver", "epoch", "score", "reason", "answer")
+    return {"answered": [{n: getattr(each.row, n) for n in names} | each.told for each in found]}
+
+
+def attempts_list(found: Iterable[Answered]) -> Table:
+    """A line for each question, model and method."""
+    table = Table(show_edge=False, pad_edge=False)
+    for name in ("sample", "model", "method"):
+        table.add_column(name, overflow="fold")
+    for name in ("score", "calls", "runs", "tokens"):
+        table.add_column(name, justify="right")
+    table.add_column("ended", overflow="fold")
+    for each in found:
+        row, told = each.row, each.told
+        numbers = [f"{row.score:g}", *(str(told[name]) for name in ("calls", "runs", "tokens"))]
+        cells = [row.id, row.model, row.solver, *numbers, told["ended"]]
+        table.add_row(*(Text(visible(cell)) for cell in cells))
+    return table
+
+
+def attempts_table(found: Sequence[Answered]) -> Group:
+    """The transcripts for a terminal: what each attempt was, and what came of it."""
+    parts: list[Table | Text] = []
+    for each in found:
+        parts.append(Text(visible(f"{each.what}: score {each.row.score:g}; {each.used}")))
+        table = Table(show_edge=False, pad_edge=False)
+        for name in ("step", "what came of it"):
+            table.add_column(name, overflow="fold")
+        for attempt in each.told["attempts"]:
+            first = _said(attempt).partition("\n")[0]
+            table.add_row(Text(visible(attempt["step"])), Text(visible(f"{first:.300}")))
+        parts.append(table)
+    return Group(*parts)
+
+
+def _said(attempt: dict[str, Any]) -> str:
+    """What came of an attempt, in a line."""
+    match attempt["kind"]:
+        case "call":
+            read, written = attempt.get("tokens", (0, 0))
+            return f"{read} tokens read, {written} written" + (
+                f", ended by {attempt['stop_reason']}" if attempt.get("stop_reason", "stop") != "stop" else ""
+            )
+        case "tests":
+            passed = f"{attempt['passed']} of {attempt['of']} pass"
+            return f"{passed}; {attempt['verdict']}" if attempt.get("verdict") else passed
+        case "calls":
+            return f"{len(attempt.get('verdict', '').splitlines())} calls"
+    return str(attempt.get("verdict", ""))
+
+
+def attempts_page(found: Sequence[Answered]) -> str:
+    """The transcripts of one sample as HTML, all models and methods one after the other."""
+    title = f"Attempts at {found[0].row.id}"
+    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {digest(_STYLE)}"
+    sections = "\n".join(map(_section, found))
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{_text(title)}</title><style>{_STYLE}</style></head><body><main>
+<h1>{_text(title)}</h1>
+<details><summary>The question</summary>{_pre(found[0].row.prompt)}</details>
+{sections}
+</main></body></html>
+"""
+
+
+def _text(text: object) -> str:
+    return html.escape(visible(str(text), lines=True), quote=True)
+
+
+def _pre(text: str) -> str:
+    return f"<pre>{_text(text)}</pre>"
+
+
+def _section(each: Answered) -> str:
+    row = each.row
+    verdict = "right" if row.score == 1 else f"score {row.score:g}: {row.reason}"
+    left = each.told["left_out"]
+    note = f"<p class='soft'>{left} visible tests cannot be run by themselves.</p>" if left else ""
+    attempts = "\n".join(_attempt(attempt) for attempt in each.told["attempts"])
+    return f"""<section><h2>{_text(each.what)}</h2>
+<p class="facts">{_text(each.used)}</p>{note}
+<ol>{attempts}</ol>
+<p><span class="kind">The answer that is marked:</span> {_text(verdict)}</p>
+<details><summary>The answer</summary>{_pre(row.completion)}</details></section>"""
+
+
+def _attempt(attempt: dict[str, Any]) -> str:
+    kind = attempt["kind"]
+    tone = ""
+    if kind == "tests":
+        tone = "wrong" if attempt.get("verdict") else "right"
+    folded = {"prompt": "What it was asked", "completion": "What it wrote", "code": "The program"}
+    parts = [
+        f"<details><summary>{label}</summary>{_pre(attempt[name])}</details>"
+        for name, label in folded.items()
+        if attempt.get(name)
+    ]
+    if kind == "calls":
+        parts.append(_pre(attempt.get("verdict", "")))
+    if attempt.get("trace"):
+        parts.append(_pre(attempt["trace"]))
+    return (
+        f'<li class="{tone}"><span class="kind">{_text(KINDS.get(kind, kind))}</span> · '
+        f'{_text(attempt["step"])}: <span class="said">{_text(_said(attempt))}</span>{"".join(parts)}</li>'
+    )

@@ -17,12 +17,13 @@ from deskcheck.ask.scaffolds.bench import Bench, Message
 from deskcheck.ask.scaffolds.place import Place, Returned
 from deskcheck.ask.scaffolds.registry import SCAFFOLDS, check_answers, check_options, scaffold_of
 from deskcheck.ask.scaffolds.traces import within
-from deskcheck.ask.scaffolds.visible import Puzzle
+from deskcheck.ask.scaffolds.visible import Puzzle, examples_in
 from deskcheck.ask.scoring.marking import mark
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
 from deskcheck.recording import Ending, InputError, Program
 from deskcheck.sandbox import Checked, Sandbox
 from tests.ask.scripted import Scripted, by, coding, drawn, in_turn, puzzle, said
+from tests.sample import spread
 
 RIGHT = "def f(x):\n    return x / 2"
 WRONG = "def f(x):\n    return x / 3"
@@ -214,7 +215,7 @@ class Once(Place):
         return self._returned(puzzle, code, tuple(inputs))
 
 
-@pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
+@pytest.mark.parametrize("share", spread([0.5, 0.3, 0.7], 3))
 def test_the_gain_of_rerank_is_the_simulated_one(share: float, sandbox: Sandbox) -> None:
     """Of samples that are right with a chance, and else wrong in one of four ways: the share of questions that are
     answered right lies inside the 99 % interval of a simulation that runs nothing."""
@@ -453,6 +454,30 @@ def test_examples_in_a_docstring_are_visible_tests() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("f(8) == 4", ["assert f(8) == 4"]),
+        ("* for f([1, 2], k='a)') ==> ('x',), see there", ["assert f([1, 2], k='a)') == ('x',)"]),
+        ("f(1) => 2, f(2)=> 3", ["assert f(1) == 2", "assert f(2) == 3"]),
+        ("`f('a')` returns `b`", []),
+        ("f(0) should return None if it is 0", ["assert f(0) == None"]),
+        ("f({}) -> True.", ["assert f({}) == True"]),
+        ("f(2) # returns 'two' (a word)", ["assert f(2) == 'two'"]),
+        ("f(2) = 1 + (2 / 2) = 2", []),
+        ('f(2) == ""aa"', []),
+        ("def f(x) -> 3", []),
+        ("assert f(1) == -1, -6", []),
+        ("xf(1) == 2; o.f(1) == 2; f(x) == 2; f(1) == x", []),
+        ("f(1 == 2", []),
+        ("f(" * 2000 + " == 3", []),
+    ],
+)
+def test_examples_in_words_are_visible_tests(line: str, found: list[str]) -> None:
+    """A call with literals and what it gives, where the line writes down no more than that."""
+    assert examples_in(f"Some text.\n  {line}\n", "f") == found
+
+
 # -- budgets -------------------------------------------------------------------------------------------
 
 
@@ -531,7 +556,7 @@ BAD = {
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [SETTINGS[1], SETTINGS[2], SETTINGS[4], SETTINGS[7]],
+    spread([pytest.param(*SETTINGS[number]) for number in (1, 4, 2, 7)], 2),
     ids=lambda value: value if isinstance(value, str) else "",
 )
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)

@@ -23,7 +23,8 @@ from deskcheck.ask.scaffolds.call_graph import (
     source_of,
     with_function,
 )
-from deskcheck.ask.scaffolds.traces import bare, call_in
+from deskcheck.ask.scaffolds.traces import call_in
+from deskcheck.ask.scaffolds.visible import bare
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.corpus.near import tokens_of
 from deskcheck.settings import Setting

@@ -11,7 +11,7 @@ from typing import Annotated
 from deskcheck.ask.answers.parsing import answer_in
 from deskcheck.ask.results.attempts import vote_of
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
-from deskcheck.ask.scaffolds.traces import bare
+from deskcheck.ask.scaffolds.visible import bare
 from deskcheck.ask.scoring.marking import PROGRAM_FORMS
 from deskcheck.settings import Setting
 

@@ -1,7 +1,5 @@
 """The trace of a failing run, as it stands in a prompt: true, or as the model predicts it."""
 
-import ast
-
 from deskcheck.ask.scaffolds.bench import Bench
 from deskcheck.ask.scaffolds.visible import calls_in
 from deskcheck.notation import NOTATIONS
@@ -83,11 +81,3 @@ def _asked(program: Program, notation: str) -> str:
         "Write down the run of a Python program, step by step: which lines run, in order, and what the "
         f"variables hold then ({about}).\n\n{numbered_text(program.code)}{trace_prompt(program, notation)}"
     )
-
-
-def bare(code: str) -> str:
-    """A program without comments and layout, to tell whether two are the same."""
-    try:
-        return ast.unparse(ast.parse(code))
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return code

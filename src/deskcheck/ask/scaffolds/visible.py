@@ -80,7 +80,8 @@ def puzzle_of(id_: str, question: str, data: Mapping[str, Any], prompt: str) -> 
     if entry is None:
         return Puzzle(id=id_, question=question, form=data["form"], prompt=prompt)
     setup, shown = data["setup"], [*data.get("visible_tests", ())]
-    shown += [test for test in _doctests(prompt, entry) if test not in shown]
+    known = set(map(bare, shown))
+    shown += [test for test in examples_in(prompt, entry) if test not in known]
     tests = [test for test in shown if _stands_alone(test, entry, setup)]
     return Puzzle(
         id=id_,
@@ -106,18 +107,81 @@ _EXAMPLE = re.compile(
 that is not indented as it expects, such as the end of a docstring.)"""
 
 
+_GIVES = re.compile(r"\s*(?:#\s*)?(?:==>|==|=>|➞|→|->|=|(?:should |must |will )?returns?)\s*")
+_MOST_CHARS = 300
+"""Of a value in an example."""
+
+
+def examples_in(text: str, entry: str) -> list[str]:
+    """Examples in a text that call a function with literals and show a literal, as asserts, each once: those
+    of doctests, and calls that are followed by ``==``, an arrow or ``returns``."""
+    return [*dict.fromkeys([*_doctests(text, entry), *_said(text, entry)])]
+
+
 def _doctests(text: str, entry: str) -> Iterator[str]:
-    """Examples in a text that call a function and show a literal, as asserts."""
     for found in _EXAMPLE.finditer(text):
         source = re.sub(r"\n[ \t]*\.\.\. ", "\n", found["source"]).strip()
         want = found["want"].strip()
         try:
             (statement,) = quiet_parse(source).body
-            ast.literal_eval(want)
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            value = ast.literal_eval(want)
+        except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             continue
         if isinstance(statement, ast.Expr) and calls_in(source, entry) and not _prints(statement.value):
-            yield f"assert {ast.unparse(statement.value)} == {want}"
+            yield f"assert {ast.unparse(statement.value)} == {value!r}"
+
+
+def _said(text: str, entry: str) -> Iterator[str]:
+    for line in text.splitlines():
+        if line.lstrip().startswith(("def ", "assert ", ">>>")):
+            continue
+        for begin in re.finditer(rf"(?<![\w.]){re.escape(entry)}\(", line):
+            call = _shortest_call(line[begin.start() : begin.start() + _MOST_CHARS])
+            if call is None:
+                continue
+            rest = line[begin.start() + len(call) :]
+            gives = _GIVES.match(rest)
+            value = _longest_literal(rest[gives.end() :][:_MOST_CHARS]) if gives else None
+            if value is not None and calls_in(call, entry):
+                yield f"assert {ast.unparse(quiet_parse(call))} == {value}"
+
+
+def _shortest_call(text: str) -> str | None:
+    """The beginning of a text that is a whole call."""
+    for end in (found.end() for found in re.finditer(r"\)", text)):
+        try:
+            quiet_parse(text[:end])
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            continue
+        return text[:end]
+    return None
+
+
+def _longest_literal(text: str) -> str | None:
+    """The longest beginning of a text that writes down a value, as `repr` writes it."""
+    for end in range(len(text), 0, -1):
+        if text[end - 1].isspace() or text[end - 1] == ",":
+            continue
+        try:
+            value = ast.literal_eval(text[:end].strip())
+        except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+            continue
+        # "1 + 9 = 10", and a string that goes on, write down more than that.
+        if not isinstance(value, tuple) or text.strip().startswith("("):  # a comma goes on with the sentence
+            return repr(value) if _ENDS.match(text, end) else None
+    return None
+
+
+_ENDS = re.compile(r"\s*$|\s+[^\s+*/%=<>&|-]|\s*[.,;:#)]")
+"""What may follow a value in an example."""
+
+
+def bare(code: str) -> str:
+    """A program without comments and layout, to tell whether two are the same."""
+    try:
+        return ast.unparse(quiet_parse(code))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return code
 
 
 def _prints(node: ast.expr) -> bool:

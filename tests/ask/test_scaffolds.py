@@ -5,6 +5,7 @@ import functools
 import json
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
 from deskcheck.recording import Ending, InputError, Program
 from deskcheck.sandbox import Checked, Sandbox
 from tests.ask.scripted import Scripted, by, coding, drawn, in_turn, puzzle, said
+from tests.pages import ROOT
 from tests.sample import spread
 
 RIGHT = "def f(x):\n    return x / 2"
@@ -588,3 +590,20 @@ def test_no_program_of_a_model_breaks_a_method(code: str, sandbox: Sandbox) -> N
     assert bench.answer is not None
     assert bench.answer.text == said(RIGHT)
     assert "What came of it: " in model.prompts[-1]
+
+
+# -- the page ------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_every_option_with_its_default() -> None:
+    text = (ROOT / "docs" / "reference" / "scaffolds.md").read_text(encoding="utf-8")
+    budget = text.partition("## The budget")[2].partition("## ")[0]
+    for name, scaffold in SCAFFOLDS.items():
+        assert f"| `{name}` |" in text
+        own = text.partition(f"### {name}\n")[2].partition("\n### ")[0].partition("\n## ")[0]
+        found = dict(re.findall(r"^\| `(\w+)` \| ?(.*?) ?\|", budget + own, re.MULTILINE))
+        expected = {option: default for option, (_, default) in scaffold.options.described().items()}
+        assert found == {
+            option: str(default).lower() if isinstance(default, bool) else str(default)
+            for option, default in expected.items()
+        }

@@ -26,18 +26,17 @@ def named(text: str) -> tuple[str, Any]:
 class AskSettings:
     """What decides a run of `ask`.
 
-    methods: names in `ask.METHODS`; each is asked the same samples, and the differences from the first are
-    told. explain: prompts for runs and states explain the notation; without it they are laid out as in
-    lessons. run_cells: next cells of notebooks are marked by running them too. model_args: arguments of the
-    models' provider, as Inspect has them.
+    methods: names in `ask.METHODS`, with options as ``NAME:OPTION=VALUE``; each is asked the same samples,
+    and the differences from the first are told. explain: prompts for runs and states explain the notation;
+    without it they are laid out as in lessons. run_cells: next cells of notebooks are marked by running them
+    too. model_args: arguments of the models' provider, as Inspect has them.
     """
 
     methods: Annotated[
         tuple[str, ...],
         Setting(
-            "How the model answers: direct, chain_of_thought, or from a run that it predicts: scratchpad, "
-            "compact, dynamic_scratchpad. Of several, the same samples are asked; all are compared with the "
-            "first.",
+            "How the model answers: `deskcheck list methods`; with options as NAME:OPTION=VALUE. Of several, "
+            "the same samples are asked; all are compared with the first.",
             flag="--method",
             commas=True,
         ),

@@ -79,8 +79,8 @@ def answered_in(folder: Path, *, model: str | None = None, method: str | None = 
     ]
     if not found:
         raise InputError(
-            f"{folder}: holds no transcript of a method that runs code (deskcheck help methods). `deskcheck "
-            f"report {folder}` shows what models answered."
+            f"{folder}: holds no transcript of a method that runs code (deskcheck help scaffolds). "
+            f"`deskcheck report {folder}` shows what models answered."
         )
     return found
 

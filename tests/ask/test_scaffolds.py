@@ -18,9 +18,10 @@ from deskcheck.ask.scaffolds.bench import Bench, Message
 from deskcheck.ask.scaffolds.place import Place, Returned
 from deskcheck.ask.scaffolds.registry import SCAFFOLDS, check_answers, check_options, scaffold_of
 from deskcheck.ask.scaffolds.traces import within
-from deskcheck.ask.scaffolds.visible import Puzzle, examples_in
+from deskcheck.ask.scaffolds.visible import Puzzle, asserts_in, examples_in
 from deskcheck.ask.scoring.marking import mark
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
+from deskcheck.notation import NOTATIONS
 from deskcheck.recording import Ending, InputError, Program
 from deskcheck.sandbox import Checked, Sandbox
 from tests.ask.scripted import Scripted, by, coding, drawn, in_turn, puzzle, said
@@ -340,6 +341,27 @@ def test_tests_that_the_model_writes(sandbox: Sandbox) -> None:
     assert score(sample, bench, sandbox) == 1
 
 
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert f(1) == __import__('os')._exit(3)",
+        "assert [open('x', 'w') for _ in [1]] and f(1)",
+        "assert f(1) == (lambda: exit())()",
+        "assert f(1) == f.__globals__",
+        "assert print(f(1)) is None",
+        "assert f(1) == eval('1')",
+        "assert 10 ** 10 ** 10 == f(1)",
+        "assert f'{f(1)}' == '1'",
+        "assert (x := f(1)) == 1",
+    ],
+)
+def test_tests_of_a_model_can_only_compare(test: str) -> None:
+    """They run in the process that says whether a program passes."""
+    assert asserts_in(f"{test}\nassert f([1], k=-2) == sorted({{1: 'a'}}) + [2 / 1]", "f", "") == (
+        "assert f([1], k=-2) == sorted({1: 'a'}) + [2 / 1]",
+    )
+
+
 def test_a_notation_that_cannot_be_had_is_refused(sandbox: Sandbox) -> None:
     for notation, message in (
         ("deep", "there is no notation 'deep'"),
@@ -590,6 +612,27 @@ def test_no_program_of_a_model_breaks_a_method(code: str, sandbox: Sandbox) -> N
     assert bench.answer is not None
     assert bench.answer.text == said(RIGHT)
     assert "What came of it: " in model.prompts[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notation", [name for name, known in NOTATIONS.items() if not known.instructions])
+def test_the_run_of_any_program_is_written_in_any_notation(notation: str, sandbox: Sandbox) -> None:
+    """Also of those that end their process, are cut, or hold what cannot be shown."""
+    more = [
+        "class C:\n    pass\ndef f(x):\n    c = C()\n    c.c = c\n    return [c, f, iter([c])]",
+        "async def f(x):\n    return 1",
+    ]
+    for code in [*BAD.values(), *more]:
+        bench = by(
+            "repair",
+            coding(),
+            Scripted(in_turn(said(code))),
+            sandbox,
+            trace="true",
+            notation=notation,
+            rounds=1,
+        )
+        assert [each.kind for each in bench.attempts][:3] == ["call", "tests", "trace"]
 
 
 # -- the page ------------------------------------------------------------------------------------------

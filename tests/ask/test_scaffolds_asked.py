@@ -232,6 +232,19 @@ def asking(suite: Path, server: Provider, out: str, *more: str) -> subprocess.Po
 
 
 @pytest.mark.slow
+def test_a_limit_of_inspect_keeps_what_there_is(suite: Path) -> None:
+    """The tokens of a sample are spent with the first answer, which a provider counts: it is marked, not lost."""
+    with provider(answer=repairer) as server:
+        here(suite, server, "limited", "--method", METHODS[1], "--limit", "2", "--token-limit", "150")
+    rows = pq.read_table(suite.parent / "limited" / "samples.parquet").to_pylist()
+    assert [(row["score"], row["reading"]) for row in rows] == [(0.0, "answered")] * 2
+    for row in rows:
+        kinds = [each["kind"] for each in json.loads(row["attempts"])["attempts"]]
+        assert kinds[:2] == ["call", "tests"]
+        assert len(kinds) < 8
+
+
+@pytest.mark.slow
 def test_a_kill_loses_no_finished_question(suite: Path) -> None:
     """After SIGKILL the same command asks what was not finished, and comes to the result of a run that nobody killed,
     attempts and all."""

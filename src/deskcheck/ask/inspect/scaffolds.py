@@ -124,14 +124,15 @@ def _solver(name: str, given: dict[str, Any]) -> Solver:
             asked=_asked.get(run, AskedQuestions()),
             share=_sharing((run, model, state.epoch)),
         )
-        await solved(bench, scaffold.solve)
-        metadata["attempts"] = bench.to_dict()
-        said = bench.answer or Completion(text="")
-        output = ModelOutput.from_content(str(get_model()), said.text)
-        if said.stop_reason is not None:
-            output.choices[0].stop_reason = said.stop_reason  # type: ignore[assignment]
-        state.output = output
-        state.messages.append(output.message)
+        try:
+            await solved(bench, scaffold.solve)
+        finally:  # where a limit of Inspect's ends it, too, what there is by then is the answer
+            metadata["attempts"] = bench.to_dict()
+            said = bench.answer or Completion(text="")
+            state.output = ModelOutput.from_content(model, said.text)
+            if said.stop_reason is not None:
+                state.output.choices[0].stop_reason = said.stop_reason  # type: ignore[assignment]
+        state.messages.append(state.output.message)
         state.completed = True
         return state
 

@@ -20,7 +20,9 @@ from deskcheck.tracer.limits import TraceLimits
 
 TRIED = replace(LIMITS, output_bytes=1 << 18)
 """An attempt: what needs more than this has not answered."""
-TRACED = TraceLimits(events=5000)
+TRACED = TraceLimits(events=5000, items=100, text_chars=1000, objects=2000)
+TRACED_BYTES = 16 << 20
+"""Of one trace, as the tracer tells it: what comes after that is left out."""
 SHOWN_RESULT_CHARS = 2000
 """Of a returned value, as it is compared: what is longer counts by this much of it and its length."""
 
@@ -130,13 +132,22 @@ class Place:
         else:
             program = Program(id=puzzle.id, code=f"{whole.rstrip()}\n{test}\n", filename="answer.py")
         blocks: list[bytes] = []
-        ending = self._sandbox.run_one(program, limits=self._limits, trace_limits=TRACED, sink=blocks.append)
-        ending = of_sandbox(ending)
+        size = 0
+
+        def keep(block: bytes) -> None:
+            nonlocal size
+            size += len(block)
+            if size <= TRACED_BYTES:
+                blocks.append(block)
+
+        ending = of_sandbox(
+            self._sandbox.run_one(program, limits=self._limits, trace_limits=TRACED, sink=keep)
+        )
         return Recording(
             program=program,
             ending=ending,
             environment=Environment.here(
                 tracer=self._sandbox.tracer(None), hash_seed=self._sandbox.hash_seed, packages={}
             ),
-            traces=traces_of(blocks, ending.cut),
+            traces=traces_of(blocks, ending.cut if size <= TRACED_BYTES else "bytes"),
         )

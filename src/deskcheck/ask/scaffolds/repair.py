@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Message, Options, fenced
 from deskcheck.ask.scaffolds.traces import predicted_trace, true_trace
-from deskcheck.ask.scaffolds.visible import tests_in
+from deskcheck.ask.scaffolds.visible import asserts_in
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.layout import numbered_text
@@ -199,10 +199,10 @@ async def written_tests(bench: Bench, step: str = "tests") -> tuple[str, ...]:
         f"`assert {entry}(...) == ...` with literals, in one code fence: usual cases and edge cases.",
         step,
     )
-    return tests_of(bench, said)
+    return asserts_of(bench, said)
 
 
-def tests_of(bench: Bench, said: Completion) -> tuple[str, ...]:
+def asserts_of(bench: Bench, said: Completion) -> tuple[str, ...]:
     """The asserts in a completion that can be run; visible tests are not among them again."""
     entry = bench.puzzle.entry_point
     if entry is None:
@@ -213,7 +213,7 @@ def tests_of(bench: Bench, said: Completion) -> tuple[str, ...]:
             part.partition("\n")[2] for number, part in enumerate(text.split("```")) if number % 2
         )
     lines = "\n".join(line.strip() for line in text.splitlines() if line.strip().startswith("assert "))
-    found = tests_in(text, entry, bench.puzzle.setup) or tests_in(lines, entry, bench.puzzle.setup)
+    found = asserts_in(text, entry, bench.puzzle.setup) or asserts_in(lines, entry, bench.puzzle.setup)
     return tuple(test for test in found if test not in bench.puzzle.tests)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from deskcheck.ask.scaffolds.bench import Bench, Message, Options, fenced
-from deskcheck.ask.scaffolds.repair import tests_of
+from deskcheck.ask.scaffolds.repair import asserts_of
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.recording import InputError
 from deskcheck.settings import Setting
@@ -133,7 +133,7 @@ async def roles(bench: Bench) -> None:
             )
             known[step.name] = said.text.strip()
             if step.gives == "tests":
-                tests = tests_of(bench, said)
+                tests = asserts_of(bench, said)
                 known["tests"] = "\n".join(tests)
             if step.gives != "code":
                 continue

@@ -188,14 +188,38 @@ def _prints(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
 
 
-def tests_in(code: str, entry: str, setup: str) -> tuple[str, ...]:
-    """The asserts at the top level of a text that a model wrote, as tests."""
+def asserts_in(code: str, entry: str, setup: str) -> tuple[str, ...]:
+    """The asserts at the top level of a text that a model wrote, as tests.
+
+    They may call the entry point and some builtins, and compare: they run beside the program, in the process
+    that says whether it passes, which nothing that a model wrote may end or write for.
+    """
     try:
         body = quiet_parse(code).body
+        asserts = [node for node in body if isinstance(node, ast.Assert) and _only_compares(node, entry)]
+        found = dict.fromkeys(map(ast.unparse, asserts))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return ()
-    found = dict.fromkeys(ast.unparse(node) for node in body if isinstance(node, ast.Assert))
     return tuple(text for text in found if _stands_alone(text, entry, setup))[:MOST_TESTS]
+
+
+_BUILTINS = frozenset(
+    {"abs", "all", "any", "bool", "dict", "float", "int", "isinstance", "len", "list", "max", "min", "round"}
+    | {"set", "sorted", "str", "sum", "tuple", "type"}
+)
+_NODES = (
+    *(ast.Assert, ast.BoolOp, ast.boolop, ast.Call, ast.Compare, ast.cmpop, ast.Constant, ast.Dict),
+    *(ast.expr_context, ast.keyword, ast.List, ast.Name, ast.Set, ast.Subscript, ast.Slice, ast.Tuple),
+    *(ast.UnaryOp, ast.unaryop, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div),
+)
+
+
+def _only_compares(test: ast.Assert, entry: str) -> bool:
+    return all(
+        isinstance(node, _NODES)
+        and (not isinstance(node, ast.Name) or node.id == entry or node.id in _BUILTINS)
+        for node in ast.walk(test)
+    )
 
 
 def _stands_alone(test: str, entry: str, setup: str) -> bool:

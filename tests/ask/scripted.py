@@ -10,7 +10,7 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, fenced, solved
-from deskcheck.ask.scaffolds.place import TRIED, Place
+from deskcheck.ask.scaffolds.place import TRIED, ProgramRunner
 from deskcheck.ask.scaffolds.registry import scaffold_of
 from deskcheck.ask.scaffolds.visible import Puzzle, puzzle_of
 from deskcheck.corpus.readers.coding import CodingTask
@@ -69,10 +69,12 @@ def in_turn(*completions: str) -> Script:
     return lambda prompt, request: left.pop(0) if len(left) > 1 else left[0]
 
 
-def by(name: str, sample: Sample, model: Scripted, place: Sandbox | Place, **options: Any) -> Bench:
+def by(name: str, sample: Sample, model: Scripted, place: Sandbox | ProgramRunner, **options: Any) -> Bench:
     """A question answered by a method."""
     scaffold, chosen = scaffold_of(name, options)
-    bench = Bench(puzzle(sample), model, Place(place, QUICK) if isinstance(place, Sandbox) else place, chosen)
+    bench = Bench(
+        puzzle(sample), model, ProgramRunner(place, QUICK) if isinstance(place, Sandbox) else place, chosen
+    )
     return asyncio.run(solved(bench, scaffold.solve))
 
 

@@ -17,12 +17,12 @@ from deskcheck.ask.scaffolds.bench import Bench, Request, solved
 from deskcheck.ask.scaffolds.call_graph import bottom_up, call_graph, functions_of, with_function
 from deskcheck.ask.scaffolds.decompose import common_parts
 from deskcheck.ask.scaffolds.lookahead import cell_in
-from deskcheck.ask.scaffolds.place import Place
+from deskcheck.ask.scaffolds.place import ProgramRunner
 from deskcheck.ask.scaffolds.registry import scaffold_of
 from deskcheck.ask.scaffolds.visible import AskedQuestions
 from deskcheck.ask.scoring.marking import mark
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
-from deskcheck.recording import InputError
+from deskcheck.recording import Ending, InputError, Program
 from deskcheck.sandbox import Sandbox
 from tests.ask.scripted import Scripted, by, coding, in_turn, puzzle, said
 
@@ -82,7 +82,7 @@ TASK: dict[str, Any] = {
 def test_the_call_graph_is_that_of_the_recording(sandbox: Sandbox) -> None:
     """Which function called which, through one inside of a function, and what the calls came to."""
     graph = call_graph(
-        Place(sandbox).recorded(puzzle(coding(**TASK)), CHAIN + "\ndef never(): f(1)\n", "(1)")
+        ProgramRunner(sandbox).recorded(puzzle(coding(**TASK)), CHAIN + "\ndef never(): f(1)\n", "(1)")
     )
     assert {name: each.callees for name, each in graph.items()} == {
         "f": ["middle", "other"],
@@ -94,7 +94,7 @@ def test_the_call_graph_is_that_of_the_recording(sandbox: Sandbox) -> None:
     assert graph["f"].calls == ["f(x=1) -> 35"]
     assert bottom_up(graph) == ["low", "middle", "other", "f"]
     again = "def f(n):\n    return g(n - 1) if n else h()\ndef g(n):\n    return f(n)\ndef h():\n    raise KeyError\n"
-    graph = call_graph(Place(sandbox).recorded(puzzle(coding()), again, "(9)"))
+    graph = call_graph(ProgramRunner(sandbox).recorded(puzzle(coding()), again, "(9)"))
     assert bottom_up(graph) == ["g", "h", "f"]
     assert graph["f"].count == 10
     assert len(graph["f"].calls) == 4
@@ -344,7 +344,9 @@ def test_emulate_writes_one_program_for_all_questions(sandbox: Sandbox) -> None:
     ]
 
     async def all_of_them() -> list[Bench]:
-        benches = [Bench(puzzle(each), model, Place(sandbox), options, share=share) for each in samples]
+        benches = [
+            Bench(puzzle(each), model, ProgramRunner(sandbox), options, share=share) for each in samples
+        ]
         return [*await asyncio.gather(*(solved(bench, scaffold.solve) for bench in benches))]
 
     benches = asyncio.run(all_of_them())
@@ -393,6 +395,30 @@ def test_a_program_that_gives_nothing_is_no_answer(code: str, sandbox: Sandbox) 
     bench = by("program_of_thought", sample, Scripted(in_turn(said(code))), sandbox, tries=1)
     assert bench.ended == "no program printed an answer"
     assert score(sample, bench, sandbox) == 0
+
+
+@pytest.mark.parametrize("name", ["majority", "emulate", "program_of_thought", "lookahead"])
+def test_the_expected_answer_reaches_neither_a_process_nor_a_prompt(name: str) -> None:
+    secret = "3735928559"
+    given: list[str] = []
+
+    class Watched(Sandbox):
+        def run_one(self, program: Program, **more: Any) -> Ending:
+            given.append(json.dumps(program.to_dict()))
+            return super().run_one(program, **more)
+
+    sample = cell("rows", "cell_output", answer=secret)
+    model = Scripted(in_turn(said("print(1)"), "[ANSWER][1][/ANSWER]"))
+    with Watched(workers=1, limits=LIMITS) as place:
+        bench = by(name, sample, model, place)
+    assert given or name in ("majority", "emulate")
+    assert secret in sample.answer + str(sample.data)
+    for text in (
+        *given,
+        *(turn.text for request in model.asked for turn in request.messages),
+        str(bench.to_dict()),
+    ):
+        assert secret not in text
 
 
 # -- examples ------------------------------------------------------------------------------------------
@@ -454,7 +480,7 @@ def test_exemplars_are_own_right_answers_and_nothing_that_is_asked(tmp_path: Pat
     bench = Bench(
         puzzle(asking("value", prompt(WORDS), "1")),
         model,
-        Place(sandbox),
+        ProgramRunner(sandbox),
         options,
         model_name="me",
         asked=asked,

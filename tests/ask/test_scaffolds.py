@@ -14,8 +14,8 @@ import pytest
 
 from deskcheck.ask.methods.solvers import METHODS
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scaffolds.bench import Bench, Message
-from deskcheck.ask.scaffolds.place import Place, Returned
+from deskcheck.ask.scaffolds.bench import Bench, Turn
+from deskcheck.ask.scaffolds.place import CallResult, ProgramRunner
 from deskcheck.ask.scaffolds.registry import SCAFFOLDS, check_answers, check_options, scaffold_of
 from deskcheck.ask.scaffolds.traces import within
 from deskcheck.ask.scaffolds.visible import Puzzle, asserts_in, examples_in
@@ -206,7 +206,7 @@ def plurality(rng: random.Random, samples: int, share: float, wrong: int) -> flo
     return right / tries
 
 
-class Once(Place):
+class Once(ProgramRunner):
     """Runs every program once, however often it is drawn: the same comes of it."""
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -214,7 +214,7 @@ class Once(Place):
         self.tested = functools.cache(super().tested)  # type: ignore[method-assign]
         self._returned = functools.cache(super().returned)
 
-    def returned(self, puzzle: Puzzle, code: str, inputs: Sequence[str]) -> tuple[Returned, ...]:
+    def returned(self, puzzle: Puzzle, code: str, inputs: Sequence[str]) -> tuple[CallResult, ...]:
         return self._returned(puzzle, code, tuple(inputs))
 
 
@@ -304,7 +304,7 @@ def test_repair_explains_criticises_and_converses(sandbox: Sandbox) -> None:
     assert score(coding(), bench, sandbox) == 1
     last = model.asked[-1].messages
     assert [each.role for each in last] == ["user", "assistant"] * 2 + ["user"]
-    assert last[0] == Message("user", coding().prompt)
+    assert last[0] == Turn("user", coding().prompt)
 
 
 def test_repair_begins_with_the_code_of_the_task(sandbox: Sandbox) -> None:

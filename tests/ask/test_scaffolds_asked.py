@@ -207,6 +207,35 @@ def test_programs_and_simulations_answer_questions_about_runs(
     assert [(r.solver, r.score) for r in results] == [("program_of_thought", 1.0), ("emulate", 1.0)]
 
 
+def test_what_questions_share_is_kept_in_the_run_folder(tmp_path: Path, record: Callable[..., Any]) -> None:
+    """A run that goes on in another process simulates the same program: it is not written a second time."""
+    from deskcheck.ask.inspect import scaffolds
+
+    asked: list[str] = []
+
+    def thinker(prompt: str) -> str:
+        asked.append(prompt)
+        return (
+            f"1. step {len(asked)}" if "Answer no question yet" in prompt else f"{OPEN}{prompt[-6:]}{CLOSE}"
+        )
+
+    name = f"thinker_{tmp_path.name}"
+    baseline(name, about="counts its thoughts")(thinker)
+    runs = [record(f"def f(n):\n    return n + {k}\n", "f", "(1)", id=str(k)) for k in range(4)]
+    how = AskSettings(methods=("emulate",))
+    (first,) = ask(runs, ["output"], [f"deskcheck/{name}"], out=tmp_path / "run", settings=how)
+    assert [row.answer for row in first.samples] == ["step 1"] * 4
+    (kept,) = json.loads((tmp_path / "run" / "shared.json").read_text()).values()
+    assert kept == "1. step 1"
+    scaffolds.forget_shared()  # as another process begins
+    (tmp_path / "run" / "results.json").unlink()
+    for log in (tmp_path / "run" / "logs").glob("*.eval"):
+        log.unlink()
+    (again,) = ask(runs, ["output"], [f"deskcheck/{name}"], out=tmp_path / "run", settings=how)
+    assert [row.answer for row in again.samples] == ["step 1"] * 4
+    assert sum("Answer no question yet" in prompt for prompt in asked) == 1
+
+
 def command(suite: Path, out: str, *more: str) -> tuple[str, ...]:
     return ("ask", str(suite), "-m", "openai-api/local/some", "--out", out, "--max-connections", "2", *more)
 

@@ -15,22 +15,26 @@ from deskcheck.errors import InputError
 from deskcheck.notation import NOTATIONS
 from deskcheck.terminal import console_out, has_browser, kept_page
 
+Shown = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FOLDER",
+        help="A folder of recordings; or a run folder of `deskcheck ask`, of methods that run code.",
+    ),
+]
+Which = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[ID]",
+        help="The recording, or the sample, to show: its id, or a part that no other has; without it, all "
+        "are listed.",
+    ),
+]
+
 
 def view(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            help="A folder of recordings; or a run folder of `deskcheck ask`, of methods that run code."
-        ),
-    ],
-    id_: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[ID]",
-            help="The recording, or the sample, to show: its id, or a part that no other has; without it, "
-            "all are listed.",
-        ),
-    ] = None,
+    folder: Shown,
+    id_: Which = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Write the trace page into this HTML file."),

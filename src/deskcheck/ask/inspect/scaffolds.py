@@ -5,8 +5,10 @@ sample, so that a run that is stopped keeps whole samples with all of their atte
 """
 
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -24,10 +26,10 @@ from inspect_ai.model import (
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from deskcheck.ask.results.folder import prompts_digest
+from deskcheck.ask.results.folder import SHARED, prompts_digest, write_whole
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Request, Share, solved
-from deskcheck.ask.scaffolds.place import Place
+from deskcheck.ask.scaffolds.place import ProgramRunner
 from deskcheck.ask.scaffolds.registry import SCAFFOLDS, cannot, scaffold_of
 from deskcheck.ask.scaffolds.visible import AskedQuestions, puzzle_of
 from deskcheck.ask.scoring import sandbox as _sandbox
@@ -41,8 +43,8 @@ _CHAT: dict[str, Callable[[str], ChatMessage]] = {
 
 
 @cache
-def _place() -> Place:
-    return Place(_sandbox.shared())
+def _place() -> ProgramRunner:
+    return ProgramRunner(_sandbox.shared())
 
 
 @cache
@@ -80,27 +82,49 @@ async def _generated(request: Request) -> Completion:
 
 
 _asked: dict[str, AskedQuestions] = {}
-_shared: dict[tuple[Any, ...], str] = {}
+_folders: dict[str, Path] = {}
+_shared: dict[str, dict[str, str]] = {}
 _locks: dict[tuple[Any, ...], anyio.Lock] = {}
 
 
-def remember_asked(samples: Sequence[Sample]) -> str:
-    """The key under which solvers find all questions of a task: a digest of them."""
+def remember_asked(samples: Sequence[Sample], folder: Path | None = None) -> str:
+    """The key under which solvers find all questions of a task: a digest of them. folder: of the run, where
+    what they share is kept."""
     key = prompts_digest(samples)
     _asked[key] = AskedQuestions((each.id, each.cluster, each.prompt) for each in samples)
+    _folders.pop(key, None)
+    if folder is not None:
+        _folders[key] = folder
     return key
 
 
-def _sharing(run: tuple[Any, ...]) -> Share:
-    """Texts that the questions of a task share, by model and epoch. They live as long as this process: a run
-    that goes on in another one writes them anew for the questions that are left."""
+def forget_shared() -> None:
+    """Forget what questions share, but for what run folders keep."""
+    _shared.clear()
+
+
+def _sharing(run: str, model: str, epoch: int) -> Share:
+    """Texts that the questions of a task share, by model and epoch. In a run folder they are kept, so that a
+    run that goes on has the same ones; elsewhere they live as long as this process."""
+    folder = _folders.get(run)
+    place = None if folder is None else folder / SHARED
+
+    def known() -> dict[str, str]:
+        found = _shared.setdefault(str(folder), {})
+        if place is not None and place.exists():
+            found |= json.loads(place.read_text(encoding="utf-8"))
+        return found
 
     async def share(key: str, work: Callable[[], Awaitable[str]]) -> str:
-        full = (*run, key)
-        async with _locks.setdefault(full, anyio.Lock()):
-            if full not in _shared:
-                _shared[full] = await work()
-        return _shared[full]
+        name = json.dumps([run, model, epoch, key])
+        async with _locks.setdefault((str(folder), name), anyio.Lock()):
+            if name not in known():
+                text = await work()
+                found = known() | {name: text}  # another task may have written meanwhile
+                _shared[str(folder)] = found
+                if place is not None:
+                    write_whole(place, json.dumps(found, indent=1) + "\n")
+            return known()[name]
 
     return share
 
@@ -122,7 +146,7 @@ def _solver(name: str, given: dict[str, Any]) -> Solver:
             _in_thread,
             model_name=model,
             asked=_asked.get(run, AskedQuestions()),
-            share=_sharing((run, model, state.epoch)),
+            share=_sharing(run, model, state.epoch),
         )
         try:
             await solved(bench, scaffold.solve)

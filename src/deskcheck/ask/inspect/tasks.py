@@ -66,15 +66,16 @@ def task_of(
     *,
     solver: Solver | None = None,
     runs: Mapping[str, str] | None = None,
+    folder: Path | None = None,
     **metadata: Any,
 ) -> Task:
     """An Inspect task of our samples. The oracle is told their answers. solver: `direct` if none is given.
-    runs: program -> key of its run (`_inspect_solvers.remember`)."""
+    runs: program -> key of its run (`_inspect_solvers.remember`). folder: of the run of `ask`."""
     oracle.remember(samples)
     active = active_model()
     if active is not None:
         count_offline(active)
-    asked = remember_asked(samples)
+    asked = remember_asked(samples, folder)
     rows = [
         InspectSample(
             id=sample.id,
@@ -362,6 +363,7 @@ def asked(
         samples,
         solver=solver_of(method, explain=explain, max_steps=max_steps),
         runs=runs,
+        folder=folder,
         question=question,
         state=state,
         method=method,

@@ -2,6 +2,7 @@
 
     run.json             the card: what decides the result, written before a model is asked
     questions/*.jsonl    what is asked, a `Sample` a line, as `deskcheck offline questions` writes it
+    shared.json          what questions share that a method has the model write once for all of them
     logs/*.eval          Inspect's logs. They hold every answer as soon as it is marked; of more
                          than 600 samples up to a three-hundredth of all wait in memory
     samples.parquet, usage.parquet, effects.json, results.json     in the end, results.json last
@@ -29,6 +30,7 @@ from deskcheck.files import read_json
 from deskcheck.recording import DeskcheckError, InputError, Recording, RecordingError
 
 CARD, LOGS, QUESTIONS, RESULTS = "run.json", "logs", "questions", "results.json"
+SHARED = "shared.json"
 _NOT_DECISIVE = frozenset({"started", "folders", "folder", "key"})
 """Entries of a card that do not decide the result."""
 

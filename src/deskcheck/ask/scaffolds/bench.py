@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args, get_type
 
 from deskcheck.ask.answers.code import FoundCode, code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.scaffolds.place import Place, Returned
+from deskcheck.ask.scaffolds.place import CallResult, ProgramRunner
 from deskcheck.ask.scaffolds.visible import AskedQuestions, Puzzle
 from deskcheck.ask.scoring.marking import Reading, reading_of
 from deskcheck.ask.scoring.programs import Tested
@@ -25,7 +25,7 @@ QUESTION = "[the question]"
 T = TypeVar("T")
 
 
-class Message(NamedTuple):
+class Turn(NamedTuple):
     """role: ``system``, ``user`` or ``assistant``."""
 
     role: str
@@ -52,7 +52,7 @@ class Request(NamedTuple):
     """messages: what a model is asked. most: tokens that it may write, at most. draw: how often these
     messages were put before, in this sample: another draw is wanted, not the same one."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[Turn, ...]
     most: int
     draw: int
 
@@ -123,7 +123,7 @@ def _value(method: str, name: str, hint: Any, value: Any) -> Any:
 
 
 @dataclass(slots=True, kw_only=True)
-class Attempt:
+class TranscriptLine:
     """A line of the transcript. kind: ``call`` of the model, ``tests``, ``calls`` of a program on inputs,
     ``trace``, ``script`` or ``choice``. step: its name in the method. What a kind does not have is empty.
 
@@ -166,10 +166,10 @@ class Bench:
 
     puzzle: Puzzle
     model: Model
-    place: Place
+    place: ProgramRunner
     options: Options
     in_thread: InThread = at_once
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[TranscriptLine] = field(default_factory=list)
     answer: Completion | None = None
     ended: str = ""
     calls: int = 0
@@ -178,14 +178,14 @@ class Bench:
     model_name: str = ""
     asked: AskedQuestions = field(default_factory=AskedQuestions)
     share: Share | None = None
-    _put: dict[tuple[Message, ...], int] = field(default_factory=dict)
+    _put: dict[tuple[Turn, ...], int] = field(default_factory=dict)
     _tested: dict[tuple[str, tuple[str, ...]], Tested] = field(default_factory=dict)
 
     # -- the model -------------------------------------------------------------------------------
 
-    async def ask(self, prompt: str | Sequence[Message], step: str) -> Completion:
+    async def ask(self, prompt: str | Sequence[Turn], step: str) -> Completion:
         """A completion. Raises Spent before one that the budget does not allow."""
-        messages = (Message("user", prompt),) if isinstance(prompt, str) else tuple(prompt)
+        messages = (Turn("user", prompt),) if isinstance(prompt, str) else tuple(prompt)
         if self.calls >= self.options.calls:
             raise Spent("calls")
         left = self.options.tokens - self.tokens - sum(estimate_tokens(each.text) for each in messages)
@@ -203,7 +203,7 @@ class Bench:
             each.text if each.role == "user" else f"{each.role}: {each.text}" for each in messages
         )
         self.attempts.append(
-            Attempt(
+            TranscriptLine(
                 kind="call",
                 step=step,
                 prompt=_shown(shown.replace(self.puzzle.prompt, QUESTION)),
@@ -230,7 +230,7 @@ class Bench:
             self._tested[key] = await self._run(lambda: self.place.tested(self.puzzle, code, tests))
         found = self._tested[key]
         self.attempts.append(
-            Attempt(
+            TranscriptLine(
                 kind="tests",
                 step=step,
                 code=_shown(code),
@@ -241,20 +241,24 @@ class Bench:
         )
         return found
 
-    async def returned(self, code: str, inputs: Sequence[str], step: str) -> tuple[Returned, ...]:
+    async def returned(self, code: str, inputs: Sequence[str], step: str) -> tuple[CallResult, ...]:
         """What a program's entry point returns on inputs."""
-        found: tuple[Returned, ...] = await self._run(lambda: self.place.returned(self.puzzle, code, inputs))
+        found: tuple[CallResult, ...] = await self._run(
+            lambda: self.place.returned(self.puzzle, code, inputs)
+        )
         told = "\n".join(
             f"{call} {each.how} {each.text:.200}" for call, each in zip(inputs, found, strict=True)
         )
-        self.attempts.append(Attempt(kind="calls", step=step, code=_shown(code), verdict=_shown(told)))
+        self.attempts.append(TranscriptLine(kind="calls", step=step, code=_shown(code), verdict=_shown(told)))
         return found
 
     async def printed(self, code: str, step: str) -> Ending:
         """How a script ends, and what it prints."""
         found: Ending = await self._run(lambda: self.place.printed(code))
         told = found.stdout if not found.detail else f"{found.stdout}\n{found.outcome}: {found.detail}"
-        self.attempts.append(Attempt(kind="script", step=step, code=_shown(code), verdict=_shown(told)))
+        self.attempts.append(
+            TranscriptLine(kind="script", step=step, code=_shown(code), verdict=_shown(told))
+        )
         return found
 
     async def recorded(self, code: str, call: str | None, test: str = "") -> Recording:
@@ -287,7 +291,7 @@ class Bench:
         """A line of the transcript that is neither a call nor a run."""
         kind = "trace" if trace else "choice"
         self.attempts.append(
-            Attempt(kind=kind, step=step, verdict=verdict, trace=_shown(trace), code=_shown(code))
+            TranscriptLine(kind=kind, step=step, verdict=verdict, trace=_shown(trace), code=_shown(code))
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from deskcheck.ask.scaffolds.bench import Bench, Message, Options
+from deskcheck.ask.scaffolds.bench import Bench, Options, Turn
 from deskcheck.ask.scaffolds.visible import AskedQuestions, own_text
 from deskcheck.corpus.near import tokens_of
 from deskcheck.recording import InputError
@@ -118,6 +118,6 @@ async def examples(bench: Bench) -> None:
     messages = [
         message
         for each in picked
-        for message in (Message("user", each.prompt), Message("assistant", each.completion))
+        for message in (Turn("user", each.prompt), Turn("assistant", each.completion))
     ]
-    bench.offer(await bench.ask([*messages, Message("user", bench.puzzle.prompt)], "answer"))
+    bench.offer(await bench.ask([*messages, Turn("user", bench.puzzle.prompt)], "answer"))

@@ -47,7 +47,7 @@ def _call_all(told, function):
 """
 
 
-class Returned(NamedTuple):
+class CallResult(NamedTuple):
     """What came of a call. how: ``returned``, ``raised`` or ``ended``. text: the value, the class of the
     exception, or the outcome of the process."""
 
@@ -66,7 +66,7 @@ class _Judge(SandboxJudge):
         self.limits = limits
 
 
-class Place:
+class ProgramRunner:
     """Where the attempts of a method run. Threads may use it together; nothing is kept between runs.
 
     limits: of each run. All raise AnswerNotRun where the sandbox failed, which says nothing about what was
@@ -92,7 +92,7 @@ class Place:
         }
         return run_tests(data, code, self._judge)
 
-    def returned(self, puzzle: Puzzle, code: str, inputs: Sequence[str]) -> tuple[Returned, ...]:
+    def returned(self, puzzle: Puzzle, code: str, inputs: Sequence[str]) -> tuple[CallResult, ...]:
         """What comes of calling a program's entry point, input by input. Where the process ended, how it did
         stands for that input and all after it."""
         entry = puzzle.entry_point
@@ -107,10 +107,11 @@ class Place:
         )
         lines = [json.loads(line) for line in printed.splitlines() if line.endswith("]")]
         found = [
-            Returned(how, text if length <= len(text) else f"{length}:{text}") for how, text, length in lines
+            CallResult(how, text if length <= len(text) else f"{length}:{text}")
+            for how, text, length in lines
         ]
         missing = len(inputs) - len(found)
-        return (*found, *[Returned("ended", ending.outcome.value)] * missing)
+        return (*found, *[CallResult("ended", ending.outcome.value)] * missing)
 
     def printed(self, code: str) -> Ending:
         """How a script ended, with what it printed."""

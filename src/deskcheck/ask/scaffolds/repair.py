@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Message, Options, fenced
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, Turn, fenced
 from deskcheck.ask.scaffolds.traces import predicted_trace, true_trace
 from deskcheck.ask.scaffolds.visible import asserts_in
 from deskcheck.ask.scoring.programs import Tested
@@ -71,7 +71,7 @@ async def repair(bench: Bench) -> None:
     options = bench.options
     assert isinstance(options, RepairOptions)
     notation_of(options.notation)
-    conversation = [Message("user", bench.puzzle.prompt)]
+    conversation = [Turn("user", bench.puzzle.prompt)]
     if options.start == "given" and bench.puzzle.code:
         last = _Try(bench.puzzle.code)
         bench.offer_code(bench.puzzle.code)
@@ -105,17 +105,17 @@ async def repair(bench: Bench) -> None:
 
 
 def _continued(
-    bench: Bench, options: RepairOptions, conversation: list[Message], last: _Try, told: str
-) -> list[Message]:
+    bench: Bench, options: RepairOptions, conversation: list[Turn], last: _Try, told: str
+) -> list[Turn]:
     """What is put next: one prompt with all that matters, or the conversation and what is new."""
     if not options.conversation:
-        return [Message("user", f"{bench.puzzle.prompt}\n\n{told}")]
+        return [Turn("user", f"{bench.puzzle.prompt}\n\n{told}")]
     given = fenced(last.code or "")
     said = f"{OPEN}\n{given}\n{CLOSE}" if last.said is None else last.said.text
-    return [*conversation, Message("assistant", said), Message("user", told)]
+    return [*conversation, Turn("assistant", said), Turn("user", told)]
 
 
-async def _answered(bench: Bench, conversation: list[Message], step: str) -> _Try:
+async def _answered(bench: Bench, conversation: list[Turn], step: str) -> _Try:
     """The program of the model's next answer, or why there is none. It is the answer where there is none
     before it."""
     said = await bench.ask(conversation, step)

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Annotated, NamedTuple
 
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, Spent
-from deskcheck.ask.scaffolds.place import Returned
+from deskcheck.ask.scaffolds.place import CallResult
 from deskcheck.ask.scaffolds.visible import calls_in, literal_arguments
 from deskcheck.corpus.inputs.candidates import candidates, proposal_prompt, proposed
 from deskcheck.corpus.inputs.targets import function_node
@@ -109,7 +109,7 @@ async def _proposed(bench: Bench, entry: str, code: str, count: int) -> list[str
 
 async def _of_largest(bench: Bench, samples: Sequence[_Sample], inputs: Sequence[str]) -> _Sample:
     """The first of the largest group. A group in which nothing was returned comes after all others."""
-    known: dict[str, tuple[Returned, ...]] = {}
+    known: dict[str, tuple[CallResult, ...]] = {}
     groups: dict[Hashable, list[_Sample]] = {}
     something: set[Hashable] = set()
     for number, sample in enumerate(samples, 1):

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
-from deskcheck.ask.scaffolds.bench import Bench, Message, Options, fenced
+from deskcheck.ask.scaffolds.bench import Bench, Options, Turn, fenced
 from deskcheck.ask.scaffolds.repair import asserts_of
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.recording import InputError
@@ -28,7 +28,7 @@ _OWN = ("question", "code", "tests", "report")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RoleStep:
     """What one role does. gives: ``text`` that later prompts name, ``code`` that is tested, or ``tests``.
     when: in the first round alone, in every round, or only after a program that failed."""
 
@@ -45,7 +45,7 @@ class Team:
 
     about: str
     rounds: int
-    steps: tuple[Step, ...]
+    steps: tuple[RoleStep, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ def team_of(name: str, file: str) -> Team:
     rounds, steps = table.get("rounds", 1), table.get("step")
     if not isinstance(rounds, int) or rounds < 1 or not isinstance(steps, list) or not steps:
         raise InputError(f"{place}: a team has rounds, at least 1, and steps as tables [[{name}.step]].")
-    made: list[Step] = []
+    made: list[RoleStep] = []
     for number, row in enumerate(steps, 1):
         made.append(_step(row, f"{place}: step {number}", {each.name for each in made}))
     if not any(step.gives == "code" for step in made):
@@ -95,13 +95,13 @@ def team_of(name: str, file: str) -> Team:
     return Team(str(table.get("about", "")), rounds, tuple(made))
 
 
-def _step(row: Any, place: str, before: set[str]) -> Step:
+def _step(row: Any, place: str, before: set[str]) -> RoleStep:
     if not isinstance(row, Mapping) or not {"name", "role", "prompt"} <= row.keys() <= _KEYS.keys():
         raise InputError(f"{place}: a step has name, role and prompt, and may have gives and when.")
     for key, value in row.items():
         if not isinstance(value, str):
             raise InputError(f"{place}: {key!r} must be a text.")
-    step = Step(**row)
+    step = RoleStep(**row)
     if step.gives not in GIVES or step.when not in WHEN:
         raise InputError(f"{place}: gives is one of {', '.join(GIVES)}, when one of {', '.join(WHEN)}.")
     if step.name in _OWN:
@@ -128,7 +128,7 @@ async def roles(bench: Bench) -> None:
                 continue
             prompt = _filled(step.prompt, known)
             said = await bench.ask(
-                [Message("system", f"You are the {step.role}."), Message("user", prompt)],
+                [Turn("system", f"You are the {step.role}."), Turn("user", prompt)],
                 f"round {number}, {step.name}",
             )
             known[step.name] = said.text.strip()

@@ -196,6 +196,15 @@ def test_a_group_that_only_raises_comes_last(sandbox: Sandbox) -> None:
     assert bench.answer.text == said(RIGHT)
 
 
+def test_iterators_are_compared_by_what_they_give(sandbox: Sandbox) -> None:
+    texts = ["yield x\n    yield 2", "return iter([x, 2])", "yield x", "return lambda: x", "return lambda: 1"]
+    codes = [f"def f(x):\n    {text}" for text in texts]
+    place = ProgramRunner(sandbox)
+    found = [place.returned(puzzle(coding()), code, ["(5)"])[0].vote for code in codes]
+    assert found[0] == found[1] != found[2]
+    assert found[3] == found[4]
+
+
 def plurality(rng: random.Random, samples: int, share: float, wrong: int) -> float:
     """The chance that the right answer is the one that most give, simulated without any program: ties count for
     what came first."""

@@ -546,6 +546,17 @@ def test_a_budget_is_kept(
         assert bench.answer is not None or name == "roles"
 
 
+def test_a_transcript_is_bounded(sandbox: Sandbox) -> None:
+    """Its lines all stand there, the later ones without their texts."""
+    long = "[ANSWER]" + "x" * 30_000 + "[/ANSWER]"
+    options = {"samples": 80, "calls": 100, "tokens": 10**9}
+    told = by("majority", coding(), Scripted(in_turn(long)), sandbox, **options).to_dict()
+    assert len(told["attempts"]) == 81
+    assert len(json.dumps(told)) < 1_100_000
+    assert told["attempts"][0]["completion"].endswith("x\n[cut]")
+    assert told["attempts"][79]["completion"] == "[left out: the transcript is long; the log has it]"
+
+
 # -- whatever a model writes ---------------------------------------------------------------------------
 
 ODD = {

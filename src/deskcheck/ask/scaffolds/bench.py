@@ -20,6 +20,8 @@ from deskcheck.settings import Setting
 
 SHOWN_CHARS = 20_000
 """Of a prompt, a completion, a program or a trace, as the transcript keeps it; the log has all of it."""
+TRANSCRIPT_CHARS = 1_000_000
+LEFT_OUT = "[left out: the transcript is long; the log has it]"
 QUESTION = "[the question]"
 """Stands in the transcript for the question itself."""
 T = TypeVar("T")
@@ -295,14 +297,21 @@ class Bench:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The transcript, JSON-able."""
+        """The transcript, JSON-able. Of one that is very long, the later lines have no texts."""
+        lines = [each.to_dict() for each in self.attempts]
+        size = 0
+        for line in lines:
+            texts = [name for name in ("prompt", "completion", "code", "trace") if name in line]
+            size += sum(len(line[name]) for name in texts)
+            if size > TRANSCRIPT_CHARS:
+                line |= dict.fromkeys(texts, LEFT_OUT)
         return {
             "calls": self.calls,
             "runs": self.runs,
             "tokens": self.tokens,
             "ended": self.ended,
             "left_out": self.puzzle.left_out,
-            "attempts": [each.to_dict() for each in self.attempts],
+            "attempts": lines,
         }
 
 

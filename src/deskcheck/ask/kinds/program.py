@@ -12,6 +12,9 @@ from deskcheck.corpus.readers.coding import CodingTask
 PROGRAM, SELF_INVOKING = "program", "self_invoking"
 """Kinds of question: of the second, the parts of an answer are told apart, too."""
 
+FORMS = frozenset({PROGRAM, SELF_INVOKING})
+"""Forms of their answers."""
+
 ABOUT = {
     PROGRAM: "a function, class or script that passes hidden tests",
     SELF_INVOKING: "two functions, of which one uses the other; both parts are told apart",
@@ -42,5 +45,7 @@ def program_sample(task: CodingTask) -> Sample:
             "modules": list(task.modules),
             "parts": dict(task.parts),
             "known_bad": list(task.known_bad),
+            **({"unittest": task.unittest} if task.unittest else {}),
+            **({"environment": task.environment} if task.environment else {}),
         },
     )

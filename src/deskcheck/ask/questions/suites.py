@@ -8,11 +8,11 @@ are ours, so scores compare between models here, and with published ones only ro
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deskcheck.ask.answers.allowed import Refused
-from deskcheck.ask.kinds.program import program_sample
+from deskcheck.ask.kinds.program import FORMS, program_sample
 from deskcheck.ask.kinds.results import input_sample, output_sample
 from deskcheck.ask.questions.predicted import PREDICTED_SUITES
 from deskcheck.ask.questions.reval import REVAL_SUITES
@@ -22,6 +22,7 @@ from deskcheck.corpus.readers.coding import HOLDS, read_coding_tasks
 from deskcheck.corpus.readers.coding_sets import CODING_SETS, read_coding_set
 from deskcheck.corpus.text.rows import has_format
 from deskcheck.recording import InputError, Program
+from deskcheck.sandbox.environments import find
 
 Note = Callable[[str], None]
 
@@ -124,32 +125,52 @@ SUITES: dict[str, Suite] = {
 
 def suite_in(text: str) -> tuple[Suite, str | None] | None:
     """The suite that is named, ``NAME`` or ``NAME:PATH``, and its path; a path to a file of rows is a suite
-    of one's own. None: it names none."""
-    name, colon, path = text.partition(":")
+    of one's own. None: it names none. After the name may stand ``@`` and an environment."""
+    named = _named(text)
+    return None if named is None else named[:2]
+
+
+def _named(text: str) -> tuple[Suite, str | None, str | None] | None:
+    """The suite, its path, and the environment that its programs run in."""
+    before, colon, path = text.partition(":")
+    name, _, environment = before.partition("@")
     if name in SUITES and not Path(text).exists():
-        return SUITES[name], path if colon else None
+        return SUITES[name], path if colon else None, environment or None
     if has_format(Path(text)) and not Path(text).is_dir():
-        return SUITES["program"], text
+        return SUITES["program"], text, None
     return None
+
+
+def _in_environment(samples: Iterator[Sample], name: str, text: str) -> Iterator[Sample]:
+    find(name)
+    for sample in samples:
+        if sample.data["form"] not in FORMS:
+            raise InputError(f"{text}: an environment is for answers that are programs.")
+        yield replace(sample, data={**sample.data, "environment": name})
 
 
 def suite_samples(texts: Sequence[str], *, note: Note = _quiet) -> dict[str, list[Sample]]:
     """Suites as they are named, each with its samples.
 
-    Raises InputError: one names no suite, is named twice, or cannot be read; two samples have one id.
+    Raises InputError: one names no suite, is named twice, or cannot be read; two samples have one id; an
+    environment is not built.
     """
     found: dict[str, list[Sample]] = {}
     seen: dict[str, str] = {}
     for text in texts:
-        named = suite_in(text)
+        named = _named(text)
         if named is None:
             raise InputError(
-                f"{text}: names no suite. Known are {', '.join(SUITES)}, each as NAME or NAME:PATH."
+                f"{text}: names no suite. Known are {', '.join(SUITES)}, each as NAME, NAME:PATH or "
+                f"NAME@ENVIRONMENT:PATH."
             )
-        suite, path = named
+        suite, path, environment = named
         if suite.name in found:
             raise InputError(f"{text}: {suite.name} is named twice. Ask one file after the other.")
-        found[suite.name] = list(suite.samples(path, note=note))
+        samples = suite.samples(path, note=note)
+        if environment is not None:
+            samples = _in_environment(samples, environment, text)
+        found[suite.name] = list(samples)
         for sample in found[suite.name]:
             if seen.setdefault(sample.id, suite.name) != suite.name:
                 raise InputError(f"{text}: {sample.id!r} is the id of a sample of {seen[sample.id]}, too.")

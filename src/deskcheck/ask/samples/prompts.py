@@ -37,6 +37,7 @@ _WRITTEN = (
     "<function NAME>, with the qualified name, classes <class 'NAME'>, bound methods <method NAME of OBJECT>."
 )
 
+_OUTSIDE, _INSIDE = "the tests run outside of it", "the tests run in that process, too"
 TASKS = {
     "output": (
         "What does this call return?\n"
@@ -171,7 +172,7 @@ TASKS = {
         "Write a Python program that passes hidden tests.\n"
         "You see what it must do, and perhaps code to complete, to repair or to edit, and some of the tests. "
         "Give the whole program, with its imports and with all that it needs of the code that you see. "
-        "It runs in its own process, without a network; the tests run outside of it. "
+        f"It runs in its own process, without a network; {_OUTSIDE}. "
         f"{_TAGS}"
     ),
     "cell_output": (
@@ -384,7 +385,8 @@ WORK_ON = {
 
 def program_parts(task: CodingTask) -> dict[str, str]:
     """The parts of a prompt that asks for a program: the work in general, this task, its code, its form."""
-    parts = {"task": TASKS["program"], "program": f"{YOURS}\n\n{task.prompt.rstrip()}"}
+    work = TASKS["program"].replace(_OUTSIDE, _INSIDE) if task.unittest else TASKS["program"]
+    parts = {"task": work, "program": f"{YOURS}\n\n{task.prompt.rstrip()}"}
     if task.history:
         earlier = "\n\n".join(_fence(code) for code in task.history)
         parts["history"] = f"Earlier versions of the code, oldest first:\n{earlier}"

@@ -29,6 +29,7 @@ from deskcheck.ask.answers.parsing import (
 from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
 from deskcheck.ask.answers.values import same, same_as_one, same_text
 from deskcheck.ask.kinds.exceptions import message_of
+from deskcheck.ask.kinds.program import FORMS
 from deskcheck.ask.kinds.runs import path_of
 from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.questions.notebooks import NO_EXCEPTION
@@ -77,7 +78,7 @@ class Reading(StrEnum):
     """A whole text without an answer in the form that was asked for."""
 
 
-PROGRAM_FORMS = frozenset({"program", "self_invoking"})
+PROGRAM_FORMS = FORMS
 """Forms of answers that are programs: a `Judge` runs them."""
 _CUT = frozenset({"max_tokens", "length", "max_output_tokens"})
 _REFUSED = frozenset(

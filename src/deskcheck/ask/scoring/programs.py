@@ -2,23 +2,25 @@
 
 Tests run in another process and call the answer from there (`sandbox.checked`). The answer knows what it was
 called with and not what is expected, and nothing that it prints, patches or exits with is a verdict. A script
-is given its input and judged by what its process wrote; the expected text is not in that process.
-
-Not: tests that must run in the answer's own process, such as those that patch modules; see
-`CodingTask.driver`.
+is given its input and judged by what its process wrote; the expected text is not in that process. Test
+classes that must run in the answer's own process are another matter: see `inside`.
 """
 
 import json
+import secrets
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any, Protocol
 
 from deskcheck.ask.answers.code import imported_in
-from deskcheck.corpus.readers.coding import functions_in
+from deskcheck.ask.scoring.inside import DRIVER, RUNNER, twins
+from deskcheck.corpus.readers.coding import classes_with_tests, functions_in, names_of_tests
 from deskcheck.recording import Ending, Outcome, Program
 from deskcheck.sandbox import Checked
+from deskcheck.sandbox.environments import find
 
 
 class Judge(Protocol):
@@ -51,12 +53,14 @@ class Tested:
 
 def run_tests(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     """What comes of an answer. data: of its sample. Raises SandboxError."""
-    count = len(data["tests"]) + len(data["cases"])
-    missing = missing_module(data["modules"])
+    count = tests_in(data)
+    missing = missing_module(data["modules"], data.get("environment"))
     if missing is not None:
         return Tested(0, count, f"the module {missing} is not installed here", missing)
     if data["cases"]:
-        return _of_script(data["cases"], answer, judge)
+        return _of_script(data, answer, judge)
+    if data.get("unittest"):
+        return _of_classes(data, answer, judge)
     whole = _of_function(data, answer, judge)
     if not data["parts"] or whole.missing is not None:
         return whole
@@ -67,17 +71,30 @@ def run_tests(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     return Tested(whole.passed, whole.of, whole.reason, None, right)
 
 
-def missing_module(names: Iterable[str]) -> str | None:
-    """The first of some modules that is not installed here."""
-    return next((name for name in names if not _installed(name)), None)
+def tests_in(data: Mapping[str, Any]) -> int:
+    """How many tests, or cases, the answers to a sample have. data: of the sample."""
+    return len(data["tests"]) + len(data["cases"]) + len(names_of_tests(data.get("unittest", "")))
 
 
-def _installed(name: str) -> bool:
+def missing_module(names: Iterable[str], environment: str | None = None) -> str | None:
+    """The first of some modules that is not installed in an environment, or (None) here. Raises InputError:
+    the environment is not built."""
+    return next((name for name in names if not _installed(name, environment)), None)
+
+
+def _installed(name: str, environment: str | None) -> bool:
     root = name.partition(".")[0]
+    if environment is not None:
+        return root in sys.stdlib_module_names or root in _modules_of(environment)
     try:
         return root in sys.stdlib_module_names or find_spec(root) is not None
     except (ImportError, ValueError):
         return False
+
+
+@lru_cache(16)
+def _modules_of(environment: str) -> frozenset[str]:
+    return frozenset(find(environment).distributions)
 
 
 # -- functions and classes ---------------------------------------------------------------------------
@@ -89,6 +106,13 @@ sys.modules[__name__] = sys.modules["__main__"]
 del sys
 """
 """It is imported, not run as a script: what stands under ``if __name__ == "__main__"`` does not run."""
+
+
+def _program(data: Mapping[str, Any], code: str) -> Program:
+    """An answer with what runs it, in the environment of its task."""
+    environment = data.get("environment")
+    return Program(id="answer", code=code, extra={} if environment is None else {"environment": environment})
+
 
 _TESTS = """\
 def _run_tests(told, functions):
@@ -139,16 +163,16 @@ def _of_function(data: Mapping[str, Any], answer: str, judge: Judge, *, instead:
     told = json.dumps({name: data[name] for name in ("setup", "test_setup", "tests")})
     functions = ", ".join(f"{name!r}: {name}" for name in names)
     check = f"{_TESTS}\n_run_tests(__import__('json').loads({told!r}), {{{functions}}})\n"
-    ending, printed = judge.check(Checked(Program(id="answer", code=code), check, tuple(names)))
-    return _read(ending, printed, len(data["tests"]), answer)
+    ending, printed = judge.check(Checked(_program(data, code), check, tuple(names)))
+    return _read(ending, printed, len(data["tests"]), answer, data.get("environment"))
 
 
-def _read(ending: Ending, printed: str, count: int, answer: str) -> Tested:
+def _read(ending: Ending, printed: str, count: int, answer: str, environment: str | None) -> Tested:
     """What the check told, and how the answer's process ended."""
     lines = [json.loads(line) for line in printed.splitlines() if line.endswith("]")]
     setup = next((said for what, said in lines if what == "setup"), None)
     if setup is not None:
-        return Tested(0, count, f"the tests cannot begin: {setup}", _missing(setup, None))
+        return Tested(0, count, f"the tests cannot begin: {setup}", _missing(setup, None, environment))
     said = [said for what, said in lines if what == "test"]
     passed = said.count("")
     if ending.outcome is Outcome.RETURNED and passed == count == len(said):
@@ -158,7 +182,7 @@ def _read(ending: Ending, printed: str, count: int, answer: str) -> Tested:
     if not why or (ending.outcome in _ITS_OWN and why.startswith(_GONE)):
         finished = ending.outcome is Outcome.RETURNED
         why = "the tests did not come to their end" if finished else ended
-    missing = _missing(why, answer)
+    missing = _missing(why, answer, environment)
     if missing is not None:
         return Tested(passed, count, f"the module {missing} is not installed here", missing)
     place = f"test {number} of {count}: " if said or ending.outcome not in _ITS_OWN else ""
@@ -179,14 +203,60 @@ def _ended(ending: Ending) -> str:
 _NO_MODULE = "ModuleNotFoundError: No module named "
 
 
-def _missing(said: str, answer: str | None) -> str | None:
+def _missing(said: str, answer: str | None, environment: str | None) -> str | None:
     """The module that is not there, if that is what was said; of an answer, if it imports that."""
     _, there, rest = said.partition(_NO_MODULE)
     if not there or not rest.startswith("'"):
         return None
     name = rest[1:].partition("'")[0].partition(".")[0]
     mine = answer is None or name in imported_in(answer)
-    return name if mine and not _installed(name) else None
+    return name if mine and not _installed(name, environment) else None
+
+
+# -- test classes in the answer's process ------------------------------------------------------------
+
+_CLASSES = """\
+def _run_classes(told, run):
+    import json
+    try:
+        came = run(told["text"], told["classes"])
+    except EOFError:  # the answer's process is gone
+        raise
+    except Exception as error:
+        print(json.dumps(["setup", f"{type(error).__name__}: {error}"[:300]]))
+        return
+    others = [said for name, said in came.items() if name not in told["names"]]
+    for name in told["names"]:
+        print(json.dumps(["test", came.get(name, "; ".join(["it did not run", *others])[:300])]))
+"""
+
+
+def _of_classes(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
+    """The tests, and of an answer that passes them all the twins, in a process of their own."""
+    ending, printed = _run_classes(data, answer, data["unittest"], judge)
+    found = _read(ending, printed, tests_in(data), answer, data.get("environment"))
+    if not found.right:
+        return found
+    word = secrets.token_hex(8)
+    _, printed = _run_classes(data, answer, twins(data["unittest"], word), judge)
+    came = [json.loads(line)[1] for line in printed.splitlines() if line.endswith("]")]
+    holds = [said == f"AssertionError: {word}" for said in came]
+    if len(came) == found.of and all(holds):
+        return found
+    number = holds.index(False) + 1 if False in holds else len(came) + 1
+    why = (
+        f"test {number} of {found.of}: does not fail where it must: asserts, their runner or what they "
+        "compare is changed"
+    )
+    return Tested(holds.count(True), found.of, why)
+
+
+def _run_classes(data: Mapping[str, Any], answer: str, text: str, judge: Judge) -> tuple[Ending, str]:
+    pieces = [data["setup"], answer, data["driver"], DRIVER]
+    code = _START + "".join(f"exec(compile({piece!r}, 'answer.py', 'exec'))\n" for piece in pieces if piece)
+    told = json.dumps({"text": text, "classes": [*classes_with_tests(text)], "names": names_of_tests(text)})
+    check = f"{_CLASSES}\n_run_classes(__import__('json').loads({told!r}), {RUNNER})\n"
+    return judge.check(Checked(_program(data, code), check, (RUNNER,)))
 
 
 # -- scripts -----------------------------------------------------------------------------------------
@@ -205,13 +275,15 @@ def _read_from(text):
 """
 
 
-def _of_script(cases: Sequence[Mapping[str, str]], answer: str, judge: Judge) -> Tested:
+def _of_script(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     """Each case is a run of its own. After one that met a limit the others are not run."""
+    cases: Sequence[Mapping[str, str]] = data["cases"]
+    environment = data.get("environment")
     passed, reason, missing = 0, "", None
     for number, case in enumerate(cases, 1):
         begin = f"{_STDIN}_read_from({case['stdin']!r})\ndel _read_from\n"
         code = f"{begin}exec(compile({answer!r}, 'answer.py', 'exec'))\n"
-        ending = judge.script(Program(id="answer", code=code))
+        ending = judge.script(_program(data, code))
         well = ending.outcome is Outcome.RETURNED or (
             ending.outcome is Outcome.EXITED and ending.exit_status == 0
         )
@@ -219,7 +291,7 @@ def _of_script(cases: Sequence[Mapping[str, str]], answer: str, judge: Judge) ->
             passed += 1
             continue
         why = "another text" if well else _ended(ending)
-        missing = missing or _missing(why, answer)
+        missing = missing or _missing(why, answer, environment)
         reason = reason or f"case {number} of {len(cases)}: {why}"
         if ending.outcome in (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT):
             break

@@ -11,7 +11,7 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring import sandbox
 from deskcheck.ask.scoring.marking import PROGRAM_FORMS, Mark
-from deskcheck.ask.scoring.programs import missing_module
+from deskcheck.ask.scoring.programs import missing_module, tests_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,12 @@ def self_check(
 
 def _note(checked: _Checked, found: SelfCheck) -> None:
     sample = checked.sample
-    missing = missing_module(sample.data.get("modules", ()))
+    missing = missing_module(sample.data.get("modules", ()), sample.data.get("environment"))
     if missing is not None:
         found.not_run[missing] = found.not_run.get(missing, 0) + 1
         return
     if sample.data["form"] in PROGRAM_FORMS:
-        found.tests += len(sample.data["tests"]) + len(sample.data["cases"])
+        found.tests += tests_in(sample.data)
     if checked.good is None:
         found.no_reference += 1
     else:

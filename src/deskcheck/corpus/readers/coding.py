@@ -35,10 +35,12 @@ class CodingTask:
     None for a script. visible_tests: shown in the prompt. setup: code that runs before the answer and before
     the tests, such as imports. driver: code that runs after the answer, in its process; it may call the
     answer, and tests may call its functions. test_setup: runs before the tests, beside them. tests: Python
-    text, each passed if it raises nothing. cases: of a script, instead of tests. reference: a right answer,
-    whole. known_bad: wrong ones. modules: what must be installed. parts: name -> code that replaces some of
-    the answer; the tests then tell how right the rest is. family: tasks of one family are no independent
-    observations.
+    text, each passed if it raises nothing. cases: of a script, instead of tests. unittest: instead of tests,
+    a text with test classes that run in the answer's own process. reference: a right answer, whole.
+    known_bad: wrong ones. modules: what must be installed. environment: name of the environment
+    (`deskcheck env`) that answers run in; None: what deskcheck runs in. parts: name -> code that replaces
+    some of the answer; the tests then tell how right the rest is. family: tasks of one family are no
+    independent observations.
     """
 
     id: str
@@ -53,19 +55,33 @@ class CodingTask:
     test_setup: str = ""
     tests: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
+    unittest: str = ""
     reference: str | None = None
     known_bad: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
+    environment: str | None = None
     parts: dict[str, str] = field(default_factory=dict)
     family: str | None = None
 
 
 _REQUIRED: dict[str, type] = {"id": str, "prompt": str}
-_TEXTS = ("task", "code", "entry_point", "setup", "driver", "test_setup", "reference", "family")
+_TEXTS = (
+    "task",
+    "code",
+    "entry_point",
+    "setup",
+    "driver",
+    "test_setup",
+    "unittest",
+    "reference",
+    "environment",
+    "family",
+)
 _LISTS = ("history", "visible_tests", "tests", "known_bad", "modules")
 FIELDS = (*_REQUIRED, *_TEXTS, *_LISTS, "cases")
 HOLDS = (
-    f"A row of a suite of programs has id and prompt, and tests or cases; it may have {', '.join(FIELDS)}."
+    "A row of a suite of programs has id and prompt, and tests, cases or unittest; it may have "
+    f"{', '.join(FIELDS)}."
 )
 
 
@@ -130,12 +146,13 @@ def _check(task: CodingTask, place: str) -> None:
         raise InputError(f"{place}: 'id' and 'prompt' must not be empty.")
     if task.task not in WORK:
         raise InputError(f"{place}: 'task' is {task.task!r}, which is none of {', '.join(WORK)}.")
-    if bool(task.tests) == bool(task.cases):
-        both = "both: a script has cases, anything else tests" if task.tests else "neither: nothing is marked"
-        raise InputError(f"{place}: 'tests' and 'cases': the row has {both}.")
+    judged = [name for name in ("tests", "cases", "unittest") if getattr(task, name)]
+    if len(judged) != 1:
+        which = f"{' and '.join(judged)}, and may have one of them" if judged else "none: nothing is marked"
+        raise InputError(f"{place}: 'tests', 'cases', 'unittest': the row has {which}.")
     if task.cases and (task.entry_point or task.driver or task.setup or task.test_setup):
         raise InputError(f"{place}: 'cases': a script has no entry_point, driver, setup or test_setup.")
-    if task.tests and not task.entry_point:
+    if not task.cases and not task.entry_point:
         raise InputError(f"{place}: 'entry_point' is missing: the name that the answer must define.")
     if task.entry_point and not task.entry_point.isidentifier():
         raise InputError(f"{place}: 'entry_point' is {task.entry_point!r}, which is no Python name.")
@@ -143,6 +160,11 @@ def _check(task: CodingTask, place: str) -> None:
         raise InputError(f"{place}: 'code' is missing: what there is to {task.task}.")
     for name in ("setup", "driver", "test_setup"):
         _compiles(getattr(task, name), name, place)
+    _compiles(task.unittest, "unittest", place)
+    if task.unittest and not names_of_tests(task.unittest):
+        raise InputError(f"{place}: 'unittest' has no class with a method whose name begins with test.")
+    if task.unittest and task.test_setup:
+        raise InputError(f"{place}: 'test_setup': all that the classes of 'unittest' need stands in there.")
     for number, test in enumerate(task.tests):
         _compiles(test, f"tests[{number}]", place)
 
@@ -158,3 +180,34 @@ def _compiles(code: str, name: str, place: str) -> None:
 def functions_in(code: str) -> list[str]:
     """Names of the functions that a text defines at its top level."""
     return [node.name for node in quiet_parse(code).body if isinstance(node, ast.FunctionDef)]
+
+
+# -- test classes ------------------------------------------------------------------------------------
+
+Method = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def classes_with_tests(text: str) -> dict[str, list[str]]:
+    """Classes at the top level of a text that have tests, each with the names of these, in order.
+
+    Raises SyntaxError, ValueError: it is no Python.
+    """
+    found: dict[str, list[str]] = {}
+    for node in quiet_parse(text).body:
+        if isinstance(node, ast.ClassDef):
+            tests = list(dict.fromkeys(method.name for method in tests_of_class(node)))
+            if tests:
+                found[node.name] = tests
+    return found
+
+
+def names_of_tests(text: str) -> list[str]:
+    """The tests of a text: ``Class.test``."""
+    return [f"{name}.{test}" for name, tests in classes_with_tests(text).items() for test in tests]
+
+
+def tests_of_class(node: ast.ClassDef) -> Iterator[Method]:
+    """The tests among the methods of a class, in order."""
+    for each in node.body:
+        if isinstance(each, Method) and each.name.startswith("test"):
+            yield each

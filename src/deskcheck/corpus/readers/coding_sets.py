@@ -4,8 +4,9 @@ All are evaluation sets: nothing of them is for training. A check that is one fu
 becomes one test for each of its statements, which run in their order in one namespace: all of them pass
 exactly where the function does, and how many pass is known.
 
-Not covered: EvalPlus's inputs, BigCodeBench (its tests patch modules of the answer's own process), and tests
-in other languages.
+Sets whose tests are classes stand in `class_sets`, those with inputs and a reference in `evalplus`. Not
+covered: tests in other languages than Python, and CoderEval, whose files have no tests: they lie in its
+Docker image.
 """
 
 import ast
@@ -16,7 +17,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import indent
 
+from deskcheck.corpus.readers.class_sets import (
+    BIGCODEBENCH,
+    CLASSEVAL,
+    NATURALCODEBENCH,
+    bigcodebench,
+    classeval,
+    head_of,
+    naturalcodebench,
+)
 from deskcheck.corpus.readers.coding import CodingTask
+from deskcheck.corpus.readers.evalplus import EVALPLUS, humaneval_plus, mbpp_plus
 from deskcheck.corpus.readers.hub import fetch
 from deskcheck.corpus.readers.published import PUBLISHED
 from deskcheck.corpus.text.python import defined, quiet_parse
@@ -63,7 +74,7 @@ def read_coding_set(name: str, file: str | None, *, note: Callable[[str], None])
                 f"{name}:{file}: {file} is no {known.title} file here: write {name}:PATH with a path to "
                 f"a file in one of the formats {', '.join(FORMATS)}. It is published at {known.home}."
             )
-    others = {} if known.tests_of is None else _tests_beside(name, known.tests_of, paths[0], note)
+    others = {} if known.tests_of is None else _testshead_of(name, known.tests_of, paths[0], note)
     for path in paths:
         for place, row in read_rows(path, file or str(path), known.holds):
             check_fields(row, known.required, place, known.holds)
@@ -79,7 +90,7 @@ def read_coding_set(name: str, file: str | None, *, note: Callable[[str], None])
                 yield task
 
 
-def _tests_beside(name: str, other: str, path: Path, note: Callable[[str], None]) -> dict[str, CodingTask]:
+def _testshead_of(name: str, other: str, path: Path, note: Callable[[str], None]) -> dict[str, CodingTask]:
     """The tasks of the set that has the tests: from its file beside another, or fetched."""
     title = CODING_SETS[other].title
     file = next((found for end in FORMATS if (found := path.with_name(title + end)).is_file()), None)
@@ -92,14 +103,6 @@ def _tests_beside(name: str, other: str, path: Path, note: Callable[[str], None]
 
 
 # -- HumanEval and its kin ---------------------------------------------------------------------------
-
-
-def _beside(head: str, whole: str, *names: str) -> str:
-    """Statements of the top level that the head of a code has whole, but for the definitions of names."""
-    lines = len(head.splitlines())
-    body = [node for node in quiet_parse(whole).body if (node.end_lineno or 0) <= lines]
-    kept = [node for node in body if getattr(node, "name", None) not in names]
-    return "\n".join(ast.get_source_segment(whole, node) or "" for node in kept)
 
 
 def _units(check: ast.FunctionDef) -> Iterator[str]:
@@ -142,7 +145,7 @@ def _humaneval(row: Row, place: str) -> CodingTask:
         task="complete",
         code=row["prompt"],
         entry_point=entry,
-        setup=_beside(row["prompt"], reference, entry),
+        setup=head_of(row["prompt"], reference, entry),
         test_setup=test_setup,
         tests=tests,
         reference=reference,
@@ -159,7 +162,7 @@ def _humanevalfix(row: Row, place: str) -> CodingTask:
         task="repair",
         code=bad,
         entry_point=entry,
-        setup=_beside(row["declaration"], reference, entry),
+        setup=head_of(row["declaration"], reference, entry),
         test_setup=test_setup,
         tests=tests,
         reference=reference,
@@ -283,11 +286,11 @@ def _pro(name: str) -> Callable[[Row, str], CodingTask]:
             task="complete",
             code=f"{row['raw_problem'].rstrip()}\n\n\n{row['new_problem'].strip()}",
             entry_point=entry,
-            setup=_beside(row["raw_problem"], base, first),
+            setup=head_of(row["raw_problem"], base, first),
             test_setup=_imports(f"{base}\n\n{own}"),
             tests=tuple(_statements(row["test_code"])),
             reference=f"{base}\n\n{own}",
-            parts={"base_right": _beside(own, own, first), "new_right": base},
+            parts={"base_right": head_of(own, own, first), "new_right": base},
         )
 
     return to_task
@@ -313,6 +316,37 @@ def _statements(test: str) -> Iterator[str]:
         if any(isinstance(each, ast.Assert) for each in ast.walk(node)):
             yield "\n".join(before)
             before = []
+
+
+# -- MultiPL-E ---------------------------------------------------------------------------------------
+
+
+def _multipl_e(row: Row, place: str) -> CodingTask:
+    """A row of MultiPL-E's Python; it has no reference."""
+    if row["language"] != "py":
+        raise InputError(f"{place}: 'language' is {row['language']!r}: answers are run in Python (py) only.")
+    tree = quiet_parse(row["tests"])
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _calls_check(ast.Expr(node))]
+    if len(calls) != 1 or len(calls[0].args) != 1 or not isinstance(calls[0].args[0], ast.Name):
+        raise InputError(f"{place}: 'tests' must call check once, with the function.")
+    entry = calls[0].args[0].id
+    tree.body = [
+        node
+        for node in tree.body
+        if not isinstance(node, ast.Expr) and getattr(node, "name", None) != "test_check"
+    ]
+    test_setup, tests = _check_parts(ast.unparse(tree), entry)
+    head = row["prompt"]
+    return CodingTask(
+        id=f"multipl_e/{row['name']}",
+        prompt="Complete the function as its docstring says.",
+        task="complete",
+        code=head,
+        entry_point=entry,
+        setup=head_of(head, f"{head}    pass\n", entry),
+        test_setup=test_setup,
+        tests=tests,
+    )
 
 
 # -- P3 ----------------------------------------------------------------------------------------------
@@ -430,6 +464,55 @@ CODING_SETS: Mapping[str, CodingSet] = {
         home="https://github.com/microsoft/PythonProgrammingPuzzles",
         required=_PUZZLE,
         to_task=_p3,
+    ),
+    "humaneval_plus": CodingSet(
+        title="HumanEvalPlus",
+        about="complete a function; more inputs",
+        home="https://github.com/evalplus/humanevalplus_release",
+        required=EVALPLUS,
+        to_task=humaneval_plus,
+    ),
+    "mbpp_plus": CodingSet(
+        title="MbppPlus",
+        about="write a function; more inputs",
+        home="https://github.com/evalplus/mbppplus_release",
+        required=EVALPLUS,
+        to_task=mbpp_plus,
+    ),
+    "multipl_e": CodingSet(
+        title="MultiPL-E (Python)",
+        about="complete a function",
+        home="https://huggingface.co/datasets/nuprl/MultiPL-E",
+        required={"name": str, "language": str, "prompt": str, "tests": str},
+        to_task=_multipl_e,
+    ),
+    "bigcodebench": CodingSet(
+        title="BigCodeBench",
+        about="complete a function that calls libraries",
+        home="https://huggingface.co/datasets/bigcode/bigcodebench",
+        required=BIGCODEBENCH,
+        to_task=bigcodebench("bigcodebench"),
+    ),
+    "bigcodebench_instruct": CodingSet(
+        title="BigCodeBench",
+        about="write a function that calls libraries",
+        home="https://huggingface.co/datasets/bigcode/bigcodebench",
+        required=BIGCODEBENCH,
+        to_task=bigcodebench("bigcodebench_instruct"),
+    ),
+    "classeval": CodingSet(
+        title="ClassEval",
+        about="complete a class",
+        home="https://github.com/FudanSELab/ClassEval",
+        required=CLASSEVAL,
+        to_task=classeval,
+    ),
+    "naturalcodebench": CodingSet(
+        title="NaturalCodeBench (Python)",
+        about="write what a user asked for",
+        home="https://github.com/THUDM/NaturalCodeBench",
+        required=NATURALCODEBENCH,
+        to_task=naturalcodebench,
     ),
 }
 """Name -> the set."""

@@ -216,15 +216,25 @@ class Sandbox:
         checked: Checked,
         *,
         limits: Limits | None = None,
+        trace_limits: TraceLimits | None = None,
+        sink: Sink | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         told: Callable[[str], None] = lambda text: None,
     ) -> Ending:
         """Run a program and mark it by a check in another process (`checked.mark`). Threads may call
         this together; each call takes two servers. told: is given what the check printed; where a failure
-        of ours had it tried again, once for each try."""
+        of ours had it tried again, once for each try. With a sink, the program is traced, in the calls of
+        the check, too, and the blocks of events go there; what was given out is not tried again."""
         bounds = limits or self.limits
         profile = self._profile(checked.program, self.hash_seed)
-        failure = ""
+        failure, delivered = "", False
+
+        def given(block: bytes) -> None:
+            nonlocal delivered
+            delivered = True
+            assert sink is not None
+            sink(block)
+
         for _ in range(self.tries):
             with ExitStack() as stack:
                 servers: list[Server] = []
@@ -233,7 +243,13 @@ class Sandbox:
                     servers.append(self._take(profile))
                     servers.append(self._take(self._profile(None, self.hash_seed)))
                     answering = ProcessRun(
-                        checked.program, servers[0], limits=bounds, fixed=self.fixed, answers=True
+                        checked.program,
+                        servers[0],
+                        limits=bounds,
+                        sink=None if sink is None else given,
+                        trace_limits=trace_limits,
+                        fixed=self.fixed,
+                        answers=True,
                     )
                     stack.callback(answering.close)
                     # It mostly waits for the program, whose own limits decide how long.
@@ -243,10 +259,12 @@ class Sandbox:
                     ending = mark(answering, checking, lambda: self._closed.is_set() or cancelled(), told)
                 except ServerLost as error:
                     failure = str(error)
+                    if delivered:
+                        break
                     continue
                 while servers:
                     self._give(servers.pop())
-                if ending.outcome is not Outcome.HARNESS_ERROR:
+                if ending.outcome is not Outcome.HARNESS_ERROR or delivered:
                     return ending
                 failure = ending.detail
         return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)

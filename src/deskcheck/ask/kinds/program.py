@@ -9,21 +9,24 @@ from deskcheck.ask.samples.prompts import program_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.corpus.readers.coding import CodingTask
 
-PROGRAM, SELF_INVOKING = "program", "self_invoking"
-"""Kinds of question: of the second, the parts of an answer are told apart, too."""
+PROGRAM, SELF_INVOKING, SPEED = "program", "self_invoking", "speed"
+"""Kinds of question: of the second, the parts of an answer are told apart, too; of the third, how many events
+it takes."""
 
-FORMS = frozenset({PROGRAM, SELF_INVOKING})
+FORMS = frozenset({PROGRAM, SELF_INVOKING, SPEED})
 """Forms of their answers."""
 
 ABOUT = {
     PROGRAM: "a function, class or script that passes hidden tests",
     SELF_INVOKING: "two functions, of which one uses the other; both parts are told apart",
+    SPEED: "a program that does the same in fewer steps",
 }
 
 
 def program_sample(task: CodingTask) -> Sample:
     """A task as a question. Of a task without a reference the oracle has no answer, and scores 0."""
-    kind = SELF_INVOKING if task.parts else PROGRAM
+    fast = task.task == "speed"
+    kind = SPEED if fast else SELF_INVOKING if task.parts else PROGRAM
     return Sample(
         id=f"{task.id}:{kind}",
         question=kind,
@@ -44,7 +47,8 @@ def program_sample(task: CodingTask) -> Sample:
             "cases": [asdict(case) for case in task.cases],
             "modules": list(task.modules),
             "parts": dict(task.parts),
-            "known_bad": list(task.known_bad),
+            "known_bad": [*task.known_bad, *([task.code] if fast else [])],
+            **({"slow": task.code} if fast else {}),
             **({"unittest": task.unittest} if task.unittest else {}),
             **({"environment": task.environment} if task.environment else {}),
         },

@@ -23,7 +23,7 @@ MEASURED = (
     *("exact", "rouge_l", "chrf", "by_value", "by_running"),
     *("right_line", "right_class", "right_message", "right_place", "right_values", "right_whether", "prefix"),
     "right_fields",
-    *("tests_passed", "missing_module", "base_right", "new_right"),
+    *("tests_passed", "missing_module", "base_right", "new_right", "correct", "cost"),
 )
 """Columns of ``samples.parquet`` that are metrics."""
 
@@ -48,7 +48,9 @@ class Marked:
     whether it does. prefix: of a path, the share of it before the first mistake. right_class, right_fields:
     of an object, its class and the share of its attributes and items.
     tests_passed: of a program, the share of its tests; missing_module: whether a module is not installed that
-    it needs; base_right, new_right: of two functions, each with the reference's other one.
+    it needs; base_right, new_right: of two functions, each with the reference's other one. correct, cost: of
+    a program to make faster, whether it passes its tests, and its events as a share of the slow one's; 1
+    where it is wrong, or not faster.
 
     solver: the method (`solvers.METHODS`). Of those that predict the run: run: equal for samples that were
     answered from the same predicted run; steps_asked and so on: its steps (`steps.Ran`); divergence: kind of
@@ -94,6 +96,8 @@ class Marked:
     missing_module: float | None = None
     base_right: float | None = None
     new_right: float | None = None
+    correct: float | None = None
+    cost: float | None = None
     ran: str = ""
     run: str = ""
     steps_asked: int | None = None

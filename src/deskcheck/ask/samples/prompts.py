@@ -379,6 +379,7 @@ WORK_ON = {
     "complete": "Complete this code",
     "repair": "This code is wrong. Repair it",
     "edit": "Edit this code",
+    "speed": "This code is right, and slow. Write one that does the same in fewer steps of Python",
 }
 """What is said of the code that a task gives, by `coding.WORK`."""
 

@@ -29,13 +29,14 @@ from deskcheck.ask.answers.parsing import (
 from deskcheck.ask.answers.similarity import chrf, exact, rouge_l
 from deskcheck.ask.answers.values import same, same_as_one, same_text
 from deskcheck.ask.kinds.exceptions import message_of
-from deskcheck.ask.kinds.program import FORMS
+from deskcheck.ask.kinds.program import FORMS, SPEED
 from deskcheck.ask.kinds.runs import path_of
 from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.programs import Judge, printed, run_tests
+from deskcheck.ask.scoring.speed import run_fast
 from deskcheck.notation import compare_step
 from deskcheck.recording import Ending, Outcome, Program
 
@@ -56,12 +57,13 @@ METRICS = {
     "object": ("right_class", "right_fields"),
     "program": ("tests_passed", "missing_module"),
     "self_invoking": ("tests_passed", "missing_module", "base_right", "new_right"),
+    "speed": ("tests_passed", "missing_module", "correct", "cost"),
 }
 """Form of an answer -> the metrics of its mark: of cells `similarity`'s and for outputs by value (`outputs`);
 of exceptions and of states each part; of crashes whether there is one; of paths the share of lines before the
 first mistake; of objects the class, and the share of attributes and items that are right; of texts that a
 set compares as text, whether they are the same value; of programs the share of tests that pass, whether a
-module was missing, and of two functions each by itself."""
+module was missing, and of two functions each by itself; of programs to make faster `speed`'s."""
 
 
 class Reading(StrEnum):
@@ -155,8 +157,13 @@ def mark(
 
 def no_answer(sample: Sample, reading: Reading, reason: str | None = None) -> Mark:
     """The mark of a completion without an answer."""
-    none = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
+    none = _none(sample)
     return Mark(0.0, None, reason or _WHY_NONE[reading], none, reading)
+
+
+def _none(sample: Sample) -> dict[str, float]:
+    """The metrics of no answer. It costs what the slow program does."""
+    return {name: float(name == "cost") for name in METRICS.get(sample.data["form"], ())}
 
 
 def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
@@ -307,13 +314,22 @@ def _mark_program(
     """All tests decide; how many pass is told apart."""
     if judge is None:
         raise ValueError(f"{sample.id}: marking a program runs it; give judge=...")
-    none = dict.fromkeys(METRICS[sample.data["form"]], 0.0)
+    none = _none(sample)
     found = code_in(completion, sample.data["entry_point"], whole=whole)
     if found.code is None and not found.read:
         reason = found.why_not if otherwise is Reading.UNREADABLE else None
         return no_answer(sample, otherwise, reason)
     if found.code is None:
         return Mark(0.0, completion.strip()[:KEPT_ANSWER_CHARS], found.why_not, none)
+    if sample.data["form"] == SPEED:
+        fast = run_fast(sample.data, found.code, judge)
+        metrics = none | {
+            "tests_passed": fast.tested.passed / fast.tested.of,
+            "missing_module": float(fast.tested.missing is not None),
+            "correct": float(fast.tested.right),
+            "cost": fast.cost,
+        }
+        return Mark(float(not fast.reason), found.code[:KEPT_ANSWER_CHARS], fast.reason, metrics)
     tested = run_tests(sample.data, found.code, judge)
     metrics = {
         "tests_passed": tested.passed / tested.of,

@@ -19,17 +19,37 @@ from deskcheck.ask.answers.code import imported_in
 from deskcheck.ask.scoring.inside import DRIVER, RUNNER, twins
 from deskcheck.corpus.readers.coding import classes_with_tests, functions_in, names_of_tests
 from deskcheck.recording import Ending, Outcome, Program
+from deskcheck.recording.rules import Checker
 from deskcheck.sandbox import Checked
 from deskcheck.sandbox.environments import find
 
 
-class Judge(Protocol):
-    """A place where answers are run. Both raise SandboxError where that place failed."""
+class EventCount:
+    """How many events the programs that were counted had. whole: whether none was left out."""
 
-    def check(self, checked: Checked) -> tuple[Ending, str]:
+    def __init__(self) -> None:
+        self.events = 0
+        self.whole = True
+        self._checker = Checker(references=False)
+
+    def add(self, block: bytes) -> None:
+        """Count a block of events."""
+        self.events += self._checker.block(block)
+
+    def close(self, ending: Ending) -> Ending:
+        """Note how a program ended. One that is ended while it waits for a call has told all."""
+        self.whole = self.whole and ending.cut in (None, "ended")
+        return ending
+
+
+class Judge(Protocol):
+    """A place where answers are run. Both raise SandboxError where that place failed; with a `count` the
+    program is traced, and may take longer."""
+
+    def check(self, checked: Checked, count: EventCount | None = None) -> tuple[Ending, str]:
         """Mark a program by a check; with what the check printed."""
 
-    def script(self, program: Program) -> Ending:
+    def script(self, program: Program, count: EventCount | None = None) -> Ending:
         """Run a program by itself."""
 
 
@@ -51,17 +71,19 @@ class Tested:
         return not self.reason
 
 
-def run_tests(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
-    """What comes of an answer. data: of its sample. Raises SandboxError."""
-    count = tests_in(data)
+def run_tests(
+    data: Mapping[str, Any], answer: str, judge: Judge, *, count: EventCount | None = None
+) -> Tested:
+    """What comes of an answer. data: of its sample. count: of the events of the answer while it is tested.
+    Raises SandboxError."""
     missing = missing_module(data["modules"], data.get("environment"))
     if missing is not None:
-        return Tested(0, count, f"the module {missing} is not installed here", missing)
+        return Tested(0, tests_in(data), f"the module {missing} is not installed here", missing)
     if data["cases"]:
-        return _of_script(data, answer, judge)
+        return _of_script(data, answer, judge, count)
     if data.get("unittest"):
         return _of_classes(data, answer, judge)
-    whole = _of_function(data, answer, judge)
+    whole = _of_function(data, answer, judge, count=count)
     if not data["parts"] or whole.missing is not None:
         return whole
     right = {
@@ -111,7 +133,34 @@ del sys
 def _program(data: Mapping[str, Any], code: str) -> Program:
     """An answer with what runs it, in the environment of its task."""
     environment = data.get("environment")
-    return Program(id="answer", code=code, extra={} if environment is None else {"environment": environment})
+    extra = {} if environment is None else {"environment": environment}
+    return Program(id="answer", code=code, filename="answer.py", extra=extra)
+
+
+_WATCH = """\
+def _watch():
+    import sys
+    others = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "subprocess.Popen", "ctypes.dlopen")
+    digits = frozenset("0123456789 .,+-*/%()[]")
+    def watch(event, args):
+        if event in others:
+            raise RuntimeError("what another process or C code does is not counted")
+        if event != "compile" and event != "code.__new__" and event != "marshal.loads":
+            return
+        caller = sys._getframe(1).f_code.co_filename
+        if caller != "answer.py" or event == "compile" and args[1] == "answer.py":
+            return
+        source = args[0] if event == "compile" else None
+        if isinstance(source, (bytes, str)):
+            text = source.decode("latin-1") if isinstance(source, bytes) else source
+            if digits.issuperset(text):
+                return
+        raise RuntimeError("what code does that is made at run time is not counted")
+    sys.addaudithook(watch)
+_watch()
+del _watch
+"""
+"""Events are counted in the file of the answer alone, so what would do its work elsewhere is refused."""
 
 
 _TESTS = """\
@@ -155,15 +204,23 @@ def _run_tests(told, functions):
 """
 
 
-def _of_function(data: Mapping[str, Any], answer: str, judge: Judge, *, instead: str = "") -> Tested:
+def _of_function(
+    data: Mapping[str, Any],
+    answer: str,
+    judge: Judge,
+    *,
+    instead: str = "",
+    count: EventCount | None = None,
+) -> Tested:
     """instead: code that replaces some of what the answer defines."""
     names = dict.fromkeys([data["entry_point"], *functions_in(data["driver"])])
     pieces = [data["setup"], answer, instead, data["driver"]]
-    code = _START + "".join(f"exec(compile({text!r}, 'answer.py', 'exec'))\n" for text in pieces if text)
+    code = _WATCH if count is not None else ""
+    code += _START + "".join(f"exec(compile({text!r}, 'answer.py', 'exec'))\n" for text in pieces if text)
     told = json.dumps({name: data[name] for name in ("setup", "test_setup", "tests")})
     functions = ", ".join(f"{name!r}: {name}" for name in names)
     check = f"{_TESTS}\n_run_tests(__import__('json').loads({told!r}), {{{functions}}})\n"
-    ending, printed = judge.check(Checked(_program(data, code), check, tuple(names)))
+    ending, printed = judge.check(Checked(_program(data, code), check, tuple(names)), count)
     return _read(ending, printed, len(data["tests"]), answer, data.get("environment"))
 
 
@@ -275,15 +332,15 @@ def _read_from(text):
 """
 
 
-def _of_script(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
+def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: EventCount | None) -> Tested:
     """Each case is a run of its own. After one that met a limit the others are not run."""
     cases: Sequence[Mapping[str, str]] = data["cases"]
     environment = data.get("environment")
     passed, reason, missing = 0, "", None
     for number, case in enumerate(cases, 1):
-        begin = f"{_STDIN}_read_from({case['stdin']!r})\ndel _read_from\n"
+        begin = f"{_STDIN}_read_from({case['stdin']!r})\ndel _read_from\n{'' if count is None else _WATCH}"
         code = f"{begin}exec(compile({answer!r}, 'answer.py', 'exec'))\n"
-        ending = judge.script(_program(data, code))
+        ending = judge.script(_program(data, code), count)
         well = ending.outcome is Outcome.RETURNED or (
             ending.outcome is Outcome.EXITED and ending.exit_status == 0
         )

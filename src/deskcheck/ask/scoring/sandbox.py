@@ -2,20 +2,25 @@
 
 import atexit
 import os
+from dataclasses import replace
 from functools import cache
 
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.marking import Mark, mark
-from deskcheck.ask.scoring.programs import Judge
+from deskcheck.ask.scoring.programs import EventCount, Judge
 from deskcheck.recording import Ending, Outcome, Program, SandboxError
 from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
 from deskcheck.sandbox import run as run_in_sandbox
 from deskcheck.sandbox.limits import WALL_TIMES
+from deskcheck.tracer import TraceLimits
 
 LIMITS = Limits(cpu_s=5, wall_s=20, memory_bytes=1 << 30, output_bytes=1 << 16, file_bytes=1 << 20)
 """A published function with the arguments of a model: what needs more than this is no answer."""
 PROGRAM_LIMITS = Limits(cpu_s=10, wall_s=60, memory_bytes=1 << 30, output_bytes=1 << 18, file_bytes=16 << 20)
 """A whole program of a model's, for all of its tests. CPU time decides."""
+
+COUNTED = TraceLimits(items=1, text_chars=1, depth=1, objects=100, events=10_000_000)
+"""Of a program whose events are counted: they are not kept, so they need not say much."""
 
 MOST_S = 3 * WALL_TIMES * PROGRAM_LIMITS.wall_s
 """In which a program is run or given up, if it has to be tried three times."""
@@ -46,17 +51,28 @@ class SandboxJudge:
     """Judges programs in a sandbox, within its `limits`. Threads may use it together."""
 
     limits = PROGRAM_LIMITS
+    counting = replace(PROGRAM_LIMITS, cpu_s=60)
+    """While events are counted, which takes many times as long."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    def check(self, checked: Checked) -> tuple[Ending, str]:
+    def check(self, checked: Checked, count: EventCount | None = None) -> tuple[Ending, str]:
         told = [""]
-        ending = self._sandbox.check_one(checked, limits=self.limits, told=told.append)
+        if count is None:
+            ending = self._sandbox.check_one(checked, limits=self.limits, told=told.append)
+        else:
+            ending = self._sandbox.check_one(
+                checked, limits=self.counting, trace_limits=COUNTED, sink=count.add, told=told.append
+            )
+            count.close(ending)
         return of_sandbox(ending), told[-1]
 
-    def script(self, program: Program) -> Ending:
-        return of_sandbox(self._sandbox.run_one(program, limits=self.limits))
+    def script(self, program: Program, count: EventCount | None = None) -> Ending:
+        if count is None:
+            return of_sandbox(self._sandbox.run_one(program, limits=self.limits))
+        ending = self._sandbox.run_one(program, limits=self.counting, trace_limits=COUNTED, sink=count.add)
+        return of_sandbox(count.close(ending))
 
 
 def mark_in(

@@ -14,8 +14,8 @@ from deskcheck.corpus.text.python import quiet_parse, short_numbers
 from deskcheck.corpus.text.rows import Row, check_fields, check_type, read_rows
 from deskcheck.recording import InputError
 
-WORK = ("write", "complete", "repair", "edit")
-"""What is to be done with the code that a task gives."""
+WORK = ("write", "complete", "repair", "edit", "speed")
+"""What is to be done with the code that a task gives; of ``speed`` it is right, and slow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +163,8 @@ def _check(task: CodingTask, place: str) -> None:
     _compiles(task.unittest, "unittest", place)
     if task.unittest and not names_of_tests(task.unittest):
         raise InputError(f"{place}: 'unittest' has no class with a method whose name begins with test.")
+    if task.task == "speed" and task.unittest:
+        raise InputError(f"{place}: 'unittest': its own events would count; give tests or cases.")
     if task.unittest and task.test_setup:
         raise InputError(f"{place}: 'test_setup': all that the classes of 'unittest' need stands in there.")
     for number, test in enumerate(task.tests):

@@ -214,11 +214,13 @@ class _Run:
             self._start()
             try:
                 exec(code, self.main.__dict__)
+                if self.job["answers"]:
+                    peer.serve()
             finally:
                 self._stop()
-            if self.job["answers"]:
-                peer.serve()
-            elif peer.not_compared is not None:  # and the check has not let itself be stopped
+            if (
+                not self.job["answers"] and peer.not_compared is not None
+            ):  # and the check has not let itself be stopped
                 raise calling.NotCompared(peer.not_compared)
             return None
         exec(code, self.main.__dict__)

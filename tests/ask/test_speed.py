@@ -1,0 +1,173 @@
+"""Programs to make faster: the count of events is that of a tracer of ten lines, and the same under load."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.kinds.program import program_sample
+from deskcheck.ask.scoring.marking import Mark, mark
+from deskcheck.ask.scoring.sandbox import SandboxJudge
+from deskcheck.ask.scoring.speed import Fast, run_fast
+from deskcheck.corpus.readers.coding import Case, CodingTask
+from deskcheck.sandbox import Confinement, Limits, Sandbox
+
+SLOW = "def f(n):\n    t = 0\n    for i in range(n):\n        t += i * i\n    return t\n"
+FAST = "def f(n):\n    return (n - 1) * n * (2 * n - 1) // 6\n"
+TASK = CodingTask(
+    id="squares",
+    prompt="Sum of squares below n.",
+    task="speed",
+    code=SLOW,
+    entry_point="f",
+    tests=("assert f(10) == 285", "assert f(2000) == 2664667000"),
+    reference=FAST,
+)
+SAMPLE = program_sample(TASK)
+
+
+class Quick(SandboxJudge):
+    limits = Limits(cpu_s=1, wall_s=20, memory_bytes=1 << 29, output_bytes=1 << 16)
+    counting = replace(limits, cpu_s=3)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Quick]:
+    with Sandbox(Confinement.STRICT, workers=1) as sandbox:
+        yield Quick(sandbox)
+
+
+def fast(code: str, judge: Quick, task: CodingTask = TASK) -> Fast:
+    return run_fast(program_sample(task).data, code, judge)
+
+
+def marked(code: str, judge: Quick, task: CodingTask = TASK) -> Mark:
+    return mark(program_sample(task), f"{OPEN}{code}{CLOSE}", judge=judge)
+
+
+def counted(code: str) -> int:
+    """Calls, lines and returns of a code and of f(10) and f(2000), by a trace function of our own."""
+    found = 0
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal found
+        if frame.f_code.co_filename != "counted.py":
+            return None
+        found += 1
+        return trace
+
+    scope: dict[str, Any] = {}
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        exec(compile(code, "counted.py", "exec"), scope)
+        scope["f"](10)
+        scope["f"](2000)
+    finally:
+        sys.settrace(before)
+    return found
+
+
+ANSWERS = [
+    SLOW,
+    FAST,
+    "def g(i):\n    return i * i\ndef f(n):\n    return sum(g(i) for i in range(n))\n",
+    "def f(n):\n    t = i = 0\n    while i < n:\n        t, i = t + i * i, i + 1\n    return t\n",
+]
+
+
+def test_the_count_is_that_of_another_tracer(judge: Quick) -> None:
+    """But for the few events of what starts the answer, which are the same for all."""
+    ours = [fast(code, judge).events for code in ANSWERS]
+    theirs = [counted(code) for code in ANSWERS]
+    assert all(events is not None for events in ours)
+    assert len({(events or 0) - other for events, other in zip(ours, theirs, strict=True)}) == 1
+    assert 0 < (ours[1] or 0) - theirs[1] < 30
+
+
+def test_the_same_figure_twice_and_beside_busy_processes(judge: Quick) -> None:
+    alone = [fast(code, judge).events for code in ANSWERS[:2]]
+    busy = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        beside = [fast(code, judge).events for code in ANSWERS[:2]]
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert alone == beside
+
+
+def test_marks(judge: Quick) -> None:
+    """Faster is right; as fast, slower or wrong is not. What is wrong costs what the slow program does."""
+    good = marked(FAST, judge)
+    assert (good.score, good.reason, good.metrics["correct"]) == (1, "", 1)
+    assert 0 < good.metrics["cost"] < 0.01
+    same = marked(SLOW, judge)
+    assert (same.score, same.metrics["correct"], same.metrics["cost"]) == (0, 1, 1)
+    assert same.reason.startswith("right, and not faster: ")
+    wrong = marked("def f(n):\n    return 285", judge)
+    assert (wrong.score, wrong.metrics["correct"], wrong.metrics["cost"]) == (0, 0, 1)
+    assert wrong.metrics["tests_passed"] == 0.5
+    for none in (mark(SAMPLE, "", judge=judge), marked("def g(): pass", judge)):
+        assert (none.score, none.metrics["correct"], none.metrics["cost"]) == (0, 0, 1)
+    assert SAMPLE.question == "speed"
+    assert "This code is right, and slow." in SAMPLE.prompt
+    assert SAMPLE.data["known_bad"] == [SLOW]
+
+
+HIDDEN = {
+    "exec": f"exec({SLOW!r})\ndef g(): pass\n",
+    "exec of compiled": f"exec(compile({SLOW!r}, 'other.py', 'exec'))\ndef g(): pass\n",
+    "eval": "f = eval('lambda n: sum(i * i for i in range(n))')",
+    "a code object": f"{SLOW}f.__code__ = f.__code__.replace(co_filename='other.py')\n",
+    "a child": (
+        "import os\ndef f(n):\n    r, w = os.pipe()\n    if not os.fork():\n"
+        "        os.write(w, str(sum(i * i for i in range(n))).encode())\n        os._exit(0)\n"
+        "    return int(os.read(r, 99))\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_would_not_be_counted_is_refused(name: str, judge: Quick) -> None:
+    found = fast(HIDDEN[name], judge)
+    assert not found.tested.right
+    assert "is not counted" in found.reason
+
+
+IN_A_THREAD = (
+    f"import threading\n{SLOW}slow = f\ndef f(n):\n    found = []\n"
+    "    thread = threading.Thread(target=lambda: found.append(slow(n)))\n    thread.start()\n"
+    "    thread.join()\n    return found[0]\n"
+)
+
+
+def test_work_that_is_hidden_is_counted(judge: Quick) -> None:
+    """By a trace function taken away, in a thread, in a generator; what the library makes is no answer's."""
+    for code in (
+        f"import sys, threading\nsys.settrace(None)\nsys.setprofile(None)\nthreading.settrace(None)\n{SLOW}",
+        IN_A_THREAD,
+        "def f(n):\n    return sum(i * i for i in range(n))\n",
+    ):
+        found = fast(code, judge)
+        assert found.tested.right, found
+        assert found.reason.startswith("right, and not faster")
+        assert (found.events or 0) > 4000
+    library = "from collections import namedtuple\nP = namedtuple('P', 'a b')\nx = eval('(1 + 2) * 3')\n"
+    assert fast(library + FAST, judge).reason == ""
+
+
+def test_a_script(judge: Quick) -> None:
+    slow = "n = int(input())\nt = 0\nwhile n:\n    t += n\n    n -= 1\nprint(t)\n"
+    quick = "n = int(input())\nprint(n * (n + 1) // 2)\n"
+    cases = (Case(stdin="1000\n", stdout="500500"), Case(stdin="5", stdout="15"))
+    task = replace(TASK, code=slow, entry_point=None, tests=(), cases=cases, reference=quick)
+    found = fast(quick, judge, task)
+    assert (found.reason, found.slow) == ("", fast(slow, judge, task).events)
+    turns = 1000 + 5
+    assert 0 <= (found.slow or 0) - (found.events or 0) - 3 * turns <= 3 * len(cases), found

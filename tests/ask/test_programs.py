@@ -265,6 +265,25 @@ def test_a_script_is_judged_by_what_it_prints(judge: Quick) -> None:
         assert (found.score, found.metrics["tests_passed"]) == (0, passed), code
 
 
+def test_a_script_is_judged_by_a_check_of_what_it_prints(judge: Quick) -> None:
+    """In another process: what the script does to its own is nothing to the check."""
+    check = "import json\na, b = json.loads(printed)\nassert a * b == 91 and a > 1 < b, 'no factors'"
+    sample = program_sample(replace(TASK, entry_point=None, tests=(), checker=check))
+    for code, why in [
+        ("print([7, 13])", ""),
+        ("import sys\nprint([13, 7])\nsys.exit(0)", ""),
+        ("print([1, 91])", "the check of what it printed: AssertionError: AssertionError: no factors"),
+        ("print('none')", "the check of what it printed: JSONDecodeError"),
+        ("import os\nos._exit(0)", "the check of what it printed: JSONDecodeError"),
+        ("import builtins, json\nbuiltins.AssertionError = json.loads = None\nprint([1, 2])", "the check of"),
+        ("import no_such_module_here", "the module no_such_module_here is not installed here"),
+        ("while True: pass", "timed_out"),
+    ]:
+        found = mark(sample, said(code), judge=judge)
+        assert found.reason.startswith(why), (code, found)
+        assert found.score == (not why), (code, found)
+
+
 def test_a_class_is_tested_through_a_driver(judge: Quick) -> None:
     """The driver runs beside the answer, and what it returns is compared out of reach."""
     task = replace(

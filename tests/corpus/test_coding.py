@@ -24,7 +24,7 @@ def written(path: Path, *rows: Any) -> Path:
     [
         ({"id": 3}, "'id' is a whole number, not a string"),
         ({"prompt": " "}, "'id' and 'prompt' must not be empty"),
-        ({"tests": None}, "'tests', 'cases', 'unittest': the row has none: nothing is marked"),
+        ({"tests": None}, "'tests', 'cases', 'unittest', 'checker': the row has none: nothing is marked"),
         ({"tests": "assert f() == 1"}, "'tests' is a string, not a list"),
         ({"tests": ["assert f() == 1", 2]}, "'tests[1]' is a whole number, not a string"),
         ({"tests": ["assert f( == 1"]}, "'tests[0]' is no Python in its line 1"),
@@ -40,6 +40,9 @@ def written(path: Path, *rows: Any) -> Path:
         ({"cases": [{"stdin": "", "stdout": ""}], "tests": None}, "a script has no entry_point"),
         ({"unittest": "x = 1", "tests": None}, "'unittest' has no class with a method whose name begins"),
         ({"unittest": "class A(: 1", "tests": None}, "'unittest' is no Python in its line 1"),
+        ({"checker": "x = (", "tests": None, "entry_point": None}, "'checker' is no Python in its line 1"),
+        ({"checker": "x = 1", "tests": None}, "'checker': a script has no entry_point"),
+        ({"task": "speed", "code": "x", "unittest": "class A: pass", "tests": None}, "has no class with"),
         ({"known_bad": "x"}, "'known_bad' is a string, not a list"),
         ({"reference": "\ud800"}, "'reference' is not text at character 0"),
     ],

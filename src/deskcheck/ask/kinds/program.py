@@ -50,6 +50,7 @@ def program_sample(task: CodingTask) -> Sample:
             "known_bad": [*task.known_bad, *([task.code] if fast else [])],
             **({"slow": task.code} if fast else {}),
             **({"unittest": task.unittest} if task.unittest else {}),
+            **({"checker": task.checker} if task.checker else {}),
             **({"environment": task.environment} if task.environment else {}),
         },
     )

@@ -81,6 +81,8 @@ def run_tests(
         return Tested(0, tests_in(data), f"the module {missing} is not installed here", missing)
     if data["cases"]:
         return _of_script(data, answer, judge, count)
+    if data.get("checker"):
+        return _of_checked_script(data, answer, judge)
     if data.get("unittest"):
         return _of_classes(data, answer, judge)
     whole = _of_function(data, answer, judge, count=count)
@@ -95,7 +97,8 @@ def run_tests(
 
 def tests_in(data: Mapping[str, Any]) -> int:
     """How many tests, or cases, the answers to a sample have. data: of the sample."""
-    return len(data["tests"]) + len(data["cases"]) + len(names_of_tests(data.get("unittest", "")))
+    classes = names_of_tests(data.get("unittest", ""))
+    return len(data["tests"]) + len(data["cases"]) + len(classes) + bool(data.get("checker"))
 
 
 def missing_module(names: Iterable[str], environment: str | None = None) -> str | None:
@@ -341,9 +344,7 @@ def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: EventC
         begin = f"{_STDIN}_read_from({case['stdin']!r})\ndel _read_from\n{'' if count is None else _WATCH}"
         code = f"{begin}exec(compile({answer!r}, 'answer.py', 'exec'))\n"
         ending = judge.script(_program(data, code), count)
-        well = ending.outcome is Outcome.RETURNED or (
-            ending.outcome is Outcome.EXITED and ending.exit_status == 0
-        )
+        well = _ended_well(ending)
         if well and printed(ending.stdout) == printed(case["stdout"]):
             passed += 1
             continue
@@ -355,6 +356,28 @@ def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: EventC
     if missing is not None:
         reason = f"the module {missing} is not installed here"
     return Tested(passed, len(cases), reason, missing)
+
+
+def _ended_well(ending: Ending) -> bool:
+    exited = ending.outcome is Outcome.EXITED and ending.exit_status == 0
+    return ending.outcome is Outcome.RETURNED or exited
+
+
+def _of_checked_script(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
+    """A script, and what it printed judged by the task's own check, in a process of its own."""
+    environment = data.get("environment")
+    code = f"{_STDIN}_read_from('')\ndel _read_from\nexec(compile({answer!r}, 'answer.py', 'exec'))\n"
+    ending = judge.script(_program(data, code))
+    if not _ended_well(ending):
+        why = _ended(ending)
+        missing = _missing(why, answer, environment)
+        return Tested(
+            0, 1, why if missing is None else f"the module {missing} is not installed here", missing
+        )
+    checked = judge.script(_program(data, f"printed = {ending.stdout!r}\n{data['checker']}"))
+    if checked.outcome is Outcome.RETURNED:
+        return Tested(1, 1, "")
+    return Tested(0, 1, f"the check of what it printed: {_ended(checked)}")
 
 
 def printed(text: str) -> list[str]:

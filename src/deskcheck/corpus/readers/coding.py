@@ -36,7 +36,9 @@ class CodingTask:
     the tests, such as imports. driver: code that runs after the answer, in its process; it may call the
     answer, and tests may call its functions. test_setup: runs before the tests, beside them. tests: Python
     text, each passed if it raises nothing. cases: of a script, instead of tests. unittest: instead of tests,
-    a text with test classes that run in the answer's own process. reference: a right answer, whole.
+    a text with test classes that run in the answer's own process. checker: of a script that reads nothing,
+    Python that raises where what the script printed (``printed``) is not right; it runs in another process of
+    the same environment. reference: a right answer, whole.
     known_bad: wrong ones. modules: what must be installed. environment: name of the environment
     (`deskcheck env`) that answers run in; None: what deskcheck runs in. parts: name -> code that replaces
     some of the answer; the tests then tell how right the rest is. family: tasks of one family are no
@@ -56,6 +58,7 @@ class CodingTask:
     tests: tuple[str, ...] = ()
     cases: tuple[Case, ...] = ()
     unittest: str = ""
+    checker: str = ""
     reference: str | None = None
     known_bad: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
@@ -73,6 +76,7 @@ _TEXTS = (
     "driver",
     "test_setup",
     "unittest",
+    "checker",
     "reference",
     "environment",
     "family",
@@ -80,7 +84,7 @@ _TEXTS = (
 _LISTS = ("history", "visible_tests", "tests", "known_bad", "modules")
 FIELDS = (*_REQUIRED, *_TEXTS, *_LISTS, "cases")
 HOLDS = (
-    "A row of a suite of programs has id and prompt, and tests, cases or unittest; it may have "
+    "A row of a suite of programs has id and prompt, and tests, cases, unittest or checker; it may have "
     f"{', '.join(FIELDS)}."
 )
 
@@ -146,13 +150,14 @@ def _check(task: CodingTask, place: str) -> None:
         raise InputError(f"{place}: 'id' and 'prompt' must not be empty.")
     if task.task not in WORK:
         raise InputError(f"{place}: 'task' is {task.task!r}, which is none of {', '.join(WORK)}.")
-    judged = [name for name in ("tests", "cases", "unittest") if getattr(task, name)]
+    judged = [name for name in ("tests", "cases", "unittest", "checker") if getattr(task, name)]
     if len(judged) != 1:
         which = f"{' and '.join(judged)}, and may have one of them" if judged else "none: nothing is marked"
-        raise InputError(f"{place}: 'tests', 'cases', 'unittest': the row has {which}.")
-    if task.cases and (task.entry_point or task.driver or task.setup or task.test_setup):
-        raise InputError(f"{place}: 'cases': a script has no entry_point, driver, setup or test_setup.")
-    if not task.cases and not task.entry_point:
+        raise InputError(f"{place}: 'tests', 'cases', 'unittest', 'checker': the row has {which}.")
+    script = "cases" if task.cases else "checker" if task.checker else ""
+    if script and (task.entry_point or task.driver or task.setup or task.test_setup):
+        raise InputError(f"{place}: {script!r}: a script has no entry_point, driver, setup or test_setup.")
+    if not script and not task.entry_point:
         raise InputError(f"{place}: 'entry_point' is missing: the name that the answer must define.")
     if task.entry_point and not task.entry_point.isidentifier():
         raise InputError(f"{place}: 'entry_point' is {task.entry_point!r}, which is no Python name.")
@@ -160,11 +165,12 @@ def _check(task: CodingTask, place: str) -> None:
         raise InputError(f"{place}: 'code' is missing: what there is to {task.task}.")
     for name in ("setup", "driver", "test_setup"):
         _compiles(getattr(task, name), name, place)
-    _compiles(task.unittest, "unittest", place)
+    for name in ("unittest", "checker"):
+        _compiles(getattr(task, name), name, place)
     if task.unittest and not names_of_tests(task.unittest):
         raise InputError(f"{place}: 'unittest' has no class with a method whose name begins with test.")
-    if task.task == "speed" and task.unittest:
-        raise InputError(f"{place}: 'unittest': its own events would count; give tests or cases.")
+    if task.task == "speed" and (task.unittest or task.checker):
+        raise InputError(f"{place}: 'task': a program to make faster is judged by tests or cases.")
     if task.unittest and task.test_setup:
         raise InputError(f"{place}: 'test_setup': all that the classes of 'unittest' need stands in there.")
     for number, test in enumerate(task.tests):

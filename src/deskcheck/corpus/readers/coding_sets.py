@@ -27,6 +27,7 @@ from deskcheck.corpus.readers.class_sets import (
     naturalcodebench,
 )
 from deskcheck.corpus.readers.coding import CodingTask
+from deskcheck.corpus.readers.cp_bench import CP_BENCH, cp_bench
 from deskcheck.corpus.readers.evalplus import EVALPLUS, humaneval_plus, mbpp_plus
 from deskcheck.corpus.readers.hub import fetch
 from deskcheck.corpus.readers.published import PUBLISHED
@@ -513,6 +514,13 @@ CODING_SETS: Mapping[str, CodingSet] = {
         home="https://github.com/THUDM/NaturalCodeBench",
         required=NATURALCODEBENCH,
         to_task=naturalcodebench,
+    ),
+    "cp_bench": CodingSet(
+        title="CP-Bench",
+        about="solve a constraint problem with CPMpy",
+        home="https://github.com/DCP-Bench/DCP-Bench-Open",
+        required=CP_BENCH,
+        to_task=cp_bench,
     ),
 }
 """Name -> the set."""

@@ -264,6 +264,16 @@ def test_tests_that_cannot_run_are_named(judge: Quick) -> None:
     assert found.metrics["tests_passed"] == 1 / 5
 
 
+def test_verdicts_of_random_tests_repeat(judge: Quick) -> None:
+    """A test that draws a number draws the same one each time."""
+    drawn = random.Random(0).random()
+    draws = (
+        f"import random\nclass T:\n    def test_draw(self):\n        assert random.random() == {drawn!r}\n"
+    )
+    for _ in range(2):
+        assert marked(RIGHT, judge, replace(TASK, unittest=draws)).score == 1
+
+
 def test_the_prompt_says_where_tests_run() -> None:
     assert "the tests run in that process, too" in SAMPLE.prompt
     beside = program_sample(replace(TASK, unittest="", tests=("assert f([1]) == [1]",)))

@@ -9,6 +9,8 @@ test runner or its modules, left the test by an exception that counts as passed,
 the process or gave an object that is equal to everything does the same to the twins: they do not fail, and
 the answer is wrong. What this cannot stop in principle is an answer that is made against it: one that reads
 the expected values, or the word, out of its own process.
+
+Random numbers of `random` and numpy follow from a fixed seed, so that verdicts repeat.
 """
 
 import ast
@@ -23,7 +25,10 @@ RUNNER = "run_test_classes"
 DRIVER = f'''\
 def {RUNNER}(text, names):
     """What came of each test: '' if it passes."""
-    import unittest
+    import random, sys, unittest
+    random.seed(0)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(0)
     exec(compile(text, "tests.py", "exec", dont_inherit=True), globals())
     came = {{}}
 

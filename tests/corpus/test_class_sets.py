@@ -245,3 +245,49 @@ def test_multipl_e(tmp_path: Path) -> None:
 def test_rows_of_other_sets_are_refused(name: str, row: dict[str, Any], said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
         only(name, row, tmp_path)
+
+
+PROBLEM = {
+    "id": "pair",
+    "category": "own",
+    "source": "",
+    "description": "Find two numbers (x) and their sum (total), which is to be as large as it can be.",
+    "model_cpmpy": (
+        '"""Find two numbers."""\n# Data\nmost = 4\n# End of data\nfrom cpmpy import *\nimport json\n'
+        'x = intvar(0, most, shape=2, name="x")\nmodel = Model(x[0] < x[1])\nmodel.maximize(sum(x))\n'
+        'model.solve()\nprint(json.dumps({"x": x.value().tolist(), "total": int(sum(x).value())}))\n'
+    ),
+    "instances": [],
+}
+
+
+def test_a_constraint_problem_shows_its_data_alone(tmp_path: Path) -> None:
+    task = only("cp_bench", PROBLEM, tmp_path)
+    assert "most = 4" in task.prompt
+    assert "intvar" not in task.prompt
+    assert task.reference == PROBLEM["model_cpmpy"]
+    assert task.modules == ("cpmpy", "numpy")
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        ('{"x": [3, 4], "total": 7}', None),
+        ('{"x": [2, 4], "total": 6}', "not the best solution"),
+        ('{"x": [4, 4], "total": 8}', "no solution"),
+        ('{"x": [3, 4], "total": 6}', "no solution"),
+        ('{"x": [3], "total": 7}', "the answer.x: another number of items"),
+        ('{"y": [3, 4], "total": 7}', "the answer: other names"),
+        ('{"x": [3, "4"], "total": 7}', r"the answer.x\[1\]: no number"),
+        ('{"x": [3, 4.5], "total": 7}', r"the answer.x\[1\]: no whole number"),
+    ],
+)
+def test_a_solution_is_judged_by_the_model(printed: str, said: str | None, tmp_path: Path) -> None:
+    """Any solution that is as good as the best is right, whatever the reference prints."""
+    pytest.importorskip("cpmpy", reason="judges solutions by CPMpy and its solver")
+    checker = only("cp_bench", PROBLEM, tmp_path).checker
+    if said is None:
+        exec(checker, {"printed": printed})
+    else:
+        with pytest.raises(AssertionError, match=said):
+            exec(checker, {"printed": printed})

@@ -34,11 +34,12 @@ _FORM = (
 )
 
 _CHECK = '''\
-import contextlib, io, json
+import ast, contextlib, io, json
 
 def is_equal(claimed, symbol, model, where):
     """Add that what the answer claims is what the model calls so."""
     import numpy
+    from cpmpy.expressions.core import Expression
     if isinstance(symbol, numpy.ndarray):
         symbol = symbol.tolist()
     if isinstance(symbol, dict):
@@ -49,7 +50,7 @@ def is_equal(claimed, symbol, model, where):
         assert isinstance(claimed, list) and len(claimed) == len(symbol), f"{where}: another number of items"
         for number, each in enumerate(symbol):
             is_equal(claimed[number], each, model, f"{where}[{number}]")
-    elif hasattr(symbol, "is_bool") and hasattr(symbol, "args"):
+    elif isinstance(symbol, Expression):
         assert isinstance(claimed, (int, float)), f"{where}: no number"
         assert claimed == int(claimed), f"{where}: no whole number"
         model += symbol == (bool(claimed) if symbol.is_bool() and claimed in (0, 1) else int(claimed))
@@ -61,7 +62,6 @@ def modelled(reference):
     import cpmpy
     from cpmpy.expressions.core import Expression
     from cpmpy.expressions.variables import NDVarArray
-    from cpmpy.solvers.solver_interface import SolverInterface
     models, printed, kept = [], [], []
     def instead(owner, name, new):
         kept.append((owner, name, owner.__dict__[name]))
@@ -78,8 +78,12 @@ def modelled(reference):
     json.dumps = lambda value, *args, **kwargs: printed.append(value) or ""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
-            names = {"__name__": "__main__", "int": plain_int}
-            exec(compile(reference, "reference.py", "exec"), names)
+            names = {"__name__": "__main__", "plain_int": plain_int}
+            tree = ast.parse(reference)
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int":
+                    node.func.id = "plain_int"
+            exec(compile(tree, "reference.py", "exec"), names)
     finally:
         json.dumps = dumps
         for owner, name, old in kept:
@@ -89,7 +93,8 @@ def modelled(reference):
 
 def plain_int(value=0, *base):
     """int, that leaves what stands for a variable's value as it is."""
-    return value if hasattr(value, "is_bool") else int(value, *base)
+    from cpmpy.expressions.core import Expression
+    return value if isinstance(value, Expression) else int(value, *base)
 
 def every(kind):
     for each in kind.__subclasses__():

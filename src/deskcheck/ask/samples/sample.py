@@ -34,9 +34,9 @@ class Sample:
     - ``branch``, ``visit``, ``iterations``, ``after_loop``, ``alias``, ``type``, ``coverage``: ``line``,
       ``k``, ``event``, ``variable``, as far as the question names them;
     - ``program``, ``self_invoking``, ``speed``: ``task``, ``code``, ``visible_tests``, ``entry_point``,
-      ``setup``, ``driver``, ``test_setup``, ``tests``, ``cases``, ``modules``, ``parts``, ``known_bad``, and where they are given
-      ``unittest``, ``checker``, ``environment``: as in `corpus.readers.coding.CodingTask`; of ``speed`` the
-      slow program too, ``slow``;
+      ``setup``, ``driver``, ``test_setup``, ``tests``, ``cases``, ``modules``, ``parts``, ``known_bad``, and
+      where they are given ``unittest``, ``checker``, ``environment``: as in
+      `corpus.readers.coding.CodingTask`; of ``speed`` the slow program too, ``slow``;
     - ``path``: ``first`` (line -> first line of its statement), ``silent`` (lines not counted), ``most``
       (lines that are asked for, where the path is longer).
     """

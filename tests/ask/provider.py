@@ -3,7 +3,9 @@ slow or cut off. What it answers in the end depends on the prompt alone."""
 
 import hashlib
 import json
+import subprocess
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ from typing import Any
 
 from deskcheck.ask.baselines import guess
 
+LONG_S = 300
 TROUBLE = ("429", "500", "slow", "cut off", "none", "none", "none", "none")
 """What happens at the first request of a prompt, by its digest."""
 ENDINGS = ("stop", "stop", "stop", "length", "empty", "too long", "stop word", "words")
@@ -138,3 +141,11 @@ def provider(
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def wait_for(process: subprocess.Popen[str], there: Callable[[], bool]) -> None:
+    """Until something is there, or the process has ended."""
+    end = time.monotonic() + LONG_S
+    while process.poll() is None and not there():
+        assert time.monotonic() < end
+        time.sleep(0.01)

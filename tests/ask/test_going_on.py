@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 
 from deskcheck.ask import AskSettings, Result, Sampling, ask
 from deskcheck.recording import DeskcheckError
-from tests.ask.provider import ENDINGS, TROUBLE, Provider, lot, provider
+from tests.ask.provider import ENDINGS, LONG_S, TROUBLE, Provider, lot, provider, wait_for
 from tests.command import PROCESS
 from tests.command import deskcheck as command_line
 from tests.conftest import unmeasured
@@ -36,7 +36,6 @@ PROGRAMS = [
 KINDS = ("-q", "output,next_line", "--per-recording", "1")
 ASK = ("ask", "recorded", *KINDS, "-m", "openai-api/local/some", "--max-connections", "4")
 ANSWERS = 24
-LONG_S = 300
 """Longer than anything takes here, on a busy machine too."""
 
 
@@ -94,14 +93,6 @@ def undisturbed(place: Path, served: Provider) -> tuple[list[Any], list[Any], li
     assert len(found[0]) == ANSWERS
     assert {row["reading"] for row in found[0]} > {"answered", "cut"}
     return found
-
-
-def wait_for(process: subprocess.Popen[str], there: Callable[[], bool]) -> None:
-    """Until something is there, or the process has ended."""
-    end = time.monotonic() + LONG_S
-    while process.poll() is None and not there():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.mark.slow

@@ -20,8 +20,7 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.baselines.stand_ins import BASELINES
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.recording import InputError
-from tests.ask.provider import Provider, provider
-from tests.ask.test_going_on import wait_for
+from tests.ask.provider import Provider, provider, wait_for
 from tests.command import PROCESS, deskcheck
 
 pytest.importorskip(

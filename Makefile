@@ -1,5 +1,6 @@
 # make demo         record some programs, ask stand-in models about them, run others in nano, our own small model; write a
 #                   report, a page to step through a program, and a page of nano's first mistake
+# make nano         train nano's model of the level processor anew with three seeds, measure it, write its card
 # make test         the tests that everybody runs: every feature once, in minutes; what they leave behind is an error
 #                   FILES='tests/ask tests/test_cli.py': these alone; CHANGED=1: those that your change touches
 # make test-all     every test, with torch, Ray and JupyterLab
@@ -32,7 +33,7 @@ SOME = -m "not slow and not exhaustive"
 ALL_TESTS = -m "not exhaustive"
 INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
-.PHONY: demo test test-all exhaustive lint versions coverage web docs picture wheels benchmarks clean
+.PHONY: demo nano test test-all exhaustive lint versions coverage web docs picture wheels benchmarks clean
 
 # Its programs are the library's and our own, so that it runs where the kernel gives nothing to confine others with.
 demo: .venv-demo/.installed
@@ -52,6 +53,9 @@ demo: .venv-demo/.installed
 	@echo "Written:"; find runs/demo -type f | sort
 	@echo "Open in a browser: runs/demo/report.html, what the models answered; runs/demo/trace.html, one of the programs"
 	@echo "step by step; runs/demo/mistake.html, a run that nano, our own small model, predicted, where it first goes wrong."
+
+nano: .venv-all/.installed
+	.venv-all/bin/python -m benchmarks.levels build/nano --ship
 
 test: .venv/.installed
 	@files="$(FILES)"; \

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from deskcheck.cli import levels
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, refuse_others, with_options
 from deskcheck.cli.common.output import (
@@ -23,10 +24,13 @@ from deskcheck.errors import InputError, MissingExtra, RecordingError
 from deskcheck.files import write_file
 from deskcheck.scale.spread import Spread
 from deskcheck.teach.lessons.settings import LessonSettings
+from deskcheck.teach.levels import Level
+from deskcheck.teach.processor.settings import ProcessorTraining
 from deskcheck.teach.settings import ModelSize, Training, Tuning
 from deskcheck.terminal import console_out
 
 NOTHING, FURTHER = "From nothing", "Further, with --model"
+OPERATIONS = "Operations, with --steps-of"
 
 
 @with_options
@@ -111,12 +115,12 @@ def _show_lessons(out: Path, summary: Any) -> None:
 @with_options
 def teach(
     lessons: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            metavar="LESSONS",
+            metavar="[LESSONS]",
             help="A folder that `lessons` made; or recordings: their lessons are made in OUT/lessons first.",
         ),
-    ],
+    ] = None,
     *,
     out: Annotated[
         Path,
@@ -134,6 +138,18 @@ def teach(
     training: Annotated[Callable[[], Training], Panel(NOTHING, "a model from nothing, without --model")],
     size: Annotated[ModelSize, Panel(NOTHING, "a model from nothing, without --model")],
     tuning: Annotated[Callable[[], Tuning], Panel(FURTHER, "training a model further; name it with --model")],
+    steps_of: Annotated[
+        str | None,
+        typer.Option(
+            "--steps-of",
+            metavar="GENERATOR",
+            help="Instead of LESSONS: single operations, computed, as often as the programs of this source "
+            "show them, and random ones. Trains a model of the level processor.",
+        ),
+    ] = None,
+    operations: Annotated[
+        Callable[[], ProcessorTraining], Panel(OPERATIONS, "operations, with --steps-of GENERATOR")
+    ],
     device: Annotated[
         str | None,
         typer.Option(help="Where it is trained: cpu, cuda, cuda:1 (cpu).", rich_help_panel=NOTHING),
@@ -147,6 +163,15 @@ def teach(
     ] = False,
 ) -> None:
     """Train a model on lessons. A run that was ended goes on when the same command is given again."""
+    if steps_of is not None:
+        refuse_others(OPERATIONS)
+        if lessons is not None or model is not None:
+            raise InputError("--steps-of: makes its own lessons and model: leave LESSONS and --model out.")
+        levels.teach_steps_of(steps_of, out, operations(), any_licence=any_licence)
+        print(f"trained: {out}")
+        return
+    if lessons is None:
+        raise InputError("LESSONS is missing: name a folder of lessons or recordings, or give --steps-of.")
     refuse_others(NOTHING if model is None else FURTHER)
     if model is not None and device is not None:
         raise InputError("--device: is for a model from nothing, without --model: leave it out.")
@@ -233,7 +258,14 @@ def step(
     model: Annotated[
         str, typer.Option("--model", "-m", help="Folder of a model that `teach` made, or `nano`, our own.")
     ] = "nano",
-    budget: Annotated[int, typer.Option(min=1, help="Steps of a program at most.")] = 1000,
+    level: Annotated[
+        Level,
+        typer.Option(help="How much a machine does for the model: processor or alone."),
+    ] = Level.ALONE,
+    budget: Annotated[
+        int | None,
+        typer.Option(min=1, help="Steps of a program at most (1000; 10,000,000 at other levels than alone)."),
+    ] = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Programs that are stepped at once.")] = 64,
     jump: Annotated[
         str,
@@ -261,6 +293,12 @@ def step(
     chosen = [recordings[id_]] if id_ is not None else list(_with_states(recordings))
     if not chosen:
         raise InputError(f"{runs}: has no recording with events to step through.")
+    if level is not Level.ALONE:
+        if out is not None or each is not None or jump != "1":
+            raise InputError(f"--out, --each and --jump: are for --level alone, not for {level.value}.")
+        levels.step_at(level, model, chosen, budget, one=id_ is not None, as_json=as_json)
+        return
+    budget = budget or 1000
     try:
         from deskcheck.teach.small.checkpoints import open_checkpoint
         from deskcheck.teach.small.evaluation import report as evaluated

@@ -1,0 +1,377 @@
+"""Builtin functions and methods: which the machine has as memory, and which the prelude works out."""
+
+import builtins
+from typing import Any
+
+from deskcheck.teach.machine.frames import Builtin, Counting, OutsideLanguage, Raised
+from deskcheck.teach.machine.operations import Operations
+from deskcheck.teach.machine.prelude import MISSING
+
+_TYPES: dict[str, type] = {
+    name: getattr(builtins, name) for name in "bool dict float frozenset int list range set str tuple".split()
+}
+_FUNCTIONS = (
+    "abs all any bool chr dict divmod enumerate filter frozenset int isinstance iter len list map max min "
+    "next ord pow print range repr reversed round set sorted str sum tuple type zip"
+)
+BUILTINS: dict[str, Any] = {name: Builtin(name) for name in _FUNCTIONS.split()} | {
+    name: value
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, Exception)
+}
+
+OF_TEXT = {
+    "capitalize": "capitalized",
+    "center": "centred",
+    "count": "counted",
+    "endswith": "ends_with",
+    "expandtabs": "expanded",
+    "find": "found_at",
+    "index": "index_in",
+    "isalnum": "all_letters_or_digits",
+    "isalpha": "all_letters",
+    "isascii": "all_ascii",
+    "isdecimal": "all_digits",
+    "isdigit": "all_digits",
+    "isidentifier": "is_name",
+    "islower": "all_lower",
+    "isnumeric": "all_digits",
+    "isprintable": "printable",
+    "isspace": "all_blank",
+    "istitle": "all_titled",
+    "isupper": "all_upper",
+    "ljust": "left_justified",
+    "lower": "lower",
+    "casefold": "lower",
+    "lstrip": "stripped_left",
+    "partition": "partition",
+    "removeprefix": "without_prefix",
+    "removesuffix": "without_suffix",
+    "replace": "replaced",
+    "rfind": "last_found_at",
+    "rindex": "last_index_in",
+    "rjust": "right_justified",
+    "rpartition": "last_partition",
+    "rsplit": "split_right",
+    "rstrip": "stripped_right",
+    "split": "split",
+    "splitlines": "split_lines",
+    "startswith": "starts_with",
+    "strip": "stripped",
+    "swapcase": "swapped_case",
+    "title": "titled",
+    "upper": "upper",
+    "zfill": "filled",
+}
+"""Method of a text -> function of the prelude."""
+_MEMORY: dict[type, frozenset[str]] = {
+    list: frozenset("append clear copy extend insert pop reverse".split()),
+    dict: frozenset("clear copy get items keys pop popitem setdefault update values fromkeys".split()),
+    set: frozenset(
+        "add clear copy difference difference_update discard intersection intersection_update isdisjoint "
+        "issubset issuperset pop remove symmetric_difference symmetric_difference_update union update".split()
+    ),
+    frozenset: frozenset(
+        "copy difference intersection isdisjoint issubset issuperset symmetric_difference union".split()
+    ),
+    str: frozenset({"join"}),
+}
+"""Methods that only move what is in memory, or find it by its hash: the machine's own."""
+_ONE_ITEM = ("add", "discard", "remove")
+_READY = (list, tuple, str, set, frozenset, dict)
+"""What is in memory as a whole; others are gone through first, as ranges and generators."""
+
+
+class Builtins(Operations):
+    """Calls of builtins and of methods of builtin types."""
+
+    output: list[str]
+
+    def builtin(self, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
+        """What a builtin function returns."""
+        act = getattr(self, f"_{name}", None)
+        if act is None:
+            raise OutsideLanguage(f"the builtin {name}")
+        try:
+            return act(*args, **keywords)
+        except TypeError as error:
+            raise OutsideLanguage(f"arguments of {name}: {error}") from error
+
+    # ---- memory ----
+
+    def _len(self, a: Any) -> Any:
+        return self.in_memory(lambda: len(a))
+
+    def _ord(self, a: Any) -> Any:
+        code = self.in_memory(lambda: ord(a))
+        if code > 127:
+            raise OutsideLanguage("a character that is not ASCII")
+        return code
+
+    def _chr(self, a: Any) -> Any:
+        text = self.in_memory(lambda: chr(a))
+        if a > 127:
+            raise OutsideLanguage("a character that is not ASCII")
+        return text
+
+    def _bool(self, a: Any = False) -> Any:
+        return self.truth(a)
+
+    def _int(self, a: Any = 0, *base: Any) -> Any:
+        if isinstance(a, float):
+            raise OutsideLanguage("a number that is not whole (int)")
+        return self.in_memory(lambda: int(a, *base))
+
+    def _str(self, a: Any = "") -> Any:
+        return self.formatted(a, "str", "")
+
+    def _repr(self, a: Any) -> Any:
+        return self.formatted(a, "repr", "")
+
+    def _list(self, a: Any = ()) -> Any:
+        return list(self.iterated(a))
+
+    def _tuple(self, a: Any = ()) -> Any:
+        return tuple(self.iterated(a))
+
+    def _set(self, a: Any = ()) -> Any:
+        items = list(self.iterated(a))
+        return self.in_memory(lambda: set(items))
+
+    def _frozenset(self, a: Any = ()) -> Any:
+        return frozenset(self._set(a))
+
+    def _dict(self, a: Any = (), **more: Any) -> Any:
+        pairs = a if isinstance(a, dict) else [tuple(self.iterated(pair)) for pair in self.iterated(a)]
+        return self.in_memory(lambda: dict(pairs, **more))
+
+    def _range(self, *args: Any) -> Any:
+        return self.in_memory(lambda: range(*args))
+
+    def _iter(self, a: Any) -> Any:
+        return self.iterated(a)
+
+    def _next(self, a: Any, *default: Any) -> Any:
+        try:
+            return next(a)
+        except StopIteration as error:
+            if default:
+                return default[0]
+            raise Raised(error.with_traceback(None)) from None
+
+    def _reversed(self, a: Any) -> Any:
+        if isinstance(a, range):
+            count = len(a)
+            if not count:
+                return iter(())
+            return Counting(self, a[-1], self.binary("-", a.start, a.step), self.negated(a.step))
+        return self.in_memory(lambda: reversed(a))
+
+    def _zip(self, *several: Any, strict: bool = False) -> Any:
+        iterators = [self.iterated(one) for one in several]
+        return self.in_memory(lambda: zip(*iterators, strict=strict))
+
+    def _enumerate(self, items: Any, start: Any = 0) -> Any:
+        return _Enumerated(self, self.iterated(items), start)
+
+    def _map(self, function: Any, *several: Any) -> Any:
+        iterators = [self.iterated(one) for one in several]
+        return (self.call(function, list(args)) for args in zip(*iterators, strict=False))
+
+    def _filter(self, function: Any, items: Any) -> Any:
+        return (
+            item
+            for item in self.iterated(items)
+            if self.truth(item if function is None else self.call(function, [item]))
+        )
+
+    def _isinstance(self, a: Any, kinds: Any) -> Any:
+        found = [_TYPES.get(kind.name) if isinstance(kind, Builtin) else kind for kind in _several(kinds)]
+        if None in found:
+            raise OutsideLanguage("isinstance of a kind that is no builtin one")
+        return isinstance(a, tuple([kind for kind in found if kind is not None]))
+
+    def _type(self, a: Any) -> Any:
+        name = type(a).__name__
+        return BUILTINS.get(name) or self._unknown(f"the type {name}")
+
+    def _unknown(self, what: str) -> Any:
+        raise OutsideLanguage(what)
+
+    def _print(self, *args: Any, sep: str = " ", end: str = "\n") -> None:
+        self.output.append(sep.join([self.formatted(arg, "str", "") for arg in args]) + end)
+
+    def _outside(self, what: str) -> Any:
+        raise OutsideLanguage(what)
+
+    # ---- worked out ----
+
+    def _abs(self, a: Any) -> Any:
+        return self._whole("absolute", a)
+
+    def _whole(self, name: str, *numbers: Any) -> Any:
+        for a in numbers:
+            if isinstance(a, float):
+                raise OutsideLanguage(f"a number that is not whole ({name})")
+            if not isinstance(a, int):
+                self.in_memory(lambda a=a: abs(a))
+        return self.of_prelude(name, *numbers)
+
+    def _divmod(self, a: Any, b: Any) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
+            return self.binary("//", a, b), self.binary("%", a, b)
+        return self._unknown("divmod of what is not whole")
+
+    def _pow(self, a: Any, b: Any, *modulus: Any) -> Any:
+        found = self.binary("**", a, b)
+        return self.binary("%", found, modulus[0]) if modulus else found
+
+    def _round(self, a: Any, *digits: Any) -> Any:
+        if not isinstance(a, int) or digits:
+            raise OutsideLanguage("round of what is not whole, or to digits")
+        return int(a)
+
+    def _sum(self, items: Any, start: Any = 0) -> Any:
+        if isinstance(start, str):
+            raise Raised(TypeError("sum() can't sum strings [use ''.join(seq) instead]"))
+        return self.of_prelude("summed", self.iterated(items), start)
+
+    def _all(self, items: Any) -> Any:
+        return self.of_prelude("all_true", self.iterated(items))
+
+    def _any(self, items: Any) -> Any:
+        return self.of_prelude("any_true", self.iterated(items))
+
+    def _max(self, *items: Any, key: Any = None, default: Any = MISSING) -> Any:
+        return self._extreme(items, key, default, True, "max")
+
+    def _min(self, *items: Any, key: Any = None, default: Any = MISSING) -> Any:
+        return self._extreme(items, key, default, False, "min")
+
+    def _extreme(self, items: Any, key: Any, default: Any, largest: bool, name: str) -> Any:
+        given = self.iterated(items[0]) if len(items) == 1 else iter(items)
+        return self.of_prelude("extreme", given, key, default, largest, name)
+
+    def _sorted(self, items: Any, *, key: Any = None, reverse: Any = False) -> Any:
+        return self.of_prelude("in_order", self.iterated(items), key, self.truth(reverse))
+
+    # ---- methods, items, text ----
+
+    def has_attribute(self, owner: Any, name: str) -> bool:
+        """Whether a value has a method or an attribute of that name."""
+        return hasattr(_TYPES.get(owner.name, object) if isinstance(owner, Builtin) else owner, name)
+
+    def method(self, owner: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
+        """What a method of a builtin type returns."""
+        kind = type(owner)
+        if kind is str and name in OF_TEXT:
+            if args and name in ("startswith", "endswith", "count", "find", "replace", "index"):
+                self._text_wanted(name, args[0])
+            return self.call(self._prelude_function(OF_TEXT[name]), [owner, *args], keywords)
+        if kind is str and name == "format":
+            if not all(is_plain(given) for given in (*args, *keywords.values())):
+                raise OutsideLanguage("str.format of what has no plain text")
+            return self.in_memory(lambda: owner.format(*args, **keywords))
+        if isinstance(owner, Builtin):
+            if owner.name in ("str", "list", "dict", "set") and args and name != "fromkeys":
+                return self.method(args[0], name, args[1:], keywords)
+            if owner.name == "dict" and name == "fromkeys":
+                keys = list(self.iterated(args[0]))
+                return dict.fromkeys(keys, *args[1:])
+        if name in _MEMORY.get(kind, ()):
+            return self._in_memory_method(owner, name, args, keywords)
+        if kind in (list, tuple) and name == "count":
+            return self.of_prelude("count_of", owner, *args)
+        if kind in (list, tuple) and name == "index" and len(args) == 1:
+            return self.of_prelude("index_of", owner, args[0], kind.__name__)
+        if kind is list and name == "remove":
+            return self.of_prelude("removed", owner, *args)
+        if kind is list and name == "sort" and not args:
+            owner[:] = self._sorted(list(owner), **keywords)
+            return None
+        if kind is range and name in ("count", "index"):
+            raise OutsideLanguage(f"range.{name}")
+        raise OutsideLanguage(f"the method {kind.__name__}.{name}")
+
+    def _prelude_function(self, name: str) -> Any:
+        from deskcheck.teach.machine.operations import prelude_names
+
+        return prelude_names()[name]
+
+    def _text_wanted(self, name: str, given: Any) -> None:
+        if isinstance(given, str) or (isinstance(given, tuple) and name in ("startswith", "endswith")):
+            return
+        self.in_memory(lambda: getattr("", name)(given, *(("",) if name == "replace" else ())))
+        raise OutsideLanguage(f"str.{name} of a {type(given).__name__}")
+
+    def _in_memory_method(self, owner: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
+        if name in ("extend", "join") or (isinstance(owner, (set, frozenset)) and name not in _ONE_ITEM):
+            args = [one if isinstance(one, _READY) else list(self.iterated(one)) for one in args]
+        return self.in_memory(lambda: getattr(owner, name)(*args, **keywords))
+
+    def item(self, owner: Any, key: Any) -> Any:
+        """owner[key], which memory gives."""
+        if isinstance(owner, (Builtin, type)):
+            raise OutsideLanguage("a type with a type in brackets")
+        return self.in_memory(lambda: owner[key])
+
+    def store_item(self, owner: Any, key: Any, value: Any) -> None:
+        """owner[key] = value."""
+        if isinstance(key, slice) and isinstance(owner, list):
+            value = list(self.iterated(value))
+
+        def store() -> None:
+            owner[key] = value
+
+        self.in_memory(store)
+
+    def unpacked(self, given: Any, count: int) -> list[Any]:
+        """So many items of a value, for as many targets."""
+        items = self.items_to_unpack(given)
+        if len(items) < count:
+            raise Raised(ValueError(f"not enough values to unpack (expected {count}, got {len(items)})"))
+        if len(items) > count:
+            raise OutsideLanguage("too many values to unpack")
+        return items
+
+    def items_to_unpack(self, given: Any) -> list[Any]:
+        """All items of a value that targets take apart."""
+        if isinstance(given, (int, float)) or given is None:
+            raise Raised(TypeError(f"cannot unpack non-iterable {type(given).__name__} object"))
+        return list(self.iterated(given))
+
+    def formatted(self, value: Any, conversion: str | None, spec: str) -> str:
+        """A value as text: digits and signs as they are in memory."""
+        if not is_plain(value) and not isinstance(value, BaseException):
+            raise OutsideLanguage(f"a {type(value).__name__} as text")
+        text = {"str": str, "repr": repr, "ascii": ascii, None: lambda given: given}[conversion](value)  # type: ignore[operator]
+        return str(self.in_memory(lambda: format(text, spec)))
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value's text says all of it."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(is_plain(item) for item in value)
+    if isinstance(value, dict):
+        return all(is_plain(key) and is_plain(item) for key, item in value.items())
+    return value is None or isinstance(value, (int, float, str, range))
+
+
+def _several(kinds: Any) -> tuple[Any, ...]:
+    return kinds if isinstance(kinds, tuple) else (kinds,)
+
+
+class _Enumerated:
+    """`enumerate`: the next number is asked of the model."""
+
+    def __init__(self, machine: Any, items: Any, start: Any) -> None:
+        self.machine, self.items, self.count = machine, items, start
+
+    def __iter__(self) -> "_Enumerated":
+        return self
+
+    def __next__(self) -> Any:
+        item = next(self.items)
+        count = self.count
+        self.count = self.machine.binary("+", count, 1)
+        return count, item

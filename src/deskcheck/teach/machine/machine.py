@@ -1,0 +1,273 @@
+"""A machine that runs the bytecode of this Python, and computes nothing: every operation on numbers and every
+choice is asked of an `Arithmetic`, that is, of a model.
+
+What it does by itself: it compiles, fetches instructions and operands, keeps variables, the stack and memory
+(items, slices, keys, concatenation, lengths), makes frames, finds handlers of exceptions, and goes where the
+model's T or F leads. What Python has in C it runs as functions of `prelude`.
+
+The declared language: functions with loops, branches, calls, recursion, closures, comprehensions, generators,
+exceptions; whole numbers of any length, booleans, None, ASCII text, lists, tuples, dictionaries, sets,
+ranges.
+Not: numbers with a point, classes, imports, `with`, `match`, input and output but `print`.
+"""
+
+import ast
+import builtins
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from deskcheck.teach.machine.builtins import BUILTINS, Builtins
+from deskcheck.teach.machine.frames import (
+    GENERATOR,
+    STAR,
+    STAR_STAR,
+    Bound,
+    Builtin,
+    Frame,
+    Function,
+    OutsideLanguage,
+    Raised,
+    StepsSpent,
+)
+from deskcheck.teach.machine.instructions import INSTRUCTIONS
+from deskcheck.teach.paper.arithmetic import Arithmetic
+
+Line = Callable[[int, int, Mapping[str, Any]], None]
+"""Told before a line runs: number of the frame, line, variables."""
+_DEEPEST = 900
+"""Calls within calls; Python's own limit is 1000, which programs of the language do not come to."""
+
+
+class Generator:
+    """A generator of the program: its frame runs while the next value is asked for."""
+
+    def __init__(self, machine: "Machine", frame: Frame) -> None:
+        self.machine, self.frame, self.started = machine, frame, False
+
+    def __iter__(self) -> "Iterator[Any]":
+        return self
+
+    def __next__(self) -> Any:
+        if self.frame.ended:
+            raise StopIteration
+        if self.started:
+            self.frame.stack.append(None)
+        self.started = True
+        value = self.machine.run(self.frame)
+        if self.frame.ended:
+            raise StopIteration
+        return value
+
+
+class Machine(Builtins):
+    """Runs programs by what `arithmetic` says.
+
+    line: is told every line event. steps: that many line events at most.
+    """
+
+    def __init__(self, arithmetic: Arithmetic, *, line: Line | None = None, steps: int | None = None) -> None:
+        self.arithmetic = arithmetic
+        self.line = line
+        self.steps = steps
+        self.made = 0
+        """Line events so far."""
+        self.output: list[str] = []
+        self.frames = 0
+        self.depth = 0
+        self.handling: list[BaseException] = []
+        self.active: list[Frame] = []
+        """The frames that run, the innermost last."""
+
+    def call_program(self, code: str, entry: str, arguments: str) -> Any:
+        """What `entry` of a program returns for arguments, a text such as ``(3, 'a')``.
+
+        Raises:
+            Raised: the program raised.
+            OutsideLanguage: it is not of the declared language.
+            StepsSpent, UnreadableWorking: it came to no end.
+        """
+        names: dict[str, Any] = {"__name__": "__main__"}
+        try:
+            module = compile(unfolded(code, names), "<program>", "exec", dont_inherit=True)
+            called = compile(f"__result__ = {entry}{arguments}", "<call>", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            raise OutsideLanguage(f"a text or arguments that cannot be read: {error}") from None
+        deepest = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(deepest, 20_000))
+        try:
+            for text in (module, called):
+                self.run(Frame(Function(text, names, quiet=True), names, -1, quiet=True))
+            return names["__result__"]
+        finally:
+            sys.setrecursionlimit(deepest)
+
+    # ---- calls ----
+
+    def call(self, function: Any, args: list[Any], keywords: dict[str, Any] | None = None) -> Any:
+        """What a callable of the program, of the prelude or a builtin returns."""
+        if isinstance(function, Function):
+            frame = self._frame(function, args, keywords or {})
+            if function.code.co_flags & GENERATOR:
+                return Generator(self, frame)
+            if self.depth >= _DEEPEST:
+                raise OutsideLanguage("too deep a recursion")
+            self.depth += 1
+            try:
+                return self.run(frame)
+            finally:
+                self.depth -= 1
+        if isinstance(function, Builtin):
+            return self.builtin(function.name, args, keywords or {})
+        if isinstance(function, Bound):
+            return self.method(function.owner, function.name, args, keywords or {})
+        if isinstance(function, type) and issubclass(function, BaseException):
+            return function(*args)
+        if callable(function):
+            raise OutsideLanguage(f"a call of {function!r}")
+        return self.in_memory(lambda: function(*args))
+
+    def _frame(self, function: Function, args: list[Any], keywords: dict[str, Any]) -> Frame:
+        code = function.code
+        count, only = code.co_argcount, code.co_kwonlyargcount
+        names = code.co_varnames
+        found: dict[str, Any] = dict(zip(names[:count], args, strict=False))
+        if len(args) > count and not code.co_flags & STAR:
+            self._misfit(function, args, keywords)
+        place = count + only
+        if code.co_flags & STAR:
+            found[names[place]] = tuple(args[count:])
+            place += 1
+        more = {}
+        for name, value in keywords.items():
+            if name in names[code.co_posonlyargcount : count + only] and name not in found:
+                found[name] = value
+            elif code.co_flags & STAR_STAR and name not in found:
+                more[name] = value
+            else:
+                self._misfit(function, args, keywords)
+        if code.co_flags & STAR_STAR:
+            found[names[place]] = more
+        first = count - len(function.defaults)
+        for number, name in enumerate(names[: count + only]):
+            if name not in found:
+                if first <= number < count:
+                    found[name] = function.defaults[number - first]
+                elif name in function.keywords:
+                    found[name] = function.keywords[name]
+                else:
+                    self._misfit(function, args, keywords)
+        ordered = {name: found[name] for name in names if name in found}
+        if function.inlined and not self.active[-1].quiet:
+            frame = Frame(function, ordered, self.active[-1].number, quiet=False)
+            if len({*frame.body.lines} - {None}) > 1:  # 3.11 has an order of its own for them
+                raise OutsideLanguage("a comprehension of several lines")
+            frame.around = self.active[-1]
+        elif function.quiet or function.inlined:
+            frame = Frame(function, ordered, -1, quiet=True)
+        else:
+            frame = Frame(function, ordered, self.frames, quiet=False)
+            self.frames += 1
+        for name, cell in zip(code.co_freevars, function.cells, strict=True):
+            frame.cells[name] = cell
+        return frame
+
+    def _misfit(self, function: Function, args: list[Any], keywords: dict[str, Any]) -> None:
+        raise OutsideLanguage(f"arguments that do not fit {function.code.co_name}")
+
+    # ---- running ----
+
+    def run(self, frame: Frame) -> Any:
+        """Run a frame until it returns, or yields (then it has not `ended`)."""
+        self.active.append(frame)
+        try:
+            return self._run(frame)
+        finally:
+            self.active.pop()
+
+    def _run(self, frame: Frame) -> Any:
+        read = frame.body
+        operations, instructions = read.operations, read.instructions
+        while True:
+            place = frame.place
+            name = operations[place]
+            if frame.entered and not frame.quiet and read.fires(place, frame.previous):
+                line = read.lines[place] or 0
+                self.at_line(frame.number, line, frame.locals() if self.line else {})
+            frame.previous = place
+            if not frame.entered and name == "RESUME":
+                # The first line of a function is an event, of a comprehension only where it is another line.
+                frame.entered, frame.previous = True, -1 if frame.around is None else place
+            frame.place = place + 1
+            if name == "RETURN_VALUE":
+                frame.ended = True
+                return frame.stack.pop()
+            if name == "RETURN_CONST":
+                frame.ended = True
+                return instructions[place].argval
+            if name == "YIELD_VALUE":
+                return frame.stack.pop()
+            act = INSTRUCTIONS.get(name)
+            if act is None:
+                raise OutsideLanguage(f"the instruction {name}")
+            try:
+                act(self, frame, instructions[place])
+            except Raised as raised:
+                handler = read.caught[place]
+                if handler is None:
+                    frame.ended = True
+                    raise
+                target, depth, pushes = handler
+                del frame.stack[depth:]
+                if pushes:
+                    frame.stack.append(place)
+                frame.stack.append(raised.error)
+                frame.place = target
+
+    def at_line(self, frame: int, line: int, names: Mapping[str, Any]) -> None:
+        """A step: a line is about to run. Raises StepsSpent beyond the most that are allowed."""
+        if self.steps is not None and self.made >= self.steps:
+            raise StepsSpent
+        self.made += 1
+        if self.line is not None:
+            self.line(frame, line, names)
+
+    def named(self, name: str, names: Mapping[str, Any]) -> Any:
+        """A global variable or a builtin."""
+        if name in names:
+            return names[name]
+        if name == "outside":
+            return Builtin("outside")
+        if name in BUILTINS:
+            return BUILTINS[name]
+        if hasattr(builtins, name):
+            raise OutsideLanguage(f"the builtin {name}")
+        raise Raised(NameError(f"name {name!r} is not defined"))
+
+
+def unfolded(code: str, names: dict[str, Any]) -> ast.Module:
+    """The syntax tree of a program, so changed that the compiler computes nothing of it: where both operands
+    are literals the first is a global variable, which is put into `names`."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and _literal(node.left) and _literal(node.right):
+            name = f"__literal_{len(names)}__"
+            names[name] = ast.literal_eval(node.left)
+            node.left = ast.copy_location(ast.Name(name, ast.Load()), node.left)
+    return tree
+
+
+def _literal(node: ast.expr) -> bool:
+    """Whether the compiler takes it for a constant; of operations that, too, whose operands are."""
+    if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+        return isinstance(node.operand, ast.Constant)
+    return isinstance(node, ast.Constant)
+
+
+def read_arguments(text: str) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of a call, such as ``(3, key='a')``. Raises ValueError and SyntaxError for no literals."""
+    called = ast.parse(f"f{text}", mode="eval").body
+    if not isinstance(called, ast.Call):
+        raise ValueError(f"no arguments: {text}")
+    given = {one.arg: ast.literal_eval(one.value) for one in called.keywords if one.arg is not None}
+    return [ast.literal_eval(one) for one in called.args], given

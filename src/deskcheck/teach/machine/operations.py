@@ -1,0 +1,202 @@
+"""Operators of the language: on whole numbers the model's own, on all else functions of the prelude."""
+
+import operator
+from collections.abc import KeysView
+from typing import Any
+
+from deskcheck.teach.machine import prelude
+from deskcheck.teach.machine.frames import Counting, Function, OutsideLanguage, Raised
+from deskcheck.teach.paper.arithmetic import Arithmetic
+from deskcheck.teach.paper.working import DivisionByNought
+
+PYTHON: dict[str, Any] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "/": operator.truediv,
+    "**": operator.pow,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "@": operator.matmul,
+}
+"""For what memory does (concatenation), and for the words of a TypeError; never for numbers."""
+_BITS = {"&": 0, "|": 1, "^": 2}
+_NUMBERS = {"**": "power", "<<": "shifted_left", ">>": "shifted_right"}
+_MEMORY = (str, list, tuple)
+_HASHED = (set, frozenset, dict)
+"""What finds its items by their hashes, which memory does."""
+CHANGING: dict[str, Any] = {"|": operator.ior, "&": operator.iand, "-": operator.isub, "^": operator.ixor}
+
+
+class Operations:
+    """Operators over values, by an `Arithmetic` and by functions that `call` runs."""
+
+    arithmetic: Arithmetic
+
+    def call(self, function: Any, args: list[Any], keywords: dict[str, Any] | None = None) -> Any:
+        raise NotImplementedError
+
+    def of_prelude(self, name: str, *args: Any) -> Any:
+        """What a function of the prelude returns."""
+        return self.call(prelude_names()[name], list(args))
+
+    def binary(self, op: str, a: Any, b: Any, *, inplace: bool = False) -> Any:
+        """a op b."""
+        if isinstance(a, int) and isinstance(b, int):
+            return self._of_numbers(op, a, b)
+        if isinstance(a, (float, complex)) or isinstance(b, (float, complex)):
+            raise OutsideLanguage(f"a number that is not whole ({op})")
+        if isinstance(a, _MEMORY) and type(a) is type(b) and op == "+":
+            if inplace and isinstance(a, list):
+                a.extend(b)
+                return a
+            return PYTHON["+"](a, b)
+        if op == "+" and inplace and isinstance(a, list):
+            items = list(self.iterated(b))
+            a.extend(items)
+            return a
+        if op == "*" and isinstance(a, _MEMORY) and isinstance(b, int):
+            if inplace and isinstance(a, list):
+                a *= b
+                return a
+            return a * b
+        if op == "*" and isinstance(b, _MEMORY) and isinstance(a, int):
+            return b * a
+        if isinstance(a, _HASHED) and isinstance(b, _HASHED) and op in "|&-^":
+            return self.in_memory(lambda: (CHANGING if inplace else PYTHON)[op](a, b))
+        if op == "%" and isinstance(a, (str, bytes)):
+            raise OutsideLanguage("formatting with %")
+        return self._refused(op, a, b)
+
+    def _of_numbers(self, op: str, a: int, b: int) -> Any:
+        if op in _BITS:
+            found = self.of_prelude("bitwise", int(a), int(b), _BITS[op])
+            return bool(found) if isinstance(a, bool) and isinstance(b, bool) else found
+        if op in _NUMBERS:
+            return self.of_prelude(_NUMBERS[op], int(a), int(b))
+        if op == "/":
+            raise OutsideLanguage("a number that is not whole (/)")
+        if op == "@":
+            return self._refused(op, a, b)
+        try:
+            return self.arithmetic.binary(op, int(a), int(b))
+        except DivisionByNought:
+            try:
+                divmod(0, 0) if op == "divmod" else PYTHON[op](1, 0)
+            except ZeroDivisionError as error:
+                raise Raised(error.with_traceback(None)) from None
+            raise OutsideLanguage("the model takes a division for one by nought") from None
+
+    def _refused(self, op: str, a: Any, b: Any) -> Any:
+        try:
+            PYTHON[op](a, b)
+        except TypeError as error:
+            raise Raised(error.with_traceback(None)) from None
+        raise OutsideLanguage(f"{type(a).__name__} {op} {type(b).__name__}")
+
+    def compare(self, op: str, a: Any, b: Any) -> bool:
+        """a op b, of the six comparisons."""
+        if isinstance(a, int) and isinstance(b, int):
+            return bool(self.arithmetic.binary(op, int(a), int(b)))
+        if isinstance(a, float) or isinstance(b, float):
+            raise OutsideLanguage(f"a number that is not whole ({op})")
+        if op in ("==", "!="):
+            same = self._same(a, b)
+            return same if op == "==" else self.arithmetic.choice("not", same)
+        if op in (">", ">="):
+            a, b, op = b, a, {">": "<", ">=": "<="}[op]
+        if isinstance(a, str) and isinstance(b, str):
+            return bool(self.of_prelude("less_text", a, b, op == "<="))
+        if isinstance(a, (list, tuple)) and type(a) is type(b):
+            return bool(self.of_prelude("less_items", a, b, op == "<="))
+        if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
+            return bool(PYTHON[op](a, b))
+        self._refused(op, a, b)
+        raise OutsideLanguage(f"{type(a).__name__} {op} {type(b).__name__}")
+
+    def _same(self, a: Any, b: Any) -> bool:
+        if isinstance(a, str) and isinstance(b, str):
+            return bool(self.of_prelude("same_text", a, b))
+        if isinstance(a, (list, tuple)) and type(a) is type(b):
+            return bool(self.of_prelude("same_items", a, b))
+        if isinstance(a, dict) and isinstance(b, dict):
+            return bool(self.of_prelude("same_mapping", a, b))
+        if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
+            return a == b
+        if isinstance(a, range) or isinstance(b, range):
+            raise OutsideLanguage("a range that is compared")
+        return a is b  # of two kinds, or with an identity alone
+
+    def contains(self, item: Any, where: Any) -> bool:
+        """item in where."""
+        if isinstance(where, (dict, set, frozenset, KeysView)):
+            return bool(self.in_memory(lambda: item in where))
+        if isinstance(where, str):
+            if not isinstance(item, str):
+                return bool(self.in_memory(lambda: item in where))
+            return bool(self.compare(">=", self.of_prelude("found_at", where, item), 0))
+        return bool(self.of_prelude("among", item, self.iterated(where)))
+
+    def truth(self, a: Any) -> bool:
+        """Whether a is true: of a text or a container, whether its length is not nought."""
+        if a is None or isinstance(a, int):
+            return self.arithmetic.truth(a)
+        if isinstance(a, (str, list, tuple, dict, set, frozenset, range)):
+            return self.arithmetic.truth(len(a))
+        if isinstance(a, float):
+            raise OutsideLanguage("a number that is not whole (truth)")
+        return self.arithmetic.truth(True)
+
+    def negated(self, a: Any) -> Any:
+        """-a."""
+        if isinstance(a, int):
+            return self.arithmetic.negated(int(a))
+        if isinstance(a, float):
+            raise OutsideLanguage("a number that is not whole (-)")
+        return self.in_memory(lambda: -a)
+
+    def inverted(self, a: Any) -> Any:
+        """~a, which is -a - 1."""
+        if isinstance(a, int):
+            return self.arithmetic.binary("-", self.arithmetic.negated(int(a)), 1)
+        return self.in_memory(lambda: ~a)
+
+    def iterated(self, a: Any) -> Any:
+        """An iterator over a: of a range the model counts, all else is in memory."""
+        if isinstance(a, range):
+            return Counting(self, a.start, a.stop, a.step)
+        return self.in_memory(lambda: iter(a))
+
+    def in_memory(self, act: Any) -> Any:
+        """What memory does or says: an exception of Python's is the program's."""
+        try:
+            return act()
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RuntimeError) as error:
+            if isinstance(error, RecursionError):
+                raise OutsideLanguage("too deep a recursion") from None
+            raise Raised(error.with_traceback(None)) from None
+
+
+def prelude_names() -> dict[str, Any]:
+    """Global variables of the prelude, its functions as the machine's."""
+    if not _NAMES:
+        for name, value in vars(prelude).items():
+            if not name.startswith("__"):
+                _NAMES[name] = (
+                    Function(value.__code__, _NAMES, quiet=True, defaults=value.__defaults__ or ())
+                    if callable(value) and hasattr(value, "__code__")
+                    else value
+                )
+    return _NAMES
+
+
+_NAMES: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from deskcheck.corpus import programs
-from deskcheck.recording import Program
+from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.machine.builtins import OF_TEXT
 from deskcheck.teach.machine.frames import OutsideLanguage, Raised, StepsSpent
@@ -77,7 +77,7 @@ def has_comprehension(code: str) -> bool:
 
 
 def test_generated_programs_line_by_line() -> None:
-    """All ten levels: strings, containers, calls, recursion, exceptions. Only halves are outside."""
+    """All ten levels: strings, containers, calls, recursion, exceptions, halves."""
     seen = outside = 0
     for program in programs("generated:250,difficulty=1-10,seed=31,inputs=1"):
         if has_comprehension(program.code) and sys.version_info < (3, 12):
@@ -90,7 +90,7 @@ def test_generated_programs_line_by_line() -> None:
         assert (events, result) == true_events(program), program.code
         seen += 1
     assert seen > 200
-    assert outside < 15
+    assert outside < 4
 
 
 TEXTS = {
@@ -223,8 +223,11 @@ def test_methods_of_texts(method: str) -> None:
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("def f():\n    return 1 / 3\n", "not whole"),
-        ("def f():\n    return 0.5 + 1\n", "not whole"),
+        ("def f():\n    return 1 / 3\n", "not exact"),
+        ("def f():\n    return 0.1 + 0.2\n", "not exact"),
+        ("def f():\n    return 0.5 * 0\n", "a sign"),
+        ("def f():\n    return round(2.5, 1)\n", "round to digits"),
+        ("def f():\n    return f'{7:b}'\n", "the format b"),
         ("def f():\n    import os\n    return os\n", "IMPORT_NAME"),
         ("class A:\n    pass\ndef f():\n    return A()\n", "LOAD_BUILD_CLASS"),
         ("def f():\n    return open('x')\n", "open"),
@@ -235,6 +238,30 @@ def test_methods_of_texts(method: str) -> None:
 def test_what_is_outside_is_said(code: str, why: str) -> None:
     with pytest.raises(OutsideLanguage, match=why):
         Machine(by_rules()).call_program(code, "f", "()")
+
+
+def test_numbers_with_a_point() -> None:
+    """Halves, quarters and so on: as Python computes them, wherever that is exact."""
+    chance = random.Random(11)
+    arithmetic = by_rules()
+    compared = 0
+    for _ in range(300):
+        a, b = (
+            chance.choice((chance.randrange(-99, 99), chance.randrange(-999, 999) / chance.choice((1, 2, 8))))
+            for _ in range(2)
+        )
+        op = chance.choice("+ - * / // % < == >=".split())
+        code = f"def f(a, b):\n    return a {op} b, int(a), round(a), bool(b), abs(a), -a if a else 0\n"
+        program = Program(id="point", code=code, entry="f", arguments=f"({a!r}, {b!r})", mode=Mode.CALL)
+        try:
+            told = repr(Machine(arithmetic).call_program(code, "f", program.arguments or ""))
+        except OutsideLanguage:
+            continue
+        except Raised as raised:
+            told = repr(raised.error)
+        assert told == true_events(program)[1], (a, op, b)
+        compared += 1
+    assert compared > 200
 
 
 def test_steps_are_limited() -> None:

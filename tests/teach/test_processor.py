@@ -75,7 +75,7 @@ def test_a_wrong_word_is_found(record: Recorded) -> None:
 
 def test_steps_without_torch(record: Recorded) -> None:
     """`deskcheck models step --level processor` runs what ships; torch is not loaded."""
-    runs = record(call("collatz", COLLATZ, "(27)"), call("half", "def f(n):\n    return n / 2\n", "(3)"))
+    runs = record(call("collatz", COLLATZ, "(27)"), call("half", "def f(n):\n    return n / 3\n", "(2)"))
     code = (
         "import sys\nfrom deskcheck.cli import app\n"
         f"app(['models', 'step', {str(runs)!r}, '--level', 'processor', '--json'], standalone_mode=False)\n"
@@ -87,7 +87,7 @@ def test_steps_without_torch(record: Recorded) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["steps"]["whole"] == told["steps"]["runs"] == 1
-    assert told["outside"] == {"a number that is not whole (/)": 1}
+    assert told["outside"] == {"a number with a point that is not exact": 1}
     assert told["asked"]["windows"] <= told["asked"]["words"]
 
 

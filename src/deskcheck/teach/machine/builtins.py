@@ -4,7 +4,8 @@ import builtins
 from typing import Any
 
 from deskcheck.teach.machine.frames import Builtin, Counting, OutsideLanguage, Raised
-from deskcheck.teach.machine.operations import Operations
+from deskcheck.teach.machine.halves import ratio
+from deskcheck.teach.machine.operations import Operations, prelude_names
 from deskcheck.teach.machine.prelude import MISSING
 
 _TYPES: dict[str, type] = {
@@ -119,8 +120,10 @@ class Builtins(Operations):
 
     def _int(self, a: Any = 0, *base: Any) -> Any:
         if isinstance(a, float):
-            raise OutsideLanguage("a number that is not whole (int)")
-        return self.in_memory(lambda: int(a, *base))
+            return self.of_prelude("without_fraction", *ratio(a))
+        if base:
+            raise OutsideLanguage("int of a text to a base")
+        return self.in_memory(lambda: int(a))
 
     def _str(self, a: Any = "") -> Any:
         return self.formatted(a, "str", "")
@@ -211,9 +214,7 @@ class Builtins(Operations):
 
     def _whole(self, name: str, *numbers: Any) -> Any:
         for a in numbers:
-            if isinstance(a, float):
-                raise OutsideLanguage(f"a number that is not whole ({name})")
-            if not isinstance(a, int):
+            if not isinstance(a, (int, float)):
                 self.in_memory(lambda a=a: abs(a))
         return self.of_prelude(name, *numbers)
 
@@ -227,9 +228,9 @@ class Builtins(Operations):
         return self.binary("%", found, modulus[0]) if modulus else found
 
     def _round(self, a: Any, *digits: Any) -> Any:
-        if not isinstance(a, int) or digits:
-            raise OutsideLanguage("round of what is not whole, or to digits")
-        return int(a)
+        if not isinstance(a, (int, float)) or digits:
+            raise OutsideLanguage("round to digits")
+        return self.of_prelude("rounded", *ratio(a))
 
     def _sum(self, items: Any, start: Any = 0) -> Any:
         if isinstance(start, str):
@@ -267,7 +268,7 @@ class Builtins(Operations):
         if kind is str and name in OF_TEXT:
             if args and name in ("startswith", "endswith", "count", "find", "replace", "index"):
                 self._text_wanted(name, args[0])
-            return self.call(self._prelude_function(OF_TEXT[name]), [owner, *args], keywords)
+            return self.call(prelude_names()[OF_TEXT[name]], [owner, *args], keywords)
         if kind is str and name == "format":
             if not all(is_plain(given) for given in (*args, *keywords.values())):
                 raise OutsideLanguage("str.format of what has no plain text")
@@ -292,11 +293,6 @@ class Builtins(Operations):
         if kind is range and name in ("count", "index"):
             raise OutsideLanguage(f"range.{name}")
         raise OutsideLanguage(f"the method {kind.__name__}.{name}")
-
-    def _prelude_function(self, name: str) -> Any:
-        from deskcheck.teach.machine.operations import prelude_names
-
-        return prelude_names()[name]
 
     def _text_wanted(self, name: str, given: Any) -> None:
         if isinstance(given, str) or (isinstance(given, tuple) and name in ("startswith", "endswith")):
@@ -344,6 +340,8 @@ class Builtins(Operations):
         """A value as text: digits and signs as they are in memory."""
         if not is_plain(value) and not isinstance(value, BaseException):
             raise OutsideLanguage(f"a {type(value).__name__} as text")
+        if spec and (isinstance(value, float) or spec[-1] in "bcoxXeEfFgGn%,_"):
+            raise OutsideLanguage(f"the format {spec}")
         text = {"str": str, "repr": repr, "ascii": ascii, None: lambda given: given}[conversion](value)  # type: ignore[operator]
         return str(self.in_memory(lambda: format(text, spec)))
 

@@ -6,9 +6,9 @@ What it does by itself: it compiles, fetches instructions and operands, keeps va
 model's T or F leads. What Python has in C it runs as functions of `prelude`.
 
 The declared language: functions with loops, branches, calls, recursion, closures, comprehensions, generators,
-exceptions; whole numbers of any length, booleans, None, ASCII text, lists, tuples, dictionaries, sets,
-ranges.
-Not: numbers with a point, classes, imports, `with`, `match`, input and output but `print`.
+exceptions; whole numbers of any length, halves and the like where they are exact (`halves`), booleans, None,
+ASCII text, lists, tuples, dictionaries, sets, ranges.
+Not: other numbers with a point, classes, imports, `with`, `match`, input and output but `print`.
 """
 
 import ast

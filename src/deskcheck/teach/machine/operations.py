@@ -6,6 +6,7 @@ from typing import Any
 
 from deskcheck.teach.machine import prelude
 from deskcheck.teach.machine.frames import Counting, Function, OutsideLanguage, Raised
+from deskcheck.teach.machine.halves import OF_FRACTIONS, joined, ratio
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.working import DivisionByNought
 
@@ -53,8 +54,10 @@ class Operations:
         """a op b."""
         if isinstance(a, int) and isinstance(b, int):
             return self._of_numbers(op, a, b)
-        if isinstance(a, (float, complex)) or isinstance(b, (float, complex)):
-            raise OutsideLanguage(f"a number that is not whole ({op})")
+        if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+            return self._of_fractions(op, a, b)
+        if isinstance(a, complex) or isinstance(b, complex):
+            raise OutsideLanguage("a complex number")
         if isinstance(a, _MEMORY) and type(a) is type(b) and op == "+":
             if inplace and isinstance(a, list):
                 a.extend(b)
@@ -84,17 +87,38 @@ class Operations:
         if op in _NUMBERS:
             return self.of_prelude(_NUMBERS[op], int(a), int(b))
         if op == "/":
-            raise OutsideLanguage("a number that is not whole (/)")
+            return self._of_fractions(op, a, b)
         if op == "@":
             return self._refused(op, a, b)
         try:
             return self.arithmetic.binary(op, int(a), int(b))
         except DivisionByNought:
-            try:
-                divmod(0, 0) if op == "divmod" else PYTHON[op](1, 0)
-            except ZeroDivisionError as error:
-                raise Raised(error.with_traceback(None)) from None
-            raise OutsideLanguage("the model takes a division for one by nought") from None
+            return self._by_nought(op, int(a), 0)
+
+    def _by_nought(self, op: str, a: int | float, nought: int | float) -> Any:
+        """Python's own words for a division by nought, which the model says that it is."""
+        try:
+            PYTHON[op](a, nought)
+        except ZeroDivisionError as error:
+            raise Raised(error.with_traceback(None)) from None
+
+    def _of_fractions(self, op: str, a: int | float, b: int | float) -> Any:
+        """a op b where one has a point, or a / b."""
+        first, second = ratio(a), ratio(b)
+        if op in ("//", "%", "/") and not self.arithmetic.truth(second[0]):
+            return self._by_nought(op, a, 0.0 if isinstance(b, float) else 0)
+        if op == "-":
+            op, second = "+", (self.arithmetic.negated(second[0]), second[1])
+        if op in OF_FRACTIONS:
+            return joined(self.of_prelude(OF_FRACTIONS[op], *first, *second), op)
+        if op not in ("//", "%"):
+            raise OutsideLanguage(f"a number with a point ({op})")
+        quotient = self.of_prelude("fraction_quotient", *first, *second)
+        whole = self.arithmetic.binary("//", *quotient)
+        if op == "//":
+            return joined((whole, 1), op)
+        taken = self.of_prelude("fraction_product", self.arithmetic.negated(int(whole)), 1, *second)
+        return joined(self.of_prelude("fraction_sum", *first, *taken), op)
 
     def _refused(self, op: str, a: Any, b: Any) -> Any:
         try:
@@ -107,8 +131,10 @@ class Operations:
         """a op b, of the six comparisons."""
         if isinstance(a, int) and isinstance(b, int):
             return bool(self.arithmetic.binary(op, int(a), int(b)))
-        if isinstance(a, float) or isinstance(b, float):
-            raise OutsideLanguage(f"a number that is not whole ({op})")
+        if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+            first, second = ratio(a), ratio(b)
+            left = self.arithmetic.binary("*", first[0], second[1])
+            return bool(self.arithmetic.binary(op, left, self.arithmetic.binary("*", second[0], first[1])))
         if op in ("==", "!="):
             same = self._same(a, b)
             return same if op == "==" else self.arithmetic.choice("not", same)
@@ -153,7 +179,7 @@ class Operations:
         if isinstance(a, (str, list, tuple, dict, set, frozenset, range)):
             return self.arithmetic.truth(len(a))
         if isinstance(a, float):
-            raise OutsideLanguage("a number that is not whole (truth)")
+            return self.arithmetic.truth(ratio(a)[0])
         return self.arithmetic.truth(True)
 
     def negated(self, a: Any) -> Any:
@@ -161,7 +187,8 @@ class Operations:
         if isinstance(a, int):
             return self.arithmetic.negated(int(a))
         if isinstance(a, float):
-            raise OutsideLanguage("a number that is not whole (-)")
+            numerator, denominator = ratio(a)
+            return joined((self.arithmetic.negated(numerator), denominator), "neg")
         return self.in_memory(lambda: -a)
 
     def inverted(self, a: Any) -> Any:

@@ -54,6 +54,42 @@ def shifted_right(a: Any, b: Any) -> Any:
     return a // power(2, b)
 
 
+def fraction_sum(a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Of a/b and c/d, as numerator and denominator; so are the others."""
+    return lowest(a * d + c * b, b * d)
+
+
+def fraction_product(a: Any, b: Any, c: Any, d: Any) -> Any:
+    return lowest(a * c, b * d)
+
+
+def fraction_quotient(a: Any, b: Any, c: Any, d: Any) -> Any:
+    if c < 0:
+        return lowest(-(a * d), -(b * c))
+    return lowest(a * d, b * c)
+
+
+def lowest(a: Any, b: Any) -> Any:
+    first = absolute(a)
+    second = b
+    while second > 0:
+        first, second = second, first % second
+    return a // first, b // first
+
+
+def without_fraction(a: Any, b: Any) -> Any:
+    return -(-a // b) if a < 0 else a // b
+
+
+def rounded(a: Any, b: Any) -> Any:
+    """To the nearest whole number, of two equally near ones to the even one."""
+    whole = a // b
+    twice = 2 * (a - whole * b)
+    if twice > b or (twice == b and whole % 2 == 1):
+        whole = whole + 1
+    return whole
+
+
 def absolute(a: Any) -> Any:
     return -a if a < 0 else a + 0
 

@@ -30,8 +30,8 @@ PARTS = ("training", "recordings", "figures")
 SEEDS = (0, 1, 2)
 TAUGHT = "generated:300,difficulty=1-10,seed=1,inputs=1"
 LONG = {
-    "binary_counter": "texts=3,events=100000",
-    "odometer": "texts=3,events=100000",
+    "binary_counter": "texts=3,events=110000",
+    "odometer": "texts=3,events=110000",
     "primes": "texts=3,events=100000",
     "collatz_longest": "texts=1,events=100000",
     "digit_sums": "texts=1,events=100000",

@@ -11,6 +11,7 @@ from deskcheck.errors import InputError, MissingExtra
 from deskcheck.recording import Recording
 from deskcheck.teach.levels import Level
 from deskcheck.teach.processor.settings import ProcessorTraining
+from deskcheck.teach.reader.settings import ReaderTraining
 from deskcheck.terminal import console_out
 
 
@@ -19,9 +20,11 @@ def step_at(
 ) -> None:
     """Run recordings at a level, print how well; of a single one where it first goes wrong."""
     from deskcheck.teach.processor.stepping import MOST, Processor, run_level
+    from deskcheck.teach.reader.stepping import Reading
     from deskcheck.teach.small.checkpoints import folder_of
 
-    processor = Processor(folder_of(model))
+    folder = folder_of(model)
+    processor = Processor(folder) if level is Level.PROCESSOR else Reading(folder)
     done = 0
     with progress_bar(as_json) as progress:
 
@@ -44,6 +47,8 @@ def step_at(
         f"{counts['words']:,} words; {counts['windows']:,} distinct windows were computed; "
         f"{found.seconds:.1f} s"
     )
+    if "prompts" in counts:
+        print(f"{counts['prompts']:,} distinct prompts were read")
     if found.outside:
         number = sum(found.outside.values())
         print(f"outside of the declared language, and not counted: {number} of {len(found.runs)}")
@@ -96,6 +101,15 @@ def teach_steps_of(source: str, out: Path, training: ProcessorTraining, *, any_l
         f"{len(drawn):,}; {lessons.CHECKED:,} of these operations were held against Python: 0 differ"
     )
     train(Counter(shown) + Counter(drawn), out, training, about=about, note=_tell)
+
+
+def teach_reader(source: str, out: Path, training: ReaderTraining) -> None:
+    """Train a model of the level `reader` on lines that are drawn, and on those of a source of programs."""
+    try:
+        from deskcheck.teach.reader.training import train
+    except ImportError as error:
+        raise MissingExtra(str(error.name), "teach", "Training a model") from error
+    train(source, out, training, note=_tell)
 
 
 def _tell(row: dict[str, Any]) -> None:

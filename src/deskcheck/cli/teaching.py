@@ -26,11 +26,13 @@ from deskcheck.scale.spread import Spread
 from deskcheck.teach.lessons.settings import LessonSettings
 from deskcheck.teach.levels import Level
 from deskcheck.teach.processor.settings import ProcessorTraining
+from deskcheck.teach.reader.settings import ReaderTraining
 from deskcheck.teach.settings import ModelSize, Training, Tuning
 from deskcheck.terminal import console_out
 
 NOTHING, FURTHER = "From nothing", "Further, with --model"
 OPERATIONS = "Operations, with --steps-of"
+READING = "Lines, with --steps-of and --level reader"
 
 
 @with_options
@@ -150,6 +152,12 @@ def teach(
     operations: Annotated[
         Callable[[], ProcessorTraining], Panel(OPERATIONS, "operations, with --steps-of GENERATOR")
     ],
+    reading: Annotated[
+        Callable[[], ReaderTraining], Panel(READING, "a reader, with --steps-of GENERATOR --level reader")
+    ],
+    level: Annotated[
+        Level, typer.Option(help="With --steps-of: processor or reader.", rich_help_panel=OPERATIONS)
+    ] = Level.PROCESSOR,
     device: Annotated[
         str | None,
         typer.Option(help="Where it is trained: cpu, cuda, cuda:1 (cpu).", rich_help_panel=NOTHING),
@@ -164,10 +172,15 @@ def teach(
 ) -> None:
     """Train a model on lessons. A run that was ended goes on when the same command is given again."""
     if steps_of is not None:
-        refuse_others(OPERATIONS)
         if lessons is not None or model is not None:
             raise InputError("--steps-of: makes its own lessons and model: leave LESSONS and --model out.")
-        levels.teach_steps_of(steps_of, out, operations(), any_licence=any_licence)
+        refuse_others(READING if level is Level.READER else OPERATIONS)
+        if level is Level.READER:
+            levels.teach_reader(steps_of, out, reading())
+        elif level is Level.PROCESSOR:
+            levels.teach_steps_of(steps_of, out, operations(), any_licence=any_licence)
+        else:
+            raise InputError("--steps-of: trains the levels processor and reader; for alone give LESSONS.")
         print(f"trained: {out}")
         return
     if lessons is None:
@@ -260,7 +273,7 @@ def step(
     ] = "nano",
     level: Annotated[
         Level,
-        typer.Option(help="How much a machine does for the model: processor or alone."),
+        typer.Option(help="How much a machine does for the model: docs/explanation/levels.md."),
     ] = Level.ALONE,
     budget: Annotated[
         int | None,

@@ -22,6 +22,7 @@ from deskcheck.teach.machine.frames import (
     GENERATOR,
     STAR,
     STAR_STAR,
+    VERSION,
     Bound,
     Builtin,
     Frame,
@@ -160,8 +161,6 @@ class Machine(Builtins):
         ordered = {name: found[name] for name in names if name in found}
         if function.inlined and not self.active[-1].quiet:
             frame = Frame(function, ordered, self.active[-1].number, quiet=False)
-            if len({*frame.body.lines} - {None}) > 1:  # 3.11 has an order of its own for them
-                raise OutsideLanguage("a comprehension of several lines")
             frame.around = self.active[-1]
         elif function.quiet or function.inlined:
             frame = Frame(function, ordered, -1, quiet=True)
@@ -245,11 +244,17 @@ class Machine(Builtins):
         raise Raised(NameError(f"name {name!r} is not defined"))
 
 
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
+
+
 def unfolded(code: str, names: dict[str, Any]) -> ast.Module:
     """The syntax tree of a program, so changed that the compiler computes nothing of it: where both operands
     are literals the first is a global variable, which is put into `names`."""
     tree = ast.parse(code)
     for node in ast.walk(tree):
+        if isinstance(node, _COMPREHENSIONS) and node.lineno != node.end_lineno and VERSION < (3, 12):
+            # 3.11 makes a function of it, whose lines come in an order of their own.
+            raise OutsideLanguage("a comprehension of several lines, on Python 3.11")
         if isinstance(node, ast.BinOp) and _literal(node.left) and _literal(node.right):
             name = f"__literal_{len(names)}__"
             names[name] = ast.literal_eval(node.left)

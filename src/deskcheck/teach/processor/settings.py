@@ -12,7 +12,7 @@ class ProcessorTraining:
     """How a model of the level `processor` is trained."""
 
     steps: Annotated[int, Setting("Updates; with --model, without it as many as --epochs takes.", min=1)] = (
-        6000
+        4000
     )
     """Updates."""
     batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 1024
@@ -23,7 +23,7 @@ class ProcessorTraining:
     """Share of the others that is drawn evenly from all windows; the rest as often as programs and random
     operations show them."""
     learning_rate: Annotated[float, Setting("The highest learning rate.")] = 3e-3
-    decay_from: float = 0.6
+    decay_from: float = 0.5
     """From this share of the steps on, the rate falls to nought."""
     averaged: float = 0.998
     """Weight of what was, in the exponential average of the weights."""

@@ -138,9 +138,12 @@ def _trained(
         losses.append(_update(run, training, x, y, often))
         run.step += 1
         if run.step % training.look_every == 0 or run.step == training.steps:
-            with torch.no_grad():
-                run.wrong = (net(x).argmax(1) != y).nonzero()[:, 0]
             kept = network.Network(_as_kept(run.averaged), about)
+            with torch.no_grad():
+                wrong = net(x).argmax(1) != y
+            run.wrong = (wrong | torch.from_numpy(kept.logits(windows).argmax(1) != y.numpy())).nonzero()[
+                :, 0
+            ]
             row = {
                 "step": run.step,
                 "loss": float(torch.stack(losses).mean()),

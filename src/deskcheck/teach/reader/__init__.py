@@ -1,0 +1,1 @@
+"""The level `reader`: a model that reads lines of programs and orders their operations."""

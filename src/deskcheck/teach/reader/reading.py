@@ -1,0 +1,272 @@
+"""A machine that is told what to do by a reader: it keeps memory, makes frames, and does what the reader's
+words say; numbers and choices are asked of the processor."""
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from deskcheck.teach.machine.frames import Bound, OutsideLanguage, Raised
+from deskcheck.teach.machine.machine import Machine, read_arguments
+from deskcheck.teach.paper.arithmetic import Arithmetic
+from deskcheck.teach.paper.working import UnreadableWorking
+from deskcheck.teach.reader.text import (
+    COMPARISONS,
+    NUMBER,
+    OPERATORS,
+    WORDS,
+    Line,
+    ReadFunction,
+    functions,
+    line_prompt,
+    where_prompt,
+)
+
+Reader: TypeAlias = Callable[[tuple[int, ...], tuple[int, ...]], int]
+"""(prompt, what was written so far) -> the next word."""
+_MOST = 160
+"""Words to a line."""
+_CHANGES = frozenset(f"{op}=" for op in OPERATORS)
+
+
+class _Activation:
+    """A call of a function that is read."""
+
+    def __init__(self, function: ReadFunction, names: dict[str, Any], number: int) -> None:
+        self.function, self.names, self.number = function, names, number
+        self.place, self.again = 1, False
+        self.stack: list[Any] = []
+        self.iterators: dict[int, Any] = {}
+        self.outcome = "go"
+
+
+class ReadingMachine(Machine):
+    """Runs functions of a program by what `reader` writes; else as `Machine`."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        arithmetic: Arithmetic,
+        *,
+        line: Callable[[int, int, Mapping[str, Any]], None] | None = None,
+        steps: int | None = None,
+    ) -> None:
+        super().__init__(arithmetic, line=line, steps=steps)
+        self.reader = reader
+        self.prompts = 0
+        """Prompts that were put; the reader may remember what it wrote to one."""
+        self._functions: dict[str, ReadFunction] = {}
+
+    def call_program(self, code: str, entry: str, arguments: str) -> Any:
+        self._functions = functions(code)
+        try:
+            args, keywords = read_arguments(arguments)
+        except (SyntaxError, ValueError) as error:
+            raise OutsideLanguage(f"arguments that cannot be read: {error}") from None
+        if entry not in self._functions or keywords:
+            raise OutsideLanguage(f"{entry} is no function, or its arguments have names")
+        deepest = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(deepest, 20_000))
+        try:
+            return self.call(self._functions[entry], args)
+        finally:
+            sys.setrecursionlimit(deepest)
+
+    def call(self, function: Any, args: list[Any], keywords: dict[str, Any] | None = None) -> Any:
+        if not isinstance(function, ReadFunction):
+            return super().call(function, args, keywords)
+        if len(args) != len(function.parameters) or self.depth >= 400:
+            raise OutsideLanguage(f"arguments that do not fit {function.name}, or too deep a recursion")
+        names = dict(zip(function.parameters, args, strict=True))
+        activation = _Activation(function, names, self.frames)
+        self.frames += 1
+        self.depth += 1
+        try:
+            while True:
+                line = function.lines[activation.place]
+                self._at(activation, line)
+                if self._run_line(activation, line):
+                    return activation.stack.pop()
+                if self._go_on(activation):
+                    return None
+        finally:
+            self.depth -= 1
+
+    def _at(self, activation: _Activation, line: Line) -> None:
+        self.at_line(activation.number, line.number, activation.names)
+
+    def _run_line(self, activation: _Activation, line: Line) -> bool:
+        """Do what the reader writes about a line; whether the function returns."""
+        prompt = line_prompt(line, activation.again)
+        self.prompts += 1
+        written: list[int] = []
+        activation.outcome = "go"
+
+        def next_word() -> str:
+            word = self.reader(prompt, tuple(written))
+            written.append(word)
+            return WORDS[word]
+
+        while len(written) < _MOST:
+            word = next_word()
+            if word in ("go", "return"):
+                if len(activation.stack) != (word == "return"):
+                    raise UnreadableWorking("a line that leaves values behind, or none to return")
+                return word == "return"
+            try:
+                found = self._do(activation, line, word, next_word)
+            except (IndexError, KeyError) as error:  # a slot, an operand or an iterator that is not there
+                raise UnreadableWorking(f"{word}: {error}") from None
+            if found is not None:
+                outcome = "T" if found else "F"
+                written.append(NUMBER[outcome])
+                if line.kind in ("if", "elif", "while", "for"):
+                    activation.outcome = outcome
+        raise UnreadableWorking("a line without end")
+
+    def _go_on(self, activation: _Activation) -> bool:
+        """Go where the reader says; whether the function has ended."""
+        prompt = where_prompt(activation.function, activation.place, activation.outcome)
+        self.prompts += 1
+        word = WORDS[self.reader(prompt, ())]
+        if word == "end":
+            return True
+        place = int(word[1:]) if word[:1] == "L" else -1
+        if not 0 < place < len(activation.function.lines):
+            raise UnreadableWorking(f"{word}: no line to go on at")
+        activation.again = place <= activation.place
+        activation.place = place
+        return False
+
+    def _do(self, activation: _Activation, line: Line, word: str, more: Callable[[], str]) -> bool | None:
+        """One order; what a test found, None for others."""
+        stack = activation.stack
+        if word[:1] == "S" and word[1:].isdigit():
+            stack.append(self._content(activation, line, word))
+        elif word in OPERATORS or word in _CHANGES:
+            b, a = stack.pop(), stack.pop()
+            stack.append(self.binary(word.removesuffix("="), a, b, inplace=word in _CHANGES))
+        elif word in COMPARISONS:
+            b, a = stack.pop(), stack.pop()
+            stack.append(self.compare(word, a, b))
+        elif word == "test":
+            return self.arithmetic.choice("if", self.truth(stack.pop()))
+        elif word == "keep":
+            return self.arithmetic.choice("if", self.truth(stack[-1]))
+        elif word == "next":
+            return self._next_value(activation)
+        elif word == "store":
+            activation.names[self._name(line, more())] = stack.pop()
+        elif word in _SHUFFLES:
+            _SHUFFLES[word](stack)
+        elif word in _COUNTED:
+            self._counted(stack, word, more())
+        elif word == ".":
+            name = self._name(line, more())
+            owner = stack.pop()
+            if not self.has_attribute(owner, name):
+                raise Raised(AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}"))
+            stack.append(Bound(owner, name))
+        elif word == "iter":
+            activation.iterators[activation.place] = self.iterated(stack.pop())
+        else:
+            self._in_place(stack, word)
+        return None
+
+    def _in_place(self, stack: list[Any], word: str) -> None:
+        """Orders about what lies on the stack alone."""
+        if word == "item":
+            key = stack.pop()
+            stack.append(self.item(stack.pop(), key))
+        elif word in ("setitem", "put"):
+            a, b, c = stack.pop(), stack.pop(), stack.pop()
+            key, owner, value = (a, b, c) if word == "setitem" else (b, c, a)
+            self.store_item(owner, key, value)
+        elif word == "neg":
+            stack.append(self.negated(stack.pop()))
+        elif word == "not":
+            stack.append(self.arithmetic.choice("not", self.truth(stack.pop())))
+        elif word == "invert":
+            stack.append(self.inverted(stack.pop()))
+        elif word == "pos":
+            stack.append(self.binary("+", stack.pop(), 0))
+        elif word in ("is", "is not"):
+            b, a = stack.pop(), stack.pop()
+            stack.append((a is b) == (word == "is"))
+        elif word in ("in", "not in"):
+            b, a = stack.pop(), stack.pop()
+            found = self.contains(a, b)
+            stack.append(found if word == "in" else self.arithmetic.choice("not", found))
+        else:
+            raise UnreadableWorking(f"{word}: no order")
+
+    def _counted(self, stack: list[Any], word: str, count: str) -> None:
+        if count[:1] != "#":
+            raise UnreadableWorking(f"{word} {count}: no count")
+        number = int(count[1:]) * (2 if word == "dict" else 1)
+        if word == "unpack":
+            stack.extend(reversed(self.unpacked(stack.pop(), number)))
+            return
+        if number > len(stack):
+            raise UnreadableWorking(f"{word} {count}: too few values")
+        items = stack[len(stack) - number :]
+        del stack[len(stack) - number :]
+        if word == "list":
+            stack.append(items)
+        elif word == "tuple":
+            stack.append(tuple(items))
+        elif word == "set":
+            stack.append(self.in_memory(lambda: set(items)))
+        elif word == "dict":
+            stack.append(self.in_memory(lambda: dict(zip(items[::2], items[1::2], strict=True))))
+        else:
+            stack.append(self.call(stack.pop(), items))
+
+    def _next_value(self, activation: _Activation) -> bool:
+        iterator = activation.iterators[activation.place]
+        try:
+            activation.stack.append(self.in_memory(lambda: next(iterator)))
+        except StopIteration:
+            del activation.iterators[activation.place]
+            return False
+        return True
+
+    def _name(self, line: Line, word: str) -> str:
+        name = line.slots[int(word[1:])].name if word[:1] == "S" else None
+        if name is None:
+            raise UnreadableWorking(f"{word}: no name")
+        return name
+
+    def _content(self, activation: _Activation, line: Line, word: str) -> Any:
+        slot = line.slots[int(word[1:])]
+        if slot.name is None:
+            return slot.value
+        if slot.name in activation.names:
+            return activation.names[slot.name]
+        if slot.name in self._functions:
+            return self._functions[slot.name]
+        return self.named(slot.name, {})
+
+
+def _over(stack: list[Any]) -> None:
+    stack.insert(-2, stack[-1])
+
+
+def _both(stack: list[Any]) -> None:
+    stack.extend(stack[-2:])
+
+
+def _slice(stack: list[Any]) -> None:
+    stack[-3:] = [slice(*stack[-3:])]
+
+
+_SHUFFLES: dict[str, Callable[[list[Any]], None]] = {
+    "drop": lambda stack: stack.__delitem__(-1),
+    "pop": lambda stack: stack.__delitem__(-1),
+    "nip": lambda stack: stack.__delitem__(-2),
+    "copy": lambda stack: stack.append(stack[-1]),
+    "none": lambda stack: stack.append(None),
+    "over": _over,
+    "both": _both,
+    "slice": _slice,
+}
+_COUNTED = ("list", "tuple", "set", "dict", "call", "unpack")

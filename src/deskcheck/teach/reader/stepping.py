@@ -1,0 +1,33 @@
+"""Runs at the level `reader`: a machine that a reader tells what to do, and a processor that computes."""
+
+from pathlib import Path
+
+from deskcheck.errors import InputError
+from deskcheck.teach.machine.machine import Line, Machine
+from deskcheck.teach.processor import network as processor_network
+from deskcheck.teach.processor.stepping import Processor
+from deskcheck.teach.reader import network
+from deskcheck.teach.reader.reading import ReadingMachine
+from deskcheck.teach.small.checkpoints import NANO, folder_of
+
+
+class Reading:
+    """The reader of a folder, with its processor where it has one, else with that of nano."""
+
+    def __init__(self, folder: Path) -> None:
+        if not (folder / network.FILE).is_file():
+            raise InputError(
+                f"{folder}: has no model of the level reader, and nano brings none. "
+                "`deskcheck teach --steps-of GENERATOR --level reader --out FOLDER` trains one."
+            )
+        own = (folder / processor_network.FILE).is_file()
+        self.processor = Processor(folder if own else folder_of(NANO))
+        self.network = network.load(folder / network.FILE)
+
+    def machine(self, line: Line | None = None, steps: int | None = None) -> Machine:
+        """A machine that asks these models."""
+        return ReadingMachine(self.network, self.processor.arithmetic, line=line, steps=steps)
+
+    def counts(self) -> dict[str, int]:
+        """As `Processor.counts`, with the distinct prompts that were read."""
+        return {**self.processor.counts(), "prompts": len(self.network.prompts)}

@@ -1,0 +1,307 @@
+"""What a reader is to write: the operations of a line in order, from its syntax tree, and the next line, from
+the indentation. That programs then run as Python runs them is for tests to see."""
+
+import ast
+from collections.abc import Generator, Iterator, Sequence
+
+from deskcheck.teach.machine.frames import OutsideLanguage
+from deskcheck.teach.reader.text import NUMBER, WORDS
+
+Orders = Generator[str, bool | None, None]
+"""Yields words; is sent what a test, a `keep` or a `next` found."""
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+_COMPARED: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+_UNARY: dict[type[ast.unaryop], str] = {
+    ast.USub: "neg",
+    ast.UAdd: "pos",
+    ast.Invert: "invert",
+    ast.Not: "not",
+}
+
+
+def orders(words: Sequence[str], again: bool) -> Orders:
+    """The words that are right for a line, given as `text.Line.words`. Raises OutsideLanguage for what a
+    reader does not know."""
+    kind = words[0]
+    text = " ".join(("if", *words[1:]) if kind == "elif" else words)
+    try:
+        statement = ast.parse(text + " pass" if kind in ("if", "elif", "for", "while") else text).body[0]
+    except SyntaxError as error:
+        raise OutsideLanguage(f"a line that is no statement of its own: {error}") from None
+    if isinstance(statement, (ast.If, ast.While)):
+        yield from _value(statement.test)
+        yield "test"
+    elif isinstance(statement, ast.For):
+        if not again:
+            yield from _value(statement.iter)
+            yield "iter"
+        if (yield "next"):
+            yield from _stored(statement.target)
+    elif isinstance(statement, ast.Return):
+        if statement.value is None:
+            yield "none"
+        else:
+            yield from _value(statement.value)
+        yield "return"
+        return
+    elif isinstance(statement, ast.Assign):
+        yield from _value(statement.value)
+        for target in statement.targets[:-1]:
+            yield "copy"
+            yield from _stored(target)
+        yield from _stored(statement.targets[-1])
+    elif isinstance(statement, ast.AugAssign):
+        yield from _changed(statement)
+    elif isinstance(statement, ast.Expr):
+        yield from _value(statement.value)
+        yield "pop"
+    elif not isinstance(statement, (ast.Pass, ast.Break, ast.Continue)):
+        raise OutsideLanguage(f"the statement {type(statement).__name__}")
+    yield "go"
+
+
+def _stored(target: ast.expr) -> Orders:
+    if isinstance(target, ast.Name):
+        yield "store"
+        yield target.id
+    elif isinstance(target, ast.Subscript):
+        yield from _value(target.value)
+        yield from _value(target.slice)
+        yield "setitem"
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        yield "unpack"
+        yield _count(target.elts)
+        for one in target.elts:
+            yield from _stored(one)
+    else:
+        raise OutsideLanguage(f"the target {type(target).__name__}")
+
+
+def _changed(statement: ast.AugAssign) -> Orders:
+    op = _BINARY.get(type(statement.op))
+    if op is None:
+        raise OutsideLanguage("the operator @")
+    target = statement.target
+    if isinstance(target, ast.Name):
+        yield target.id
+        yield from _value(statement.value)
+        yield f"{op}="
+        yield "store"
+        yield target.id
+    elif isinstance(target, ast.Subscript):
+        yield from _value(target.value)
+        yield from _value(target.slice)
+        yield "both"
+        yield "item"
+        yield from _value(statement.value)
+        yield f"{op}="
+        yield "put"
+    else:
+        raise OutsideLanguage(f"the target {type(target).__name__}")
+
+
+def _count(items: list[ast.expr]) -> str:
+    if len(items) > 9 or any(isinstance(one, ast.Starred) for one in items):
+        raise OutsideLanguage("a star, or more than nine items")
+    return f"#{len(items)}"
+
+
+def _values(items: list[ast.expr], word: str) -> Orders:
+    count = _count(items)
+    for one in items:
+        yield from _value(one)
+    yield word
+    yield count
+
+
+def _value(node: ast.expr) -> Orders:
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+        yield from _value(node.left)
+        yield from _value(node.right)
+        yield _BINARY[type(node.op)]
+    elif isinstance(node, ast.UnaryOp):
+        yield from _value(node.operand)
+        yield _UNARY[type(node.op)]
+    elif isinstance(node, ast.BoolOp):
+        on = isinstance(node.op, ast.And)
+        for one in node.values[:-1]:
+            yield from _value(one)
+            if (yield "keep") != on:
+                return
+            yield "drop"
+        yield from _value(node.values[-1])
+    elif isinstance(node, ast.Compare):
+        yield from _compared(node)
+    elif isinstance(node, ast.IfExp):
+        yield from _value(node.test)
+        yield from _value(node.body if (yield "test") else node.orelse)
+    elif isinstance(node, ast.Call):
+        yield from _called(node)
+    elif isinstance(node, ast.Subscript):
+        yield from _value(node.value)
+        yield from _value(node.slice)
+        yield "item"
+    elif isinstance(node, ast.Slice):
+        for part in (node.lower, node.upper, node.step):
+            if part is None:
+                yield "none"
+            else:
+                yield from _value(part)
+        yield "slice"
+    elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        yield from _values(node.elts, type(node).__name__.lower())
+    elif isinstance(node, ast.Dict):
+        if None in node.keys:
+            raise OutsideLanguage("a dictionary in a dictionary's display")
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                yield from _value(key)
+            yield from _value(value)
+        yield "dict"
+        yield _count(node.values)
+    else:
+        raise OutsideLanguage(f"the expression {type(node).__name__}")
+
+
+def _compared(node: ast.Compare) -> Orders:
+    yield from _value(node.left)
+    for number, (op, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        yield from _value(right)
+        if number == len(node.ops) - 1:
+            yield _COMPARED[type(op)]
+            return
+        yield "over"
+        yield _COMPARED[type(op)]
+        if not (yield "keep"):
+            yield "nip"
+            return
+        yield "drop"
+
+
+def _called(node: ast.Call) -> Orders:
+    if node.keywords:
+        raise OutsideLanguage("an argument by name")
+    if isinstance(node.func, ast.Attribute):
+        attribute = node.func
+        yield from _value(attribute.value)
+        yield "."
+        yield attribute.attr
+    else:
+        yield from _value(node.func)
+    yield from _values(node.args, "call")
+
+
+# ---- where next ----
+
+Outline = Sequence[tuple[int, str]]
+"""Depth and kind of each line of a function, its head first."""
+
+
+def _parents(outline: Outline, place: int) -> Iterator[int]:
+    """The heads of the blocks that a line is in, the innermost first."""
+    depth = outline[place][0]
+    for before in range(place - 1, -1, -1):
+        if outline[before][0] < depth:
+            depth = outline[before][0]
+            yield before
+
+
+def _beside(outline: Outline, place: int) -> int | None:
+    """The line after the block of one, if it is of the same block."""
+    depth = outline[place][0]
+    for after in range(place + 1, len(outline)):
+        if outline[after][0] <= depth:
+            return after if outline[after][0] == depth else None
+    return None
+
+
+def _after(outline: Outline, place: int) -> int | None:
+    """The line after a statement; None where the function ends."""
+    beside = _beside(outline, place)
+    while beside is not None:
+        if outline[beside][1] not in ("elif", "else"):
+            return beside
+        beside = _beside(outline, beside)
+    parent = next(_parents(outline, place), 0)
+    kind = outline[parent][1]
+    if kind == "def":
+        return None
+    return parent if kind in ("for", "while") else _after(outline, parent)
+
+
+def next_place(outline: Outline, place: int, outcome: str) -> int | None:
+    """Where a function goes on after a line; None where it ends. outcome: as in `text.where_prompt`."""
+    kind = outline[place][1]
+    if kind in ("break", "continue"):
+        loop = next((p for p in _parents(outline, place) if outline[p][1] in ("for", "while")), None)
+        if loop is None:
+            raise OutsideLanguage(f"{kind} outside of a loop")
+        return loop if kind == "continue" else _after(outline, loop)
+    if outcome == "T":
+        return place + 1
+    if outcome == "F":
+        beside = _beside(outline, place)
+        if beside is not None and outline[beside][1] == "elif":
+            return beside
+        if beside is not None and outline[beside][1] == "else":
+            return beside + 1
+    return _after(outline, place)
+
+
+# ---- as a reader ----
+
+
+class Teacher:
+    """A reader that is always right, from the prompt alone."""
+
+    def __call__(self, prompt: tuple[int, ...], written: tuple[int, ...]) -> int:
+        words = [WORDS[word] for word in prompt]
+        if words[0] == "where":
+            return NUMBER[where_answer(words)]
+        giving = orders(words[1:-2], words[-2] == "again")
+        word = next(giving)
+        done = iter(written)
+        for before in done:
+            if NUMBER[word] != before:
+                raise ValueError(f"{WORDS[before]} was written, where {word} is right")
+            word = giving.send(next(done) == NUMBER["T"]) if word in REPLIED else next(giving)
+        return NUMBER[word]
+
+
+REPLIED = frozenset({"test", "keep", "next"})
+"""After these the machine writes ``T`` or ``F``."""
+
+
+def where_answer(words: Sequence[str]) -> str:
+    """The word that is right for `text.where_words`."""
+    shown = [word for word in words[5:-1] if word not in ("in", "at")]
+    lines = list(zip(shown[::3], shown[1::3], shown[2::3], strict=True))
+    outline = [(int(depth[1:]), kind) for _, depth, kind in lines]
+    place = next_place(outline, [label for label, _, _ in lines].index(words[1]), words[4])
+    return "end" if place is None else lines[place][0]

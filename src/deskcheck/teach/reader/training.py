@@ -1,0 +1,175 @@
+"""Trains the model of the level `reader`: a small Llama over words of lines. Needs torch (extra ``[teach]``).
+
+AdamW with a constant rate, then down to nought on a line; weights averaged exponentially. Half of the lessons
+are those of generated programs, half are drawn, never the same twice.
+"""
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from deskcheck.files import disk_errors
+from deskcheck.teach.reader import network
+from deskcheck.teach.reader.lessons import Lesson, drawn, of_programs
+from deskcheck.teach.reader.settings import ReaderTraining
+from deskcheck.teach.reader.text import WORDS
+from deskcheck.teach.run_folder import METRICS, begin_run, damaged, lock_run
+from deskcheck.teach.small.model import Model, ModelConfig
+
+RESUME = "resume.pt"
+_IGNORED = -100
+
+
+def batches(source: str, batch_size: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Words [lessons, length], and what is to be written after each, -100 where nothing is taught. Lessons of
+    about one length stand together."""
+    chance = random.Random(seed)
+    known = list(of_programs(source, seed))
+    fresh = drawn(seed)
+    while True:
+        pool: list[Lesson] = [
+            chance.choice(known) if number % 2 else next(fresh) for number in range(16 * batch_size)
+        ]
+        pool.sort(key=lambda lesson: len(lesson[0]))
+        groups = [pool[start : start + batch_size] for start in range(0, len(pool), batch_size)]
+        chance.shuffle(groups)
+        for group in groups:
+            yield batch_of(group)
+
+
+def batch_of(lessons: list[Lesson]) -> tuple[Tensor, Tensor]:
+    """As `batches`."""
+    width = max(len(words) for words, _ in lessons)
+    words = torch.zeros(len(lessons), width, dtype=torch.long)
+    labels = torch.full((len(lessons), width), _IGNORED)
+    for row, (text, taught) in enumerate(lessons):
+        words[row, : len(text)] = torch.tensor(text)
+        wanted = [word if mine else _IGNORED for word, mine in zip(text, taught, strict=True)]
+        labels[row, : len(text) - 1] = torch.tensor(wanted[1:])
+    return words, labels
+
+
+def train(
+    source: str,
+    out: Path,
+    training: ReaderTraining,
+    *,
+    note: Callable[[dict[str, Any]], None] = lambda row: None,
+) -> Model:
+    """A model, trained into `out` (`network.FILE`); a run that was killed goes on from its last look, with
+    the same lessons.
+
+    source: programs whose texts are half of the lessons. Raises InputError where `out` holds something else.
+    """
+    lock = lock_run(out)
+    try:
+        begin_run(out, {"reader": asdict(training), "source": source})
+        return _trained(source, out, training, note)
+    finally:
+        lock.release()
+
+
+def _trained(
+    source: str, out: Path, training: ReaderTraining, note: Callable[[dict[str, Any]], None]
+) -> Model:
+    torch.manual_seed(training.seed)
+    config = ModelConfig(
+        vocab_size=len(WORDS),
+        layers=training.layers,
+        hidden_size=training.hidden_size,
+        heads=max(1, training.hidden_size // 32),
+        intermediate_size=-(-training.hidden_size * 8 // 3 // 32) * 32,
+        shift_tokens=2,
+    )
+    model = Model(config)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=training.learning_rate, betas=(0.9, 0.98), weight_decay=0.01
+    )
+    averaged = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    step, seconds = 0, 0.0
+    if (out / RESUME).exists():
+        try:
+            found = torch.load(out / RESUME, weights_only=True)
+            model.load_state_dict(found["model"])
+            optimizer.load_state_dict(found["optimizer"])
+            averaged, step, seconds = found["averaged"], found["step"], found["seconds"]
+        except (RuntimeError, EOFError, KeyError, ValueError) as error:
+            raise damaged(out / RESUME, error, "Delete it to begin this run anew") from error
+    about = {
+        "level": "reader",
+        "words": list(WORDS),
+        "config": asdict(config),
+        "training": asdict(training),
+        "steps_of": source,
+    }
+    kept = Model(config)
+    unseen = [batch_of(list(islice(drawn(training.seed + 10**6), 512)))]
+    started, losses = time.perf_counter() - seconds, []
+    given = batches(source, training.batch_size, training.seed)
+    for words, labels in islice(given, step, None):
+        if step >= training.steps:
+            break
+        loss = _loss(model, words, labels)[0]
+        fall = min(1.0, (1 - step / training.steps) / (1 - training.decay_from))
+        for group in optimizer.param_groups:
+            group["lr"] = training.learning_rate * min(1.0, (step + 1) / training.warmup_steps) * fall
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        weight = 1 - min(training.averaged, step / (step + 10))
+        with torch.no_grad():
+            for name, value in model.state_dict().items():
+                averaged[name].lerp_(value, weight)
+        losses.append(loss.detach())
+        step += 1
+        if step % training.look_every == 0 or step == training.steps:
+            kept.load_state_dict(averaged)
+            row = {"step": step, "loss": float(torch.stack(losses).mean()), **_look(kept, unseen)}
+            row["seconds"] = round(time.perf_counter() - started, 1)
+            losses = []
+            state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "averaged": averaged}
+            weights = {name: value.numpy() for name, value in averaged.items()}
+            network.save(out / network.FILE, weights, about | row)
+            _save(out, {**state, "step": step, "seconds": row["seconds"]}, row)
+            note(row)
+    kept.load_state_dict(averaged)
+    return kept
+
+
+def _loss(model: Model, words: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        known, _ = model(words)
+        at = labels != _IGNORED
+        logits = model.logits(known[at])
+    loss = nn.functional.cross_entropy(logits.float(), labels[at])
+    wrong = torch.zeros(labels.shape, dtype=torch.bool)
+    wrong[at] = logits.argmax(-1) != labels[at]
+    return loss, wrong.any(1)
+
+
+def _look(model: Model, batches_: list[tuple[Tensor, Tensor]]) -> dict[str, Any]:
+    model.eval()
+    with torch.inference_mode():
+        found = [_loss(model, words, labels) for words, labels in batches_]
+    model.train()
+    wrong = torch.cat([rows for _, rows in found])
+    return {"wrong": int(wrong.sum()), "of": len(wrong)}
+
+
+def _save(out: Path, state: dict[str, Any], row: dict[str, Any]) -> None:
+    with disk_errors(out, "save the model"):
+        part = out / (RESUME + ".part")
+        torch.save(state, part)
+        lines = (out / METRICS).read_text().splitlines() if (out / METRICS).exists() else []
+        before = [line for line in lines if json.loads(line)["step"] < row["step"]]
+        (out / METRICS).write_text("\n".join([*before, json.dumps(row)]) + "\n")
+        part.replace(out / RESUME)

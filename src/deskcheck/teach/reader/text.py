@@ -131,6 +131,8 @@ def _line(number: int, depth: int, text: str) -> Line:
         if token.type in (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER, tokenize.COMMENT):
             continue
         word = token.string
+        if tokenize.tok_name[token.type] == "FSTRING_START":
+            raise OutsideLanguage("a text with values in it")
         literal = word in ("True", "False", "None") or token.type in (tokenize.NUMBER, tokenize.STRING)
         if literal or (token.type == tokenize.NAME and not keyword.iskeyword(word)):
             if len(slots) == SLOTS:

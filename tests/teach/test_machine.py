@@ -139,6 +139,7 @@ TEXTS = {
         "def f(a, b):\n    s = set(a) | {1}\n    s ^= set(b)\n    return sorted(s), s >= {1}, s & {2, 5}, len(s - {5})\n",
         "([1, 2, 3], [3, 5, 8])",
     ),
+    "itself": ("def f(a):\n    a.append(a)\n    b = {'a': a}\n    return len(a), a[-1] is a\n", "([1])"),
     "loops": (
         (
             "def f(n):\n    for i in range(n, -n, -3):\n        if i == -4:\n            break\n    else:\n        i = 'whole'\n"
@@ -232,6 +233,7 @@ def test_methods_of_texts(method: str) -> None:
         ("class A:\n    pass\ndef f():\n    return A()\n", "LOAD_BUILD_CLASS"),
         ("def f():\n    return open('x')\n", "open"),
         ("def f():\n    return ord('\u00e9')\n", "ASCII"),
+        ("def f():\n    return 'x' * 10**12\n", "10,000,000 items"),
         ("def f():\n    return f()\n", "recursion"),
     ],
 )

@@ -346,12 +346,15 @@ class Builtins(Operations):
         return str(self.in_memory(lambda: format(text, spec)))
 
 
-def is_plain(value: Any) -> bool:
-    """Whether a value's text says all of it."""
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return all(is_plain(item) for item in value)
-    if isinstance(value, dict):
-        return all(is_plain(key) and is_plain(item) for key, item in value.items())
+def is_plain(value: Any, seen: set[int] | None = None) -> bool:
+    """Whether a value's text says all of it. seen: containers that are being looked at, or were."""
+    if isinstance(value, (list, tuple, set, frozenset, dict)):
+        seen = set() if seen is None else seen
+        if id(value) in seen:
+            return True
+        seen.add(id(value))
+        parts = [*value, *value.values()] if isinstance(value, dict) else value
+        return all(is_plain(part, seen) for part in parts)
     return value is None or isinstance(value, (int, float, str, range))
 
 

@@ -33,6 +33,9 @@ PYTHON: dict[str, Any] = {
 _BITS = {"&": 0, "|": 1, "^": 2}
 _NUMBERS = {"**": "power", "<<": "shifted_left", ">>": "shifted_right"}
 _MEMORY = (str, list, tuple)
+_MOST_ITEMS = 10_000_000
+_LONGEST_BITS = 3_500
+"""Of both operands: they could be worked out, but for hours."""
 _HASHED = (set, frozenset, dict)
 """What finds its items by their hashes, which memory does."""
 CHANGING: dict[str, Any] = {"|": operator.ior, "&": operator.iand, "-": operator.isub, "^": operator.ixor}
@@ -68,12 +71,14 @@ class Operations:
             a.extend(items)
             return a
         if op == "*" and isinstance(a, _MEMORY) and isinstance(b, int):
+            if len(a) * b > _MOST_ITEMS:
+                raise OutsideLanguage(f"a sequence of more than {_MOST_ITEMS:,} items")
             if inplace and isinstance(a, list):
                 a *= b
                 return a
             return a * b
         if op == "*" and isinstance(b, _MEMORY) and isinstance(a, int):
-            return b * a
+            return self.binary(op, b, a)
         if isinstance(a, _HASHED) and isinstance(b, _HASHED) and op in "|&-^":
             return self.in_memory(lambda: (CHANGING if inplace else PYTHON)[op](a, b))
         if op == "%" and isinstance(a, (str, bytes)):
@@ -90,6 +95,8 @@ class Operations:
             return self._of_fractions(op, a, b)
         if op == "@":
             return self._refused(op, a, b)
+        if a.bit_length() + b.bit_length() > _LONGEST_BITS:
+            raise OutsideLanguage("numbers of more than about 1,000 digits")
         try:
             return self.arithmetic.binary(op, int(a), int(b))
         except DivisionByNought:

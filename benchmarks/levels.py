@@ -41,7 +41,7 @@ SOURCES = {
     "generated, levels 1-3": "generated:1000,difficulty=1-3,inputs=1,seed=9001",
     "generated, levels 1-10": "generated:1000,difficulty=1-10,inputs=1,seed=9002",
     "26 families, all texts": "family:all,inputs=3,seed=9003",
-    "Collatz, 300 starts below 10^9": "family:collatz,inputs=75,size=10000000-999999999,seed=9004",
+    "Collatz, 375 starts to 10^9": "family:collatz,inputs=75,size=10000000-999999999,seed=9004",
     "Collatz of Execution Tuning": "family:collatz,inputs=paper,texts=0",
     **{f"long: {name}": f"family:{name},inputs=1,seed=3,{options}" for name, options in LONG.items()},
 }

@@ -134,3 +134,20 @@ def test_training_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     ]
     assert rows[0] == rows[1]
     assert [row["step"] for row in rows[0]] == [10, 20]
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (["teach"], "LESSONS is missing"),
+        (["teach", "--steps-of", "generated:2", "--model", "x"], "makes its own lessons"),
+        (["teach", "--steps-of", "generated:2", "--layers", "3"], "--layers: is for"),
+        (["teach", "--steps-of", "generated:2", "--level", "alone"], "for alone give LESSONS"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(command: list[str], why: str, tmp_path: Path) -> None:
+    from deskcheck.cli import app
+
+    with pytest.raises(InputError, match=why):
+        app([*command, "--out", str(tmp_path / "out")], standalone_mode=False)
+    assert not (tmp_path / "out").exists()

@@ -96,7 +96,7 @@ class ReadingMachine(Machine):
 
     def _run_line(self, activation: _Activation, line: Line) -> bool:
         """Do what the reader writes about a line; whether the function returns."""
-        prompt = line_prompt(line, activation.again)
+        prompt = line_prompt(line, activation.again and line.kind == "for")
         self.prompts += 1
         written: list[int] = []
         activation.outcome = "go"

@@ -157,7 +157,7 @@ def _literal(word: str) -> Any:
 
 
 def line_prompt(line: Line, again: bool) -> tuple[int, ...]:
-    """What is asked about a line that is to run. again: it heads a loop that is under way."""
+    """What is asked about a line that is to run. again: it is a `for` that is under way."""
     words = ("line", *line.words, "again" if again else "enter", "ask")
     return tuple([NUMBER[word] for word in words])
 

@@ -104,6 +104,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         network.load(file)
 
 
+@pytest.mark.slow
 def test_training_goes_on_where_it_was_ended(tmp_path: Path) -> None:
     """A run that was ended at a look gives the same losses and the same weights as one that was not."""
     pytest.importorskip("torch", reason="no torch: would have proved that training goes on after an end")

@@ -143,6 +143,7 @@ def test_nano_has_no_reader() -> None:
         Reading(folder_of("nano"))
 
 
+@pytest.mark.slow
 def test_training_goes_on_and_runs_without_torch(tmp_path: Path) -> None:
     """A run that was ended goes on with the same losses; numpy computes what torch does, word by word."""
     torch = pytest.importorskip("torch", reason="no torch: would have proved that a reader is trained")

@@ -21,7 +21,7 @@ from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import Ending
 from deskcheck.recording.rules import Checker, row_of
 from deskcheck.recording.schema import EVENTS_SCHEMA, FORMAT, RECORDINGS_JSON, RECORDINGS_SCHEMA, SPOOL_SCHEMA
-from deskcheck.recording.trace import Row
+from deskcheck.recording.trace import Kind, Row
 
 if TYPE_CHECKING:
     from deskcheck.recording.writer import Writer
@@ -225,6 +225,17 @@ class Spool:
             "finish the recording with that, or abandon it.",
             str(self._writer.folder),
         )
+
+
+def instructions_in(block: bytes) -> int:
+    """How many events of a block are instructions. The block has been checked (`rules.Checker`)."""
+    kind = Kind.INSTRUCTION
+    if not block.startswith(MAGIC):
+        return int(row_of(block).kind == kind)
+    if _columns is None:
+        return sum(row.kind == kind for row in block_rows(block))
+    kinds: bytes = _columns.columns(block, len(MAGIC))[1][2]
+    return kinds.count(KINDS.index(kind))
 
 
 def _block_batches(block: bytes) -> Iterator[tuple[Any, set[int]]]:

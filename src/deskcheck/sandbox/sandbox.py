@@ -217,6 +217,7 @@ class Sandbox:
         *,
         limits: Limits | None = None,
         trace_limits: TraceLimits | None = None,
+        granularity: Granularity = Granularity.LINE,
         sink: Sink | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         told: Callable[[str], None] = lambda text: None,
@@ -248,6 +249,7 @@ class Sandbox:
                         limits=bounds,
                         sink=None if sink is None else given,
                         trace_limits=trace_limits,
+                        granularity=granularity,
                         fixed=self.fixed,
                         answers=True,
                     )

@@ -49,8 +49,8 @@ class Marked:
     of an object, its class and the share of its attributes and items.
     tests_passed: of a program, the share of its tests; missing_module: whether a module is not installed that
     it needs; base_right, new_right: of two functions, each with the reference's other one. correct, cost: of
-    a program to make faster, whether it passes its tests, and its events as a share of the slow one's; 1
-    where it is wrong, or not faster.
+    a program to make faster, whether it passes its tests, and its instructions as a share of the slow
+    one's; 1 where it is wrong, or not faster.
 
     solver: the method (`solvers.METHODS`). Of those that predict the run: run: equal for samples that were
     answered from the same predicted run; steps_asked and so on: its steps (`steps.Ran`); divergence: kind of

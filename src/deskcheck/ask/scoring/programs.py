@@ -20,12 +20,13 @@ from deskcheck.ask.scoring.inside import DRIVER, RUNNER, twins
 from deskcheck.corpus.readers.coding import classes_with_tests, functions_in, names_of_tests
 from deskcheck.recording import Ending, Outcome, Program
 from deskcheck.recording.rules import Checker
+from deskcheck.recording.spool import instructions_in
 from deskcheck.sandbox import Checked
 from deskcheck.sandbox.environments import find
 
 
 class EventCount:
-    """How many events the programs that were counted had. whole: whether none was left out."""
+    """How many instructions the programs that were counted ran. whole: whether none was left out."""
 
     def __init__(self) -> None:
         self.events = 0
@@ -33,8 +34,9 @@ class EventCount:
         self._checker = Checker(references=False)
 
     def add(self, block: bytes) -> None:
-        """Count a block of events."""
-        self.events += self._checker.block(block)
+        """Count the instructions of a block."""
+        self._checker.block(block)
+        self.events += instructions_in(block)
 
     def close(self, ending: Ending) -> Ending:
         """Note how a program ended. One that is ended while it waits for a call has told all."""
@@ -142,17 +144,43 @@ def _program(data: Mapping[str, Any], code: str) -> Program:
 
 _WATCH = """\
 def _watch():
-    import sys
-    others = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "subprocess.Popen", "ctypes.dlopen")
+    import os, site, sys, sysconfig
+    others = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen",
+              "ctypes.dlopen", "cpython.PyInterpreterState_New")
     digits = frozenset("0123456789 .,+-*/%()[]")
+    paths = sysconfig.get_paths()
+    places = ("stdlib", "platstdlib", "purelib", "platlib")
+    installed = [*(paths[name] for name in places), site.getusersitepackages()]
+    roots = tuple(os.path.join(os.path.realpath(path), "") for path in installed)
+    makers = {os.path.join(paths["stdlib"], *name) for name in (
+        ("ast.py",), ("dataclasses.py",), ("collections", "__init__.py"))}
+    realpath, frame_of = os.path.realpath, sys._getframe
+    def from_library(frame):
+        path = frame.f_locals.get("bytecode_path") or frame.f_locals.get("path")
+        return isinstance(path, str) and realpath(path).startswith(roots)
     def watch(event, args):
+        if event.startswith("gc.get_"):
+            raise RuntimeError("the objects of the recorder are not the program's: what it stops is not counted")
         if event in others:
             raise RuntimeError("what another process or C code does is not counted")
         if event != "compile" and event != "code.__new__" and event != "marshal.loads":
             return
-        caller = sys._getframe(1).f_code.co_filename
-        if caller != "answer.py" or event == "compile" and args[1] == "answer.py":
+        if event == "compile" and args[1] == "answer.py":  # that is counted
             return
+        frame = frame_of(1)
+        caller = frame.f_code.co_filename
+        if caller == "<frozen importlib._bootstrap>":
+            if event == "marshal.loads":  # a module that is in the interpreter
+                return
+            if event == "compile" and isinstance(args[1], str) and realpath(args[1]).startswith(roots):
+                return
+        if caller == "<frozen importlib._bootstrap_external>":
+            if from_library(frame):
+                return
+        elif caller in makers:
+            if frame.f_back is not None and (frame.f_code.co_name in ("parse", "namedtuple")
+                    or frame.f_back.f_code.co_filename == caller):
+                return
         source = args[0] if event == "compile" else None
         if isinstance(source, (bytes, str)):
             text = source.decode("latin-1") if isinstance(source, bytes) else source
@@ -163,7 +191,10 @@ def _watch():
 _watch()
 del _watch
 """
-"""Events are counted in the file of the answer alone, so what would do its work elsewhere is refused."""
+"""Instructions are counted in the file of the answer alone, so what would do its work elsewhere is refused:
+code that is made at run time, but for what the library's own makers of classes make, modules that are not
+installed ones, other processes and interpreters."""
+_WATCHED = f"exec(compile({_WATCH!r}, 'watch.py', 'exec'))\n"
 
 
 _TESTS = """\
@@ -218,7 +249,7 @@ def _of_function(
     """instead: code that replaces some of what the answer defines."""
     names = dict.fromkeys([data["entry_point"], *functions_in(data["driver"])])
     pieces = [data["setup"], answer, instead, data["driver"]]
-    code = _WATCH if count is not None else ""
+    code = _WATCHED if count is not None else ""
     code += _START + "".join(f"exec(compile({text!r}, 'answer.py', 'exec'))\n" for text in pieces if text)
     told = json.dumps({name: data[name] for name in ("setup", "test_setup", "tests")})
     functions = ", ".join(f"{name!r}: {name}" for name in names)
@@ -341,7 +372,7 @@ def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: EventC
     environment = data.get("environment")
     passed, reason, missing = 0, "", None
     for number, case in enumerate(cases, 1):
-        begin = f"{_STDIN}_read_from({case['stdin']!r})\ndel _read_from\n{'' if count is None else _WATCH}"
+        begin = f"{_STDIN}_read_from({case['stdin']!r})\ndel _read_from\n{'' if count is None else _WATCHED}"
         code = f"{begin}exec(compile({answer!r}, 'answer.py', 'exec'))\n"
         ending = judge.script(_program(data, code), count)
         well = _ended_well(ending)

@@ -12,14 +12,14 @@ from deskcheck.recording import Ending, Outcome, Program, SandboxError
 from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
 from deskcheck.sandbox import run as run_in_sandbox
 from deskcheck.sandbox.limits import WALL_TIMES
-from deskcheck.tracer import TraceLimits
+from deskcheck.tracer import Granularity, TraceLimits
 
 LIMITS = Limits(cpu_s=5, wall_s=20, memory_bytes=1 << 30, output_bytes=1 << 16, file_bytes=1 << 20)
 """A published function with the arguments of a model: what needs more than this is no answer."""
 PROGRAM_LIMITS = Limits(cpu_s=10, wall_s=60, memory_bytes=1 << 30, output_bytes=1 << 18, file_bytes=16 << 20)
 """A whole program of a model's, for all of its tests. CPU time decides."""
 
-COUNTED = TraceLimits(items=1, text_chars=1, depth=1, objects=100, events=10_000_000)
+COUNTED = TraceLimits(items=1, text_chars=1, depth=1, objects=100, events=50_000_000)
 """Of a program whose events are counted: they are not kept, so they need not say much."""
 
 MOST_S = 3 * WALL_TIMES * PROGRAM_LIMITS.wall_s
@@ -63,7 +63,12 @@ class SandboxJudge:
             ending = self._sandbox.check_one(checked, limits=self.limits, told=told.append)
         else:
             ending = self._sandbox.check_one(
-                checked, limits=self.counting, trace_limits=COUNTED, sink=count.add, told=told.append
+                checked,
+                limits=self.counting,
+                trace_limits=COUNTED,
+                granularity=Granularity.INSTRUCTION,
+                sink=count.add,
+                told=told.append,
             )
             count.close(ending)
         return of_sandbox(ending), told[-1]
@@ -71,7 +76,13 @@ class SandboxJudge:
     def script(self, program: Program, count: EventCount | None = None) -> Ending:
         if count is None:
             return of_sandbox(self._sandbox.run_one(program, limits=self.limits))
-        ending = self._sandbox.run_one(program, limits=self.counting, trace_limits=COUNTED, sink=count.add)
+        ending = self._sandbox.run_one(
+            program,
+            limits=self.counting,
+            trace_limits=COUNTED,
+            granularity=Granularity.INSTRUCTION,
+            sink=count.add,
+        )
         return of_sandbox(count.close(ending))
 
 

@@ -1,16 +1,20 @@
-"""Programs that are to be made faster, judged by how many events their runs have.
+"""Programs that are to be made faster, judged by how many instructions their runs have.
 
 After PIE (Shypula et al. 2024, arXiv:2302.07867): an answer counts as faster where it is right and at least
 1.1 times as fast as the slow program, and where it is wrong or slower its speedup is 1. There, time is
-measured on a simulated machine; here, the events are counted that a recording of the run would have (lines,
-calls, returns, exceptions), in the runs in which its tests pass. The figure is the same on every machine with
-the same version of Python, however busy it is.
+measured on a simulated machine; here, the events are counted that a recording of the run at instruction level
+would have: the instructions of Python, in the runs in which its tests pass. Lines are not counted: two
+statements on one line would be faster than on two. For the same reason both programs are laid out alike
+before (`ast.unparse`). The figure is the same on every machine with the same
+version of Python, however busy it is.
 
-Not: what C code does. ``sum(xs)`` is one event however long ``xs`` is, and so is a sort. The count is the
-word of the answer's process: code that is made at run time, and other processes, are refused while events are
-counted, but an answer made against the recorder itself is not stopped.
+Not: what C code does. ``sum(xs)`` is a few instructions however long ``xs`` is, and so is a sort. The count
+is the word of the answer's process: code that is made at run time, modules that are not installed ones, other
+processes and interpreters are refused while instructions are counted, but an answer made against the
+recorder itself is not stopped.
 """
 
+import ast
 import hashlib
 import json
 from collections.abc import Mapping
@@ -18,9 +22,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskcheck.ask.scoring.programs import EventCount, Judge, Tested, run_tests
+from deskcheck.corpus.text.python import quiet_parse
 
 FASTER = 1.1
-"""Times as few events as the slow program has."""
+"""Times as few instructions as the slow program has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +40,8 @@ class Fast:
 
     @property
     def cost(self) -> float:
-        """Events as a share of the slow program's; 1 where the answer is wrong, or has more. Its inverse is
-        the speedup."""
+        """Instructions as a share of the slow program's; 1 where the answer is wrong, or has more. Its
+        inverse is the speedup."""
         if not self.tested.right or not self.events or not self.slow:
             return 1.0
         return min(1.0, self.events / self.slow)
@@ -48,27 +53,43 @@ def run_fast(data: Mapping[str, Any], answer: str, judge: Judge) -> Fast:
     if not tested.right:
         return Fast(tested, None, None, tested.reason)
     if events is None:
-        return Fast(tested, None, None, "right, with too many events to be counted")
+        return Fast(tested, None, None, "right, with too many instructions to be counted")
     slow = _of_slow(data, judge)
     if slow is None:
-        return Fast(tested, events, None, "the events of the slow program cannot be counted: not judged")
+        return Fast(
+            tested, events, None, "the instructions of the slow program cannot be counted: not judged"
+        )
     if slow < FASTER * events:
-        return Fast(tested, events, slow, f"right, and not faster: {events} events, where {slow} are slow")
+        return Fast(
+            tested,
+            events,
+            slow,
+            f"right, and not faster: {events} instructions, where the slow program has {slow}",
+        )
     return Fast(tested, events, slow, "")
 
 
 def _counted(data: Mapping[str, Any], answer: str, judge: Judge) -> tuple[Tested, int | None]:
     count = EventCount()
-    tested = run_tests(data, answer, judge, count=count)
+    tested = run_tests(data, _laid_out(answer), judge, count=count)
     return tested, count.events if count.whole else None
 
 
+def _laid_out(code: str) -> str:
+    """The program with a statement on each line: from 3.13 on the compiler joins some instructions, but only
+    of one line."""
+    try:
+        return ast.unparse(quiet_parse(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code  # its tests say what is wrong with it
+
+
 _SLOW: dict[str, int | None] = {}
-"""Events of slow programs that were counted, by a digest of their task."""
+"""Instructions of slow programs that were counted, by a digest of their task."""
 
 
 def _of_slow(data: Mapping[str, Any], judge: Judge) -> int | None:
-    """The slow program's events; None: it fails its tests, or has too many."""
+    """The slow program's instructions; None: it fails its tests, or has too many."""
     parts = [data[name] for name in ("slow", "setup", "driver", "test_setup", "tests", "cases")]
     key = hashlib.sha256(json.dumps([*parts, data.get("environment")]).encode()).hexdigest()
     if key not in _SLOW:

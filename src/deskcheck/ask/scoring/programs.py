@@ -160,7 +160,7 @@ def _watch():
         return isinstance(path, str) and realpath(path).startswith(roots)
     def watch(event, args):
         if event.startswith("gc.get_"):
-            raise RuntimeError("the objects of the recorder are not the program's: what it stops is not counted")
+            raise RuntimeError("what runs while the recorder is looked for is not counted")
         if event in others:
             raise RuntimeError("what another process or C code does is not counted")
         if event != "compile" and event != "code.__new__" and event != "marshal.loads":

@@ -57,7 +57,9 @@ class Counted:
             self.then[self._last[frame]] = line
         self._last[frame] = place
         names = {
-            k: v for k, v in dict(frame.f_locals).items() if k.isidentifier() and not k.startswith("_w_")
+            k: v
+            for k, v in dict(frame.f_locals).items()
+            if type(k) is str and k.isidentifier() and not k.startswith("_w_")
         }
         self.types[place] = {name: type(value).__name__ for name, value in names.items()}
         self.same[place] = {

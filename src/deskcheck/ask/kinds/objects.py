@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from deskcheck.ask.samples.kind import in_turns, sample_of
 from deskcheck.ask.samples.places import Arrival, Run, Unfit, variable_at, variable_data, whole_run_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import functions
+from deskcheck.ask.samples.source import functions, parsed
 from deskcheck.recording import Event, Kind, Recording, Value
 
 SCANNED_STATES = 400
@@ -152,6 +152,8 @@ def alias(recording: Recording, rng: random.Random, per_recording: int) -> Itera
 
 
 def type_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
+    if any(map(_renames, (recording.program.code, *recording.ending.sources.values()))):
+        raise Unfit("it gives a class another name")
     run = whole_run_of(recording)
     began: dict[int, dict[str, str]] = {}
     for visit in run.visits:
@@ -178,3 +180,16 @@ def type_(recording: Recording, rng: random.Random, per_recording: int) -> Itera
             place=f"{place.line}:{place.k}:{name}",
             data=variable_data(place, name),
         )
+
+
+def _renames(source: str) -> bool:
+    """Whether ``__name__`` or ``__qualname__`` of something is assigned: recordings have the second alone."""
+    if "__name__" not in source and "__qualname__" not in source:
+        return False
+    tree = parsed(source)
+    return tree is not None and any(
+        isinstance(node, ast.Attribute)
+        and node.attr in ("__name__", "__qualname__")
+        and isinstance(node.ctx, ast.Store)
+        for node in ast.walk(tree)
+    )

@@ -22,6 +22,9 @@ def catalogue() -> dict[str, Mapping[str, str]]:
     notations = {name: notation.about for name, notation in NOTATIONS.items()}
     methods = {name: method.about for name, method in METHODS.items()}
     models = {f"deskcheck/{name}": model.about for name, model in BASELINES.items()}
+    models["taught/nano"] = "a small model of ours, or taught/FOLDER: state by state"
+    models["processor/nano"] = "it computes while a machine runs the program"
+    models["reader/FOLDER"] = "of `teach --level reader`: it reads the lines, too"
     models[PROVIDERS] = "whatever Inspect AI reaches, as openai/gpt-4o-mini or hf/NAME"
     return {
         "questions": programs | dict(NOTEBOOK_QUESTIONS),

@@ -467,14 +467,14 @@ CODING_SETS: Mapping[str, CodingSet] = {
         to_task=_p3,
     ),
     "humaneval_plus": CodingSet(
-        title="HumanEvalPlus",
+        title="HumanEval+",
         about="complete a function; more inputs",
         home="https://github.com/evalplus/humanevalplus_release",
         required=EVALPLUS,
         to_task=humaneval_plus,
     ),
     "mbpp_plus": CodingSet(
-        title="MbppPlus",
+        title="MBPP+",
         about="write a function; more inputs",
         home="https://github.com/evalplus/mbppplus_release",
         required=EVALPLUS,

@@ -179,6 +179,15 @@ def test_of_which_class(record: Record) -> None:
     assert "7:1:x" not in found, "a parameter as it was passed"
 
 
+@pytest.mark.parametrize("name", ["__name__", "__qualname__"])
+def test_a_class_with_another_name_is_not_asked_for(name: str, record: Record) -> None:
+    """A recording has the qualified name, which need not end in the other."""
+    code = f"class C:\n    pass\n\nC.{name} = 'D'\n\ndef f(x):\n    b = C()\n    return [b]\n"
+    assert reasons("type", record(code, "f", "(3,)")) == ["it gives a class another name"]
+    reads = "class C:\n    pass\n\ndef f(x):\n    b = C()\n    a = C.__name__\n    return [b, a]\n"
+    assert "7:1:a" in answers("type", record(reads, "f", "(3,)"))
+
+
 @pytest.mark.parametrize(
     ("answer", "name"),
     [

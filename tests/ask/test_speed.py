@@ -87,7 +87,7 @@ ANSWERS = [
 
 def test_the_count_is_that_of_another_tracer(judge: Quick) -> None:
     """But for the few instructions of what starts the answer, which are the same for all."""
-    ours = [fast(code, judge).events for code in ANSWERS]
+    ours = [fast(code, judge).instructions for code in ANSWERS]
     theirs = [counted(code) for code in ANSWERS]
     assert all(events is not None for events in ours)
     assert len({(events or 0) - other for events, other in zip(ours, theirs, strict=True)}) == 1
@@ -97,14 +97,14 @@ def test_the_count_is_that_of_another_tracer(judge: Quick) -> None:
 def test_how_a_program_is_laid_out_does_not_count(judge: Quick) -> None:
     one_line = "def f(n):\n    t = 0\n    for i in range(n): t += i * i\n    return t\n"
     apart = SLOW.replace("i * i", "(\n            i\n            *\n            i\n        )")
-    assert len({fast(code, judge).events for code in (SLOW, one_line, apart)}) == 1
+    assert len({fast(code, judge).instructions for code in (SLOW, one_line, apart)}) == 1
 
 
 def test_the_same_figure_twice_and_beside_busy_processes(judge: Quick) -> None:
-    alone = [fast(code, judge).events for code in ANSWERS[:2]]
+    alone = [fast(code, judge).instructions for code in ANSWERS[:2]]
     busy = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(4)]
     try:
-        beside = [fast(code, judge).events for code in ANSWERS[:2]]
+        beside = [fast(code, judge).instructions for code in ANSWERS[:2]]
     finally:
         for process in busy:
             process.kill()
@@ -196,7 +196,7 @@ def test_work_that_is_hidden_is_counted(judge: Quick) -> None:
         found = fast(code, judge)
         assert found.tested.right, found
         assert found.reason.startswith("right, and not faster")
-        assert (found.events or 0) > 4000
+        assert (found.instructions or 0) > 4000
     library = (
         "from collections import namedtuple\nfrom dataclasses import dataclass\nimport ast, decimal, enum, statistics\n"
         "P = namedtuple('P', 'a b')\nx = eval('(1 + 2) * 3')\ny = ast.literal_eval('[1, {2: 3}]')\n"
@@ -212,6 +212,6 @@ def test_a_script(judge: Quick) -> None:
     cases = (Case(stdin="1000\n", stdout="500500"), Case(stdin="5", stdout="15"))
     task = replace(TASK, code=slow, entry_point=None, tests=(), cases=cases, reference=quick)
     found = fast(quick, judge, task)
-    assert (found.reason, found.slow) == ("", fast(slow, judge, task).events)
-    more = (found.slow or 0) - (found.events or 0)
+    assert (found.reason, found.slow) == ("", fast(slow, judge, task).instructions)
+    more = (found.slow or 0) - (found.instructions or 0)
     assert 8 * (1000 + 5) < more < 20 * (1000 + 5), found

@@ -38,7 +38,7 @@ from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring import sandbox as _sandbox
 from deskcheck.ask.scoring.marking import METRICS, Reading
-from deskcheck.ask.scoring.programs import EventCount
+from deskcheck.ask.scoring.programs import InstructionCount
 from deskcheck.files import sync
 from deskcheck.recording import Ending, InputError, Program
 from deskcheck.sandbox import Checked, Confinement
@@ -311,11 +311,11 @@ def _be_patient() -> None:
 class _Watched(_sandbox.SandboxJudge):
     """An answer is not given up as long as its program is run."""
 
-    def check(self, checked: Checked, count: EventCount | None = None) -> tuple[Ending, str]:
+    def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[Ending, str]:
         _be_patient()
         return super().check(checked, count)
 
-    def script(self, program: Program, count: EventCount | None = None) -> Ending:
+    def script(self, program: Program, count: InstructionCount | None = None) -> Ending:
         _be_patient()
         return super().script(program, count)
 

@@ -6,7 +6,8 @@ from enum import StrEnum
 
 class Level(StrEnum):
     """PROCESSOR: the model computes each operation. READER: it also reads the lines and says where to go on.
-    ALONE: it is given the program and one state, and nothing is looked up for it but what that text holds."""
+    ALONE: it is given the program and one state. (The prompts of the nano that ships hold what can be looked
+    up in these two: `notation.edits`, `notation.following`.)"""
 
     PROCESSOR = "processor"
     READER = "reader"
@@ -18,6 +19,11 @@ SHARES: Mapping[str, Mapping[Level, str]] = {
         Level.PROCESSOR: "machine (compiles)",
         Level.READER: "model",
         Level.ALONE: "model",
+    },
+    "looks up the line that runs, the values that it names, the lines that may follow": {
+        Level.PROCESSOR: "machine",
+        Level.READER: "machine, by the names that the model asks for",
+        Level.ALONE: "nobody; for nano, a machine",
     },
     "says where to go on after a test": {
         Level.PROCESSOR: "model says T or F, machine goes there",

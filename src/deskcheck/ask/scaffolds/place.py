@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from deskcheck.ask.results.attempts import vote_of
 from deskcheck.ask.scaffolds.visible import Puzzle
-from deskcheck.ask.scoring.programs import Tested, run_tests
+from deskcheck.ask.scoring.programs import ONLY_REPORT, Tested, run_tests
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge, of_sandbox
 from deskcheck.recording import Ending, Environment, Mode, Program, Recording
 from deskcheck.sandbox import Checked, Limits, Sandbox
@@ -28,14 +28,9 @@ SHOWN_RESULT_CHARS = 2000
 
 _RETURNS = """\
 def _call_all(told, function):
-    import io, itertools, json, sys
+    import itertools, json
 
-    class Nowhere(io.TextIOBase):
-        def write(self, text):
-            return len(text)
-
-    report, sys.stdout, sys.stderr = sys.stdout, Nowhere(), Nowhere()
-    sys.set_int_max_str_digits(0)
+    report = only_report()
     for arguments in told["inputs"]:
         try:
             value = eval("function" + arguments, {"function": function})
@@ -103,7 +98,7 @@ class ProgramRunner:
         pieces = [puzzle.setup, code]
         program = "".join(f"exec(compile({text!r}, 'answer.py', 'exec'))\n" for text in pieces if text)
         told = json.dumps({"inputs": list(inputs), "most": SHOWN_RESULT_CHARS})
-        check = f"{_RETURNS}\n_call_all(__import__('json').loads({told!r}), {entry})\n"
+        check = f"{ONLY_REPORT}\n{_RETURNS}\n_call_all(__import__('json').loads({told!r}), {entry})\n"
         begin = '__name__ = "answer"\n'
         ending, printed = self._judge.check(
             Checked(Program(id="attempt", code=begin + program), check, (entry,))

@@ -25,18 +25,18 @@ from deskcheck.sandbox import Checked
 from deskcheck.sandbox.environments import find
 
 
-class EventCount:
+class InstructionCount:
     """How many instructions the programs that were counted ran. whole: whether none was left out."""
 
     def __init__(self) -> None:
-        self.events = 0
+        self.instructions = 0
         self.whole = True
         self._checker = Checker(references=False)
 
     def add(self, block: bytes) -> None:
         """Count the instructions of a block."""
         self._checker.block(block)
-        self.events += instructions_in(block)
+        self.instructions += instructions_in(block)
 
     def close(self, ending: Ending) -> Ending:
         """Note how a program ended. One that is ended while it waits for a call has told all."""
@@ -48,10 +48,10 @@ class Judge(Protocol):
     """A place where answers are run. Both raise SandboxError where that place failed; with a `count` the
     program is traced, and may take longer."""
 
-    def check(self, checked: Checked, count: EventCount | None = None) -> tuple[Ending, str]:
+    def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[Ending, str]:
         """Mark a program by a check; with what the check printed."""
 
-    def script(self, program: Program, count: EventCount | None = None) -> Ending:
+    def script(self, program: Program, count: InstructionCount | None = None) -> Ending:
         """Run a program by itself."""
 
 
@@ -74,10 +74,10 @@ class Tested:
 
 
 def run_tests(
-    data: Mapping[str, Any], answer: str, judge: Judge, *, count: EventCount | None = None
+    data: Mapping[str, Any], answer: str, judge: Judge, *, count: InstructionCount | None = None
 ) -> Tested:
-    """What comes of an answer. data: of its sample. count: of the events of the answer while it is tested.
-    Raises SandboxError."""
+    """What comes of an answer. data: of its sample. count: of the instructions of the answer while it is
+    tested. Raises SandboxError."""
     missing = missing_module(data["modules"], data.get("environment"))
     if missing is not None:
         return Tested(0, tests_in(data), f"the module {missing} is not installed here", missing)
@@ -197,9 +197,9 @@ installed ones, other processes and interpreters."""
 _WATCHED = f"exec(compile({_WATCH!r}, 'watch.py', 'exec'))\n"
 
 
-_TESTS = """\
-def _run_tests(told, functions):
-    import io, json, random, sys
+ONLY_REPORT = """\
+def only_report():
+    import io, sys
 
     class Nowhere(io.TextIOBase):
         def write(self, text):
@@ -207,6 +207,15 @@ def _run_tests(told, functions):
 
     report, sys.stdout, sys.stderr = sys.stdout, Nowhere(), Nowhere()
     sys.set_int_max_str_digits(0)
+    return report
+"""
+"""For a check: standard output for what it tells, and what else is printed there goes nowhere."""
+
+_TESTS = """\
+def _run_tests(told, functions):
+    import json, random
+
+    report = only_report()
     random.seed(0)
     scope = {"__name__": "tests", **functions}
 
@@ -244,7 +253,7 @@ def _of_function(
     judge: Judge,
     *,
     instead: str = "",
-    count: EventCount | None = None,
+    count: InstructionCount | None = None,
 ) -> Tested:
     """instead: code that replaces some of what the answer defines."""
     names = dict.fromkeys([data["entry_point"], *functions_in(data["driver"])])
@@ -253,7 +262,7 @@ def _of_function(
     code += _START + "".join(f"exec(compile({text!r}, 'answer.py', 'exec'))\n" for text in pieces if text)
     told = json.dumps({name: data[name] for name in ("setup", "test_setup", "tests")})
     functions = ", ".join(f"{name!r}: {name}" for name in names)
-    check = f"{_TESTS}\n_run_tests(__import__('json').loads({told!r}), {{{functions}}})\n"
+    check = f"{ONLY_REPORT}\n{_TESTS}\n_run_tests(__import__('json').loads({told!r}), {{{functions}}})\n"
     ending, printed = judge.check(Checked(_program(data, code), check, tuple(names)), count)
     return _read(ending, printed, len(data["tests"]), answer, data.get("environment"))
 
@@ -366,7 +375,7 @@ def _read_from(text):
 """
 
 
-def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: EventCount | None) -> Tested:
+def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: InstructionCount | None) -> Tested:
     """Each case is a run of its own. After one that met a limit the others are not run."""
     cases: Sequence[Mapping[str, str]] = data["cases"]
     environment = data.get("environment")

@@ -7,7 +7,7 @@ from functools import cache
 
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.marking import Mark, mark
-from deskcheck.ask.scoring.programs import EventCount, Judge
+from deskcheck.ask.scoring.programs import InstructionCount, Judge
 from deskcheck.recording import Ending, Outcome, Program, SandboxError
 from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
 from deskcheck.sandbox import run as run_in_sandbox
@@ -57,7 +57,7 @@ class SandboxJudge:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    def check(self, checked: Checked, count: EventCount | None = None) -> tuple[Ending, str]:
+    def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[Ending, str]:
         told = [""]
         if count is None:
             ending = self._sandbox.check_one(checked, limits=self.limits, told=told.append)
@@ -73,7 +73,7 @@ class SandboxJudge:
             count.close(ending)
         return of_sandbox(ending), told[-1]
 
-    def script(self, program: Program, count: EventCount | None = None) -> Ending:
+    def script(self, program: Program, count: InstructionCount | None = None) -> Ending:
         if count is None:
             return of_sandbox(self._sandbox.run_one(program, limits=self.limits))
         ending = self._sandbox.run_one(

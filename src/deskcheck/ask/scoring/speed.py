@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deskcheck.ask.scoring.programs import EventCount, Judge, Tested, run_tests
+from deskcheck.ask.scoring.programs import InstructionCount, Judge, Tested, run_tests
 from deskcheck.corpus.text.python import quiet_parse
 
 FASTER = 1.1
@@ -30,11 +30,12 @@ FASTER = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Fast:
-    """tested: what came of the tests. events, slow: of the answer and of the slow program; None: not known.
+    """tested: what came of the tests. instructions, slow: those of the answer and of the slow program; None:
+    not known.
     reason: why the answer is not faster; empty if it is."""
 
     tested: Tested
-    events: int | None
+    instructions: int | None
     slow: int | None
     reason: str
 
@@ -42,37 +43,35 @@ class Fast:
     def cost(self) -> float:
         """Instructions as a share of the slow program's; 1 where the answer is wrong, or has more. Its
         inverse is the speedup."""
-        if not self.tested.right or not self.events or not self.slow:
+        if not self.tested.right or not self.instructions or not self.slow:
             return 1.0
-        return min(1.0, self.events / self.slow)
+        return min(1.0, self.instructions / self.slow)
 
 
 def run_fast(data: Mapping[str, Any], answer: str, judge: Judge) -> Fast:
     """What comes of an answer. data: of its sample. Raises SandboxError."""
-    tested, events = _counted(data, answer, judge)
+    tested, count = _counted(data, answer, judge)
     if not tested.right:
         return Fast(tested, None, None, tested.reason)
-    if events is None:
+    if count is None:
         return Fast(tested, None, None, "right, with too many instructions to be counted")
     slow = _of_slow(data, judge)
     if slow is None:
-        return Fast(
-            tested, events, None, "the instructions of the slow program cannot be counted: not judged"
-        )
-    if slow < FASTER * events:
+        return Fast(tested, count, None, "the instructions of the slow program cannot be counted: not judged")
+    if slow < FASTER * count:
         return Fast(
             tested,
-            events,
+            count,
             slow,
-            f"right, and not faster: {events} instructions, where the slow program has {slow}",
+            f"right, and not faster: {count} instructions, where the slow program has {slow}",
         )
-    return Fast(tested, events, slow, "")
+    return Fast(tested, count, slow, "")
 
 
 def _counted(data: Mapping[str, Any], answer: str, judge: Judge) -> tuple[Tested, int | None]:
-    count = EventCount()
+    count = InstructionCount()
     tested = run_tests(data, _laid_out(answer), judge, count=count)
-    return tested, count.events if count.whole else None
+    return tested, count.instructions if count.whole else None
 
 
 def _laid_out(code: str) -> str:
@@ -93,6 +92,6 @@ def _of_slow(data: Mapping[str, Any], judge: Judge) -> int | None:
     parts = [data[name] for name in ("slow", "setup", "driver", "test_setup", "tests", "cases")]
     key = hashlib.sha256(json.dumps([*parts, data.get("environment")]).encode()).hexdigest()
     if key not in _SLOW:
-        tested, events = _counted(data, data["slow"], judge)
-        _SLOW[key] = events if tested.right else None
+        tested, count = _counted(data, data["slow"], judge)
+        _SLOW[key] = count if tested.right else None
     return _SLOW[key]

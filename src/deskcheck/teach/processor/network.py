@@ -8,8 +8,6 @@ An embedding of each word at each place, a layer, a second one added to what it 
 Weights are kept in 16 bits and computed with in 32.
 """
 
-import json
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deskcheck.errors import InputError
-from deskcheck.files import disk_errors
+from deskcheck.teach import weights as files
+from deskcheck.teach.levels import Level
 from deskcheck.teach.paper.cells import SIZE, WORDS, Window
 
 FILE = "processor.npz"
@@ -86,28 +84,11 @@ def _silu(x: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def save(file: Path, weights: dict[str, NDArray[Any]], about: dict[str, Any]) -> None:
-    """Write weights, in 16 bits, and what is said of them."""
-    part = file.with_name(file.name + ".part")
-    with disk_errors(file, "save the model"):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as out:
-            kept: dict[str, Any] = {name: weights[name].astype(np.float16) for name in _WEIGHTS}
-            np.savez_compressed(out, about=np.array(json.dumps(about)), **kept)
-        part.replace(file)
+    """Write the weights of a network, and what is said of them."""
+    files.save(file, {name: weights[name] for name in _WEIGHTS}, about)
 
 
 def load(file: Path, *, remember: bool = True) -> Network:
     """The network of a file that `save` wrote. Raises InputError for any other."""
-    try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as found:
-            about = json.loads(str(found["about"]))
-            weights = {name: found[name] for name in _WEIGHTS}
-        words = about["words"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"{file}: holds no model of the level processor ({type(error).__name__}: {error}). "
-            "`deskcheck teach --steps-of GENERATOR --out FOLDER` makes one."
-        ) from error
-    if words != list(WORDS):
-        raise InputError(f"{file}: was trained with other words than this deskcheck has. Train it anew.")
+    weights, about = files.load(file, Level.PROCESSOR, WORDS, _WEIGHTS)
     return Network(weights, about, remember=remember)

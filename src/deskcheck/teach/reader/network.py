@@ -1,17 +1,15 @@
 """The model of the level `reader`, run by numpy: what `deskcheck.teach.small.model.Model` computes, a word at
 a time, with keys and values kept while one prompt is answered. Weights are kept in 16 bits."""
 
-import json
 import math
-import zipfile
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deskcheck.errors import InputError
-from deskcheck.files import disk_errors
+from deskcheck.teach import weights as files
+from deskcheck.teach.levels import Level
 from deskcheck.teach.reader.text import WORDS
 
 FILE = "reader.npz"
@@ -129,28 +127,8 @@ def _turned(x: Floats, turn: tuple[Floats, Floats]) -> Floats:
     return found
 
 
-def save(file: Path, weights: dict[str, NDArray[Any]], about: dict[str, Any]) -> None:
-    """Write weights, by the names of `Model`, in 16 bits, and what is said of them."""
-    part = file.with_name(file.name + ".part")
-    with disk_errors(file, "save the model"):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as out:
-            kept: dict[str, Any] = {name: weight.astype(np.float16) for name, weight in weights.items()}
-            np.savez_compressed(out, about=np.array(json.dumps(about)), **kept)
-        part.replace(file)
-
-
 def load(file: Path, *, remember: bool = True) -> Network:
-    """The network of a file that `save` wrote. Raises InputError for any other."""
-    try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as found:
-            about = json.loads(str(found["about"]))
-            weights = {name: found[name] for name in found.files if name != "about"}
-        words = about["words"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"{file}: holds no model of the level reader ({type(error).__name__}: {error})."
-        ) from error
-    if words != list(WORDS):
-        raise InputError(f"{file}: was trained with other words than this deskcheck has. Train it anew.")
+    """The network of a file that `weights.save` wrote, by the names of `Model`. Raises InputError for any
+    other."""
+    weights, about = files.load(file, Level.READER, WORDS)
     return Network(weights, about, remember=remember)

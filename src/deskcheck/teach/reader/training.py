@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from deskcheck.files import disk_errors
+from deskcheck.teach import weights as files
 from deskcheck.teach.reader import network
 from deskcheck.teach.reader.lessons import Lesson, drawn, of_programs
 from deskcheck.teach.reader.settings import ReaderTraining
@@ -138,7 +139,7 @@ def _trained(
             losses = []
             state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "averaged": averaged}
             weights = {name: value.numpy() for name, value in averaged.items()}
-            network.save(out / network.FILE, weights, about | row)
+            files.save(out / network.FILE, weights, about | row)
             _save(out, {**state, "step": step, "seconds": row["seconds"]}, row)
             note(row)
     kept.load_state_dict(averaged)

@@ -85,6 +85,19 @@ def test_every_control(page: Page, book: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_page_that_is_drawn_listens(page: Page, work: Path) -> None:
+    """A key counts from the moment when the page is there, though all that waits for a paint comes late."""
+    late = {"source": "requestAnimationFrame = () => 0; setTimeout = () => 0"}
+    found = page.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", late)
+    try:
+        page.show(notebook_page(read_trajectory(work)), "#now .which")
+        page.press("n")
+        at(page, 1)
+    finally:
+        page.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", found)
+
+
+@pytest.mark.slow
 def test_every_kind_of_step(page: Page, work: Path) -> None:
     """Edits, insertions, moves, deletions and restarts are told; a cell's executions are found wherever it stands."""
     page.show(notebook_page(read_trajectory(work)), "#now .which")

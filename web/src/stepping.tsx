@@ -1,7 +1,7 @@
 // What the pages share that one goes through step by step: a place that stands in the address, keys, the help that names them.
 
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Way } from "./moves";
 import { ThemeButton, type Theme } from "./theme";
 
@@ -35,7 +35,8 @@ export function usePlace(name: string, last: number, start: number): Place {
   const [at, setAt] = useState(() => asked() ?? start);
   const [notice, setNotice] = useState("");
   const naming = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => {
+  // Layout effects: what is drawn listens at once. Others run after the paint, and a key before that is lost.
+  useLayoutEffect(() => {
     const follow = () => setAt((now) => asked() ?? now);
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
@@ -69,7 +70,7 @@ function typing({ target, key }: KeyboardEvent): boolean {
 export function useKeys(keys: Record<string, () => void>): void {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || typing(event)) return;
       const act = latest.current[event.shiftKey && event.key.length > 1 ? `Shift ${event.key}` : event.key];

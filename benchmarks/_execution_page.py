@@ -169,11 +169,11 @@ def _usual(folder: Path) -> Mapping[str, set[str]]:
     """Of each family, the asked runs whose result is the most frequent one of the runs that were taught."""
     results: dict[str, Counter[str | None]] = {}
     for one in Recordings(folder / "trained"):
-        results.setdefault(family_of(one.id), Counter())[one.ending.result] += 1
+        results.setdefault(family_of(one.id), Counter())[one.run_result.result] += 1
     most = {family: counts.most_common(1)[0][0] for family, counts in results.items()}
     found: dict[str, set[str]] = {family: set() for family in most}
     for one in Recordings(folder / "asked"):
-        if one.ending.result == most[family_of(one.id)]:
+        if one.run_result.result == most[family_of(one.id)]:
             found[family_of(one.id)].add(one.id)
     return found
 

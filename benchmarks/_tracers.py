@@ -34,7 +34,7 @@ from benchmarks._names import (
     REFERENCE,
     VIZTRACER,
 )
-from deskcheck.recording import Ending, Environment, Outcome, Program
+from deskcheck.recording import Environment, Outcome, Program, RunResult
 from deskcheck.recording.block import rows
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.trace import Row
@@ -122,7 +122,7 @@ def to_parquet(
         environment = Environment.here(tracer=tracer.name, hash_seed=0, packages={})
         with Writer(out / "recordings") as writer, writer.begin(about) as spool:
             traced(tracer, granularity, run, program, spool.write, path)
-            spool.finish(Ending(outcome=Outcome.RETURNED), environment)
+            spool.finish(RunResult(outcome=Outcome.RETURNED), environment)
         return 0.0
 
     return record

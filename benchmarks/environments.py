@@ -54,9 +54,9 @@ def main() -> None:
     outcomes: Counter[str] = Counter()
     with Sandbox(workers=1, limits=Limits(cpu_s=60, wall_s=180)) as sandbox:
         for result in sandbox.run(programs):
-            outcomes[result.ending.outcome.value] += 1
-            if result.ending.outcome != "returned":
-                print(f"  {result.program.id}: {result.ending.outcome}: {result.ending.detail:.150}")
+            outcomes[result.run_result.outcome.value] += 1
+            if result.run_result.outcome != "returned":
+                print(f"  {result.program.id}: {result.run_result.outcome}: {result.run_result.detail:.150}")
     there, without = sum(map(bool, built.values())), sum(not_built.values())
     print(f"{there} of {len(built)} environments built in {building_s:.0f} s; {without} rows without")
     print(f"{len(programs)} references in {time.monotonic() - started:.0f} s: {dict(outcomes)}")

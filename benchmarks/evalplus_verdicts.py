@@ -1,9 +1,9 @@
-"""Whether the suite humaneval_plus gives the verdicts of EvalPlus's own check.
+"""Whether the benchmark humaneval_plus gives the verdicts of EvalPlus's own check.
 
     python benchmarks/evalplus_verdicts.py HumanEval.jsonl humanevalpack_python.jsonl.gz
 
 Makes rows in EvalPlus's form of HumanEval's own calls, and judges each reference and each bug of HumanEvalFix
-twice: as a suite, and by `evalplus.eval.untrusted_check`. Prints where the two differ; exit status 1 then.
+twice: as a benchmark, and by `evalplus.eval.untrusted_check`. Prints where the two differ; status 1 then.
 Needs `pip install --no-deps evalplus` and psutil beside deskcheck; the answers are run by EvalPlus without a
 sandbox, so give it these sets alone.
 """
@@ -19,7 +19,7 @@ from typing import Any
 from evalplus.eval import untrusted_check
 from evalplus.gen.util import trusted_exec
 
-from deskcheck.ask.questions.suites import suite_samples
+from deskcheck.ask.questions.benchmarks import benchmark_samples
 from deskcheck.ask.scoring.programs import run_tests
 from deskcheck.ask.scoring.sandbox import SandboxJudge, for_many
 
@@ -91,7 +91,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "HumanEvalPlus.jsonl")
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        samples = suite_samples([f"humaneval_plus:{file}"])["humaneval_plus"]
+        samples = benchmark_samples([f"humaneval_plus:{file}"])["humaneval_plus"]
     verdicts = passed = differ = 0
     with for_many() as sandbox:
         judge = SandboxJudge(sandbox)

@@ -149,7 +149,7 @@ def page(
     lines += [
         "",
         "Where `guess` is far above 0, a kind offers few answers: True or False, one of some lines. A model",
-        "has to be compared with it. A stated rate of faults that comes out of the scores says that marking",
+        "has to be compared with it. A stated rate of faults that comes out of the scores says that scoring",
         "neither forgives nor loses answers.",
         "",
         "## What was not asked",

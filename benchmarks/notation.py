@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lengths: dict[str, list[int]] = {}
     unread = cut = 0
     for recording in Recordings(given.folder):
-        if recording.trace.cut or recording.ending.cut:
+        if recording.trace.cut or recording.run_result.cut:
             cut += 1
             continue
         for name, notation in NOTATIONS.items():

@@ -253,7 +253,7 @@ def sandboxed(level: Confinement) -> Iterator[Way]:
 
         def way(sources: list[str]) -> Verdicts:
             given = (Program(id=str(number), code=source) for number, source in enumerate(sources))
-            return [result.ending.outcome is Outcome.RETURNED for result in sandbox.run(given)]
+            return [result.run_result.outcome is Outcome.RETURNED for result in sandbox.run(given)]
 
         yield way
 
@@ -264,9 +264,9 @@ def recorded(level: Confinement) -> Iterator[Way]:
 
         def one(source: str) -> bool:
             blocks: list[bytes] = []
-            ending = sandbox.run_one(Program(id="p", code=source), sink=blocks.append)
+            run_result = sandbox.run_one(Program(id="p", code=source), sink=blocks.append)
             assert blocks
-            return ending.outcome is Outcome.RETURNED
+            return run_result.outcome is Outcome.RETURNED
 
         def way(sources: list[str]) -> Verdicts:
             with ThreadPoolExecutor(WORKERS) as pool:
@@ -348,10 +348,10 @@ def soak(count: int, level: Confinement, seed: int) -> str:
         with Sandbox(level, workers=WORKERS, limits=limits) as sandbox:
             began, used = time.perf_counter(), cpu_s()
             for done, result in enumerate(sandbox.run(given()), 1):
-                outcome = result.ending.outcome
+                outcome = result.run_result.outcome
                 harmless = " " not in result.program.id
                 if harmless != (outcome is Outcome.RETURNED) and result.program.code not in _MAY_RETURN:
-                    wrong[f"{result.program.code[:40]!r}: {outcome} {result.ending.detail[:60]}"] += 1
+                    wrong[f"{result.program.code[:40]!r}: {outcome} {result.run_result.detail[:60]}"] += 1
                 if done % (count // 10) == 0:
                     ours, servers = _resident_mib()
                     seconds, cpu = time.perf_counter() - began, cpu_s() - used

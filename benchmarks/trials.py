@@ -1,10 +1,10 @@
-"""Marking cells by running, on real notebooks: does it tell the same from nearly the same, and how fast?
+"""Scoring cells by running, on real notebooks: does it tell the same from nearly the same, and how fast?
 
     python benchmarks/trials.py FOLDER [--cells 200] [--each 4] [--seconds 15] [--seed 0] [--out trials.jsonl]
 
 FOLDER is searched for notebooks; where it has files MANIFEST.tsv with a column `seconds`, those that took
 longer than --seconds are left out. Of each notebook up to --each cells are drawn; it goes on until --cells
-could be marked that do not raise. Each one is marked against itself, rewritten (`rewrites`) and nearly
+could be scored that do not raise. Each one is scored against itself, rewritten (`rewrites`) and nearly
 rewritten. What scores otherwise than expected is printed: whether near misses that score 1 really do the same
 is for a reader to see. In a cell that raises, all do that change what it does not come to; these are counted
 apart.
@@ -83,7 +83,7 @@ def cells_of(path: Path, each: int, seed: int) -> list[dict[str, Any]]:
                 began = time.perf_counter()
                 place = trials.at(step)
                 source = place.execution.source
-                row: dict[str, Any] = {"notebook": str(path), "step": step, "source": source, "marks": []}
+                row: dict[str, Any] = {"notebook": str(path), "step": step, "source": source, "scores": []}
                 row["refusal"] = place.refusal
                 row["status"] = None if row["refusal"] else place.true.status
                 found.append(row)
@@ -95,13 +95,13 @@ def cells_of(path: Path, each: int, seed: int) -> list[dict[str, Any]]:
                     ]
                     for kind, candidate in rewritten:
                         since = time.perf_counter()
-                        marked = place.mark(candidate)
-                        row["marks"].append(
+                        scored = place.score(candidate)
+                        row["scores"].append(
                             {
                                 "kind": kind,
                                 "source": candidate,
-                                "score": marked.score,
-                                "why": [[d.kind, d.name, d.detail] for d in marked.why],
+                                "score": scored.score,
+                                "why": [[d.kind, d.name, d.detail] for d in scored.why],
                                 "seconds": time.perf_counter() - since,
                             }
                         )
@@ -112,35 +112,35 @@ def cells_of(path: Path, each: int, seed: int) -> list[dict[str, Any]]:
 
 
 def report(found: list[dict[str, Any]]) -> None:
-    """Print how cells and their rewrites were marked."""
-    marked = [row for row in found if row["refusal"] is None]
+    """Print how cells and their rewrites were scored."""
+    scored = [row for row in found if row["refusal"] is None]
     notebooks = len({row["notebook"] for row in found})
-    print(f"\n{notebooks} notebooks, {len(found)} cells drawn, {len(marked)} can be marked")
+    print(f"\n{notebooks} notebooks, {len(found)} cells drawn, {len(scored)} can be scored")
     for why, count in Counter(_kind(row["refusal"]) for row in found if row["refusal"]).most_common():
         print(f"  {count:4}  {why}")
     for status, what in (("ok", "cells that end well"), ("error", "cells that raise")):
-        rows = [row for row in marked if row["status"] == status]
-        scores = Counter((mark["kind"], mark["score"]) for row in rows for mark in row["marks"])
+        rows = [row for row in scored if row["status"] == status]
+        scores = Counter((score["kind"], score["score"]) for row in rows for score in row["scores"])
         print(f"\n{what}: {len(rows)}\nkind              n  score 1  score 0  not told")
         for kind in (*EQUIVALENT, *NEAR):
             by = [scores[kind, score] for score in (1, 0, None)]
             print(f"{kind:14} {sum(by):4} {by[0]:8} {by[1]:8} {by[2]:9}")
         for what, kinds, right in (("a rewrite", EQUIVALENT[1:], 1), ("a near miss", NEAR, 0)):
-            tried = [[m["score"] for m in row["marks"] if m["kind"] in kinds] for row in rows]
+            tried = [[m["score"] for m in row["scores"] if m["kind"] in kinds] for row in rows]
             every = sum(bool(each) and {*each} == {right} for each in tried)
             print(
                 f"cells with {what}: {sum(map(bool, tried))}; where one scores {right}: "
                 f"{sum(right in each for each in tried)}; where all do: {every}"
             )
-    seconds = [mark["seconds"] for row in marked for mark in row["marks"]]
+    seconds = [score["seconds"] for row in scored for score in row["scores"]]
     if seconds:
         median, mean = 1000 * statistics.median(seconds), 1000 * statistics.mean(seconds)
-        print(f"\na mark: median {median:.1f} ms, mean {mean:.1f} ms")
-    for row in marked:
-        for mark in row["marks"]:
-            if row["status"] == "ok" and mark["score"] != (mark["kind"] in EQUIVALENT):
-                print(f"\n--- {row['notebook']} step {row['step']}: {mark['kind']}, score {mark['score']}")
-                print(mark["why"], row["source"], "---", mark["source"], sep="\n")
+        print(f"\na score: median {median:.1f} ms, mean {mean:.1f} ms")
+    for row in scored:
+        for score in row["scores"]:
+            if row["status"] == "ok" and score["score"] != (score["kind"] in EQUIVALENT):
+                print(f"\n--- {row['notebook']} step {row['step']}: {score['kind']}, score {score['score']}")
+                print(score["why"], row["source"], "---", score["source"], sep="\n")
 
 
 def _kind(refusal: str) -> str:

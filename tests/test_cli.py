@@ -86,7 +86,7 @@ def test_a_script_is_run_as_it_stands(folder: Path, sandbox: str) -> None:
         pytest.skip(f"the kernel does not give {sandbox}")
     assert (ran.returncode, ran.stderr) == (0, "")
     (recording,) = Recordings(folder / "runs")
-    assert recording.ending.stdout == "21 helper ['script.py']\ninside\n", recording.ending.stderr
+    assert recording.run_result.stdout == "21 helper ['script.py']\ninside\n", recording.run_result.stderr
     assert (recording.id, recording.outcome.value, recording.repeatable) == (
         "here/script.py",
         "returned",
@@ -193,11 +193,14 @@ def test_what_a_call_only_begins_is_run_to_its_end(folder: Path) -> None:
     named = [word for name, text in calls.items() for word in (f"later.py::{name}", text)]
     assert deskcheck("record", *named, "--out", "runs", cwd=folder).returncode == 0
     found = {recording.program.entry: recording for recording in Recordings(folder / "runs")}
-    told = {name: (r.ending.result, r.ending.result_builtin, r.ending.detail) for name, r in found.items()}
+    told = {
+        name: (r.run_result.result, r.run_result.result_builtin, r.run_result.detail)
+        for name, r in found.items()
+    }
     for_ever = told.pop("for_ever")
     assert for_ever[0] == str([*range(1000)])
     assert for_ever[1:] == (False, "its generator was closed after 1000 values")
-    assert found["for_ever"].ending.stdout == "closed\n"
+    assert found["for_ever"].run_result.stdout == "closed\n"
     given = told.pop("given")
     assert "generator" in str(given[0])
     assert told == {
@@ -212,8 +215,8 @@ def test_what_a_call_only_begins_is_run_to_its_end(folder: Path) -> None:
     assert [
         event.value.atom for event in found["squares"].trace if event.kind == "yield" and event.value
     ] == [0, 1, 4]
-    assert found["fails"].ending.exception == "KeyError"
-    assert "_whole_call" not in found["fails"].ending.stderr
+    assert found["fails"].run_result.exception == "KeyError"
+    assert "_whole_call" not in found["fails"].run_result.stderr
     for recording in found.values():
         kinds = [event.kind for event in recording.trace]
         assert kinds.count(Kind.CALL) == sum(kind in (Kind.RETURN, Kind.UNWIND) for kind in kinds)
@@ -592,11 +595,11 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
     # A writer that is killed leaves what it finished in its spool, and a lock that nobody holds.
     code = (
         "import os, sys\n"
-        "from deskcheck.recording import Ending, Environment, Outcome, Program\n"
+        "from deskcheck.recording import RunResult, Environment, Outcome, Program\n"
         "from deskcheck.recording.writer import Writer\n"
         "spool = Writer('killed').begin(Program(id='p', code=''))\n"
         "here = Environment.here(tracer='none', hash_seed=0, packages={})\n"
-        "spool.finish(Ending(outcome=Outcome.RETURNED), here)\n"
+        "spool.finish(RunResult(outcome=Outcome.RETURNED), here)\n"
         "print('written', flush=True)\n"
         "sys.stdin.read()\n"
         "os._exit(1)\n"
@@ -640,10 +643,10 @@ def test_environments_are_built_listed_named_and_removed(
     assert "no environment is called 'bare'; built are: none" in again.stderr
 
 
-def test_ask_marks_the_oracle_right(folder: Path) -> None:
+def test_ask_scores_the_oracle_right(folder: Path) -> None:
     """ask --json gives one result for each question and model, and the oracle scores 1. The same command prints a
     table of it, without asking again, and a report reads it."""
-    pytest.importorskip("inspect_ai", reason="would have proved that `deskcheck ask` runs and marks")
+    pytest.importorskip("inspect_ai", reason="would have proved that `deskcheck ask` runs and scores")
     deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
     ran = deskcheck(
         "ask", "runs", "-q", "output,input", "-m", "deskcheck/oracle,deskcheck/guess", "--json", cwd=folder
@@ -673,9 +676,9 @@ def test_ask_marks_the_oracle_right(folder: Path) -> None:
     assert "| output | deskcheck/oracle |" in report.stdout
 
 
-def test_answers_given_elsewhere_are_marked(folder: Path) -> None:
-    """`questions` writes what `ask` would put and says what it leaves out; `mark` prints the scores of the answers, again
-    without marking anything; an id that no question has gives status 1; `status` reads the folder."""
+def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
+    """`questions` writes what `ask` would put and says what it leaves out; `score` prints the scores of the answers, again
+    without scoring anything; an id that no question has gives status 1; `status` reads the folder."""
     deskcheck("record", "mine.jsonl", "--out", "runs", cwd=folder)
     wrote = deskcheck(
         "offline", "questions", "runs", "-q", "output,state", "-q", "input", "--out", "q.jsonl", cwd=folder
@@ -711,7 +714,7 @@ def test_answers_given_elsewhere_are_marked(folder: Path) -> None:
         "q.jsonl",
         "a.jsonl",
         "--out",
-        "marks",
+        "scores",
         "--workers",
         1,
         "--sandbox",
@@ -731,7 +734,7 @@ def test_answers_given_elsewhere_are_marked(folder: Path) -> None:
         ("output", 2, 3, 0, 1, 0.75),
     ]
     assert (again["job"]["recorded"], again["job"]["skipped"]) == (0, 5)
-    shown = deskcheck("runs", "status", "marks", "--verify", cwd=folder)
+    shown = deskcheck("runs", "status", "scores", "--verify", cwd=folder)
     assert "whole are 5 answers in 1 shards, 4 right" in shown.stdout
 
     (folder / "b.jsonl").write_text('{"id": "none", "completion": ""}\n')
@@ -764,14 +767,14 @@ def test_without_the_extra_ask_names_it(folder: Path) -> None:
 
 def test_list_has_every_name_of_the_registries(folder: Path) -> None:
     """`deskcheck list` is read from what the commands themselves look names up in."""
-    from deskcheck.ask import METHODS, NOTEBOOK_QUESTIONS, QUESTIONS, SUITES
+    from deskcheck.ask import BENCHMARKS, METHODS, NOTEBOOK_QUESTIONS, QUESTIONS
     from deskcheck.corpus import SOURCES
     from deskcheck.notation import NOTATIONS
 
     shown = deskcheck("list", cwd=folder)
     assert shown.returncode == 0
     words = shown.stdout.split()
-    for names in (QUESTIONS, NOTEBOOK_QUESTIONS, SUITES, NOTATIONS, METHODS):
+    for names in (QUESTIONS, NOTEBOOK_QUESTIONS, BENCHMARKS, NOTATIONS, METHODS):
         assert set(names) <= set(words)
     assert all(name in shown.stdout for name in SOURCES)
     told = json.loads(deskcheck("list", "models", "--json", cwd=folder).stdout)
@@ -779,7 +782,7 @@ def test_list_has_every_name_of_the_registries(folder: Path) -> None:
     assert {"deskcheck/oracle", "deskcheck/erring"} <= set(told["models"])
     wrong = deskcheck("list", "colours", cwd=folder)
     assert wrong.returncode == 2
-    assert "questions, suites, notations" in wrong.stderr
+    assert "questions, benchmarks, notations" in wrong.stderr
 
 
 WITHOUT_JSON = {

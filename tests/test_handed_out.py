@@ -16,7 +16,7 @@ from deskcheck.notebook.kernel.replayer import packages
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 from deskcheck.recorder.programs import RecordSummary
 from deskcheck.recorder.suite import SuiteSummary
-from deskcheck.recording import Ending, Environment, Outcome, Program, Row
+from deskcheck.recording import Environment, Outcome, Program, Row, RunResult
 from deskcheck.recording.writer import Writer
 
 
@@ -29,16 +29,16 @@ def test_done_of_a_writer_is_for_reading(tmp_path: Path) -> None:
         assert "p" not in done
         spool = writer.begin(Program(id="p", code=""))
         spool.finish(
-            Ending(outcome=Outcome.RETURNED), Environment.here(tracer="none", hash_seed=None, packages={})
+            RunResult(outcome=Outcome.RETURNED), Environment.here(tracer="none", hash_seed=None, packages={})
         )
         assert done == {"p"}
 
 
 def test_rows_of_dataclasses() -> None:
     """What `to_dict` gives is no part of what it was asked of."""
-    ending = Ending(outcome=Outcome.RETURNED, sources={"a.py": "1"})
-    ending.to_dict()["sources"]["b.py"] = "2"
-    assert ending.sources == {"a.py": "1"}
+    run_result = RunResult(outcome=Outcome.RETURNED, sources={"a.py": "1"})
+    run_result.to_dict()["sources"]["b.py"] = "2"
+    assert run_result.sources == {"a.py": "1"}
     report = CheckReport(wrong={"p": "why"})
     report.to_dict()["wrong"].clear()
     assert report.wrong == {"p": "why"}

@@ -2,8 +2,8 @@
 
     vf-eval deskcheck-questions --env.taskset.questions questions.jsonl --model ...
 
-A model is asked once and has no tools: with a shell it could run the program. Its reply is marked as
-`deskcheck offline score` marks it. What fails on our side is an error of the rollout, and no reward.
+A model is asked once and has no tools: with a shell it could run the program. Its reply is scored as
+`deskcheck offline score` scores it. What fails on our side is an error of the rollout, and no reward.
 """
 
 # verifiers needs another openai than deskcheck[ask], and so is never beside what checks types here.
@@ -30,7 +30,7 @@ class QuestionData(vf.TaskData):
 
 class QuestionTaskConfig(vf.TaskConfig):
     metric: str = "outcome"
-    """The reward: the mark, or the name of a metric. Only questions that have it are asked."""
+    """The reward: the score, or the name of a metric. Only questions that have it are asked."""
     sandbox: str = "strict"
     """How closely answers that are run are confined."""
     workers: int = 2
@@ -49,7 +49,7 @@ class QuestionTask(vf.Task[QuestionData, vf.State, QuestionTaskConfig]):
         return str(self.data.id)
 
     @vf.reward
-    async def mark(self, trace: vf.Trace) -> float | None:
+    async def score_answer(self, trace: vf.Trace) -> float | None:
         rewarded = _reward(self.data.questions, self.config)
         ended = "length" if trace.is_truncated else None
         given = {"completions": [trace.last_reply], "id": [self.data.id], "stop_reason": [ended]}

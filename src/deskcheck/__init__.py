@@ -1,4 +1,4 @@
-"""deskcheck records what Python programs really do, asks language models about it, and marks the answers.
+"""deskcheck records what Python programs really do, asks language models about it, and scores the answers.
 
 >>> import deskcheck
 >>> def double(x):

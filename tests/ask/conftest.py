@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from deskcheck.recording import Ending, Environment, Mode, Outcome, Program, Recording, Row, Trace, render
+from deskcheck.recording import Environment, Mode, Outcome, Program, Recording, Row, RunResult, Trace, render
 from deskcheck.tracer import Granularity, ReferenceTracer
 
 Record = Callable[..., Recording]
-Run = Callable[[Program], Ending]
+Run = Callable[[Program], RunResult]
 OF_RETURNS = ["output", "input", "next_line", "state", "path"]
 """Kinds that can be asked about nearly every call that returned."""
 
@@ -67,7 +67,7 @@ def record_here(
         result, builtin = render(value), value.builtin
     return Recording(
         program=program,
-        ending=Ending(
+        run_result=RunResult(
             outcome=outcome,
             detail=detail,
             exception=raised,
@@ -112,15 +112,15 @@ def record() -> Record:
 def run_trusted() -> Run:
     """Runs a program in this process, unwatched: for answers that a test has written itself."""
 
-    def run(program: Program) -> Ending:
+    def run(program: Program) -> RunResult:
         names = _main(program)
         try:
             exec(compile(program.code, program.filename, "exec", dont_inherit=True), names)
             result = eval(f"{program.entry}{program.arguments}", names)
         except Exception as error:  # noqa: BLE001 (the program's, whatever it is)
-            return Ending(outcome=Outcome.RAISED, detail=repr(error))
+            return RunResult(outcome=Outcome.RAISED, detail=repr(error))
         builtin = type(result) in (type(None), bool, int, float, complex, str, bytes, list, tuple, dict, set)
-        return Ending(outcome=Outcome.RETURNED, result=repr(result), result_builtin=builtin)
+        return RunResult(outcome=Outcome.RETURNED, result=repr(result), result_builtin=builtin)
 
     return run
 

@@ -3,7 +3,7 @@
     python prompt_alone.py < questions.jsonl      # {"prompt": ..., "answer": ...}
     {"id": ..., "came": "same" | "another: ..." | "not made: ..."}
 
-Uses nothing of deskcheck: neither its reader of values nor its marking. The files that a prompt shows become
+Uses nothing of deskcheck: neither its reader of values nor its scoring. The files that a prompt shows become
 modules; what they import and the prompt does not show fails when it is used. Not made are calls that hold
 what this file does not build (iterators, bound methods of foreign objects, most text forms).
 """

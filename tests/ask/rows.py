@@ -4,16 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.results.results import Marked
+from deskcheck.ask.results.results import ScoredSample
 
 _ROW: dict[str, Any] = dict.fromkeys(
     ("program", "cluster", "question", "model", "solver", "completion", "answer", "expected", "reason"), "x"
 )
 
 
-def row_of(id_: str, score: float, **told: Any) -> Marked:
+def row_of(id_: str, score: float, **told: Any) -> ScoredSample:
     """An answer to one sample; of what is not told, something."""
-    return Marked(**_ROW | {"id": id_, "score": score, "data": "{}"} | told)
+    return ScoredSample(**_ROW | {"id": id_, "score": score, "data": "{}"} | told)
 
 
 DATE = "2026-01-02T03-04-05.678901"

@@ -117,7 +117,7 @@ def test_offline_and_online_say_the_same(folder: Path) -> None:
                     json.dumps({"id": question["id"], "completion": f"[ANSWER]{answer}[/ANSWER]"}) + "\n"
                 )
     done = deskcheck(
-        "offline", "score", "q.jsonl", "a.jsonl", "--out", "marks", "--samples", "--json", cwd=folder
+        "offline", "score", "q.jsonl", "a.jsonl", "--out", "scores", "--samples", "--json", cwd=folder
     )
     assert done.returncode == 0, done.stderr
     (score,) = json.loads(done.stdout)["scores"]
@@ -130,7 +130,7 @@ def test_offline_and_online_say_the_same(folder: Path) -> None:
         "consistency": pytest.approx((1 / 6 + 2 / 6 + 3 / 6) / 3),
     }
     assert score["score"] == pytest.approx(found["pass@1"])
-    shown = deskcheck("offline", "score", "q.jsonl", "a.jsonl", "--out", "marks", "--samples", cwd=folder)
+    shown = deskcheck("offline", "score", "q.jsonl", "a.jsonl", "--out", "scores", "--samples", cwd=folder)
     assert "several answers to each sample" in shown.stdout
     assert "pass@4" in shown.stdout
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask import QUESTIONS, Sample, mark
+from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.ask.answers.values import read_value
 from deskcheck.ask.baselines import guess
 from deskcheck.ask.questions.alike import AMBIGUOUS
@@ -76,7 +76,7 @@ def test_what_a_call_changes(entry: str, arguments: str, answer: str, record: Re
     (sample,) = asked(record(STACK, entry, arguments))
     assert sample.answer == answer
     for right in (answer, str(dict(reversed(eval(answer).items()))), answer.replace("'", '"')):
-        assert mark(sample, f"[ANSWER]{right}[/ANSWER]").score == 1, "the order does not count"
+        assert score_answer(sample, f"[ANSWER]{right}[/ANSWER]").score == 1, "the order does not count"
     for wrong in (
         "{}",
         answer.replace("self.", "").replace("stack.", ""),
@@ -84,8 +84,8 @@ def test_what_a_call_changes(entry: str, arguments: str, answer: str, record: Re
         "nothing",
     ):
         if wrong != answer:
-            assert mark(sample, f"[ANSWER]{wrong}[/ANSWER]").score == 0, wrong
-    assert mark(sample, guess.completion(sample.prompt)).readable
+            assert score_answer(sample, f"[ANSWER]{wrong}[/ANSWER]").score == 0, wrong
+    assert score_answer(sample, guess.completion(sample.prompt)).readable
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.ask import QUESTIONS, Sample, mark
+from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.ask.answers.parsing import exception_in
 from deskcheck.ask.baselines import guess
 from deskcheck.recording import Outcome, Recording
@@ -88,13 +88,13 @@ def test_the_answer_is_what_a_traceback_says(name: str, record: Record, tmp_path
     first = {"by a library": 4, "several lines": 2}.get(name, line)
     assert found[:2] == (first, kind)
     assert found[2] == " ".join(message.partition("\n")[0].split())
-    assert mark(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
-    assert mark(sample, guess.completion(sample.prompt)).readable
+    assert score_answer(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
+    assert score_answer(sample, guess.completion(sample.prompt)).readable
 
 
 def test_line_and_class_decide_and_the_message_is_told_apart(record: Record) -> None:
     (sample,) = asked("exception", record(RAISING["raised"], "f", "(1,)"))
-    marks: dict[str, tuple[float, tuple[float, ...]]] = {
+    scores: dict[str, tuple[float, tuple[float, ...]]] = {
         "3: KeyError: 1": (1, (1, 1, 1)),
         "line 3: KeyError: '1'": (1, (1, 1, 0)),
         "KeyError at line 3": (1, (1, 1, 0)),
@@ -105,8 +105,8 @@ def test_line_and_class_decide_and_the_message_is_told_apart(record: Record) -> 
         "": (0, (0, 0, 0)),
         "3: KeyError: 1\n4: KeyError: 1": (1, (1, 1, 1)),
     }
-    for answer, (score, parts) in marks.items():
-        found = mark(sample, f"[ANSWER]{answer}[/ANSWER]")
+    for answer, (score, parts) in scores.items():
+        found = score_answer(sample, f"[ANSWER]{answer}[/ANSWER]")
         assert (found.score, tuple(found.metrics.values())) == (score, parts), answer
 
 
@@ -127,7 +127,7 @@ def test_other_kinds_ask_about_such_runs_too(kind: str, record: Record) -> None:
     samples = asked(kind, recording)
     assert samples
     for sample in samples:
-        assert mark(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
+        assert score_answer(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
     if kind == "path":
         assert samples[0].answer == "[2, 3, 2, 3, 2, 3, 2, 3]"
     assert asked("output", recording) == asked("input", recording) == []

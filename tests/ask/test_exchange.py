@@ -27,7 +27,7 @@ def questions(record: Callable[..., Recording], tmp_path_factory: pytest.TempPat
 
 
 def test_a_folder_of_tasks(questions: Path, tmp_path: Path) -> None:
-    """A task for each kind whose answers are not run; each names its file, its metrics and who marks."""
+    """A task for each kind whose answers are not run; each names its file, its metrics and who scores."""
     done = command_line("offline", "tasks", questions, "--out", tmp_path / "tasks", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "left out: 2 input" in done.stderr
@@ -85,7 +85,7 @@ def answers_of_the_harness(questions: Path, folder: Path) -> Path:
 
 
 def test_its_answers_to_our_questions_are_ours(questions: Path, tmp_path: Path) -> None:
-    """In a report, marked anew, with their clusters and all answers; as lines, for `offline score`."""
+    """In a report, scored anew, with their clusters and all answers; as lines, for `offline score`."""
     path = answers_of_the_harness(questions, tmp_path / "ran")
     found = {result.question: result for result in read_logs([path]).results}
     assert set(found) == set(KINDS) - {"input"}
@@ -97,7 +97,7 @@ def test_its_answers_to_our_questions_are_ours(questions: Path, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     scored = command_line(
         *("offline", "score", questions, tmp_path / "answers.jsonl", "--samples"),
-        *("--out", tmp_path / "marks", "--sandbox", "trusted", "--json"),
+        *("--out", tmp_path / "scores", "--sandbox", "trusted", "--json"),
         cwd=tmp_path,
     )
     assert scored.returncode == 0, scored.stderr
@@ -114,7 +114,7 @@ def test_generations_in_cruxevals_form(questions: Path, tmp_path: Path) -> None:
         assert write_answers(tmp_path / "answers.jsonl", [path]) == 4
         rows = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
         assert rows[0] == {"id": "squares/3:output", "completion": "[ANSWER]5[/ANSWER]", "model": name}
-        marks = tmp_path / f"marks-{name}"
+        out = tmp_path / f"scores-{name}"
         done = command_line(
             *(
                 "offline",
@@ -123,7 +123,7 @@ def test_generations_in_cruxevals_form(questions: Path, tmp_path: Path) -> None:
                 tmp_path / "answers.jsonl",
                 "--samples",
                 "--out",
-                marks,
+                out,
                 "--json",
             ),
             cwd=tmp_path,
@@ -135,7 +135,7 @@ def test_generations_in_cruxevals_form(questions: Path, tmp_path: Path) -> None:
 def test_answers_in_a_log_of_inspect(
     questions: Path, record: Callable[..., Recording], tmp_path: Path
 ) -> None:
-    """A run of our own tasks by Inspect, marked again without it, has the same score."""
+    """A run of our own tasks by Inspect, scored again without it, has the same score."""
     pytest.importorskip("inspect_ai", reason="no deskcheck[ask]: would show that its logs are read")
     from deskcheck.ask import ask
 

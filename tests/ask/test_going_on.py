@@ -110,7 +110,7 @@ def test_ctrl_c_keeps_what_is_answered(
         total = len(undisturbed[0])
         (folder,) = (place / "recorded" / "ask").iterdir()
         assert (
-            f"of {total} answers were marked; they are kept in {folder.relative_to(place)}: the same command"
+            f"of {total} answers were scored; they are kept in {folder.relative_to(place)}: the same command"
             in said
         )
         kept = int(said.partition(f" of {total} answers")[0].split()[-1])
@@ -193,7 +193,7 @@ def test_it_goes_on_elsewhere(place: Path, monkeypatch: pytest.MonkeyPatch) -> N
         kept = ANSWERS - sum(lot(p, "ending", server.endings) == "refused key" for p in server.requests)
         assert 0 < kept < ANSWERS
         (place / "here").rename(place / "there")
-        with pytest.raises(DeskcheckError, match=f"{kept} of {ANSWERS} answers were marked"):
+        with pytest.raises(DeskcheckError, match=f"{kept} of {ANSWERS} answers were scored"):
             asked("by-link", "there")
         (place / "there").rename(place / "nowhere")
         monkeypatch.chdir(place)

@@ -11,8 +11,8 @@ import pytest
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.program import program_sample
 from deskcheck.ask.scoring.inside import twins
-from deskcheck.ask.scoring.marking import Mark, mark
 from deskcheck.ask.scoring.sandbox import SandboxJudge
+from deskcheck.ask.scoring.score import AnswerScore, score_answer
 from deskcheck.corpus.readers.coding import CodingTask, names_of_tests
 from deskcheck.sandbox import Confinement, Limits, Sandbox
 
@@ -82,8 +82,8 @@ def judge() -> Iterator[Quick]:
         yield Quick(sandbox)
 
 
-def marked(code: str, judge: Quick, task: CodingTask = TASK) -> Mark:
-    return mark(program_sample(task), f"{OPEN}{code}{CLOSE}", judge=judge)
+def scored(code: str, judge: Quick, task: CodingTask = TASK) -> AnswerScore:
+    return score_answer(program_sample(task), f"{OPEN}{code}{CLOSE}", judge=judge)
 
 
 WRONG = "def f(items, now=False):\n    return [0]\n"
@@ -218,19 +218,19 @@ ATTACKS = {
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_scores_nothing(judge: Quick, name: str) -> None:
     """A program that does not do the task is wrong, whatever it does to the tests in its process."""
-    found = marked(ATTACKS[name], judge)
+    found = scored(ATTACKS[name], judge)
     assert found.score == 0, found
     assert found.reason
 
 
 def test_a_right_answer_is_right(judge: Quick) -> None:
     """With patches, mocks, objects of the answer's class; a wrong one says which test failed, and how."""
-    found = marked(RIGHT, judge)
+    found = scored(RIGHT, judge)
     assert (found.score, found.reason, found.metrics["tests_passed"]) == (1, "", 1)
-    wrong = marked(RIGHT.replace("sum(self)", "len(self)"), judge)
+    wrong = scored(RIGHT.replace("sum(self)", "len(self)"), judge)
     assert (wrong.score, wrong.metrics["tests_passed"]) == (0, 4 / 5)
     assert wrong.reason == "test 4 of 5: AssertionError: False is not true"
-    missing = marked(f"import no_such_module_here\n{RIGHT}", judge)
+    missing = scored(f"import no_such_module_here\n{RIGHT}", judge)
     assert missing.metrics["missing_module"] == 1
 
 
@@ -254,12 +254,12 @@ def test_what_a_twin_notices() -> None:
 def test_tests_that_cannot_run_are_named(judge: Quick) -> None:
     """What fails before the first test is the reason."""
     broken = TESTS.replace("class TestMore", "import no_such_module_here\nclass TestMore")
-    found = marked(RIGHT, judge, replace(TASK, unittest=broken))
+    found = scored(RIGHT, judge, replace(TASK, unittest=broken))
     said = "ModuleNotFoundError: No module named 'no_such_module_here'"
     assert found.reason == f"the tests cannot begin: {said}", found
     assert found.metrics["missing_module"] == 1
     setup = TESTS.replace("class TestCases(Base):", "class TestCases(Base):\n    def setUpClass(): 1 / 0")
-    found = marked(RIGHT, judge, replace(TASK, unittest=setup))
+    found = scored(RIGHT, judge, replace(TASK, unittest=setup))
     assert "test 1 of 5: it did not run; " in found.reason, found
     assert found.metrics["tests_passed"] == 1 / 5
 
@@ -271,7 +271,7 @@ def test_verdicts_of_random_tests_repeat(judge: Quick) -> None:
         f"import random\nclass T:\n    def test_draw(self):\n        assert random.random() == {drawn!r}\n"
     )
     for _ in range(2):
-        assert marked(RIGHT, judge, replace(TASK, unittest=draws)).score == 1
+        assert scored(RIGHT, judge, replace(TASK, unittest=draws)).score == 1
 
 
 def test_the_prompt_says_where_tests_run() -> None:

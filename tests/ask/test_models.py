@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from deskcheck.ask import QUESTIONS, Sample, mark
+from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.ask.baselines import guess, oracle
 from deskcheck.ask.scoring import sandbox as _sandbox
-from deskcheck.recording import Ending, Program, Recording
+from deskcheck.recording import Program, Recording, RunResult
 from tests.ask.conftest import OF_RETURNS, soon
 
 Record = Callable[..., Recording]
-Run = Callable[[Program], Ending]
+Run = Callable[[Program], RunResult]
 
 SMALL = """\
 def f(n, step=2):
@@ -28,13 +28,13 @@ def all_samples(recordings: list[Recording], kind: str) -> list[Sample]:
 
 @pytest.mark.parametrize("kind", [kind for kind in OF_RETURNS if kind != "input"])
 def test_the_oracle_is_always_right(cruxeval_all: list[Recording], kind: str) -> None:
-    """All of CRUXEval: the truth is marked right. Anything less would be a fault of ours."""
+    """All of CRUXEval: the truth is scored right. Anything less would be a fault of ours."""
     samples = all_samples(cruxeval_all, kind)
     oracle.remember(samples)
-    wrong = [s.id for s in samples if mark(s, oracle.completion(s.prompt)).score != 1]
+    wrong = [s.id for s in samples if score_answer(s, oracle.completion(s.prompt)).score != 1]
     assert wrong == []
     oracle.forget(samples)
-    assert mark(samples[0], oracle.completion(samples[0].prompt)).answer is None
+    assert score_answer(samples[0], oracle.completion(samples[0].prompt)).answer is None
 
 
 @pytest.mark.slow
@@ -42,7 +42,9 @@ def test_the_oracle_is_right_about_inputs_in_the_sandbox(cruxeval: list[Recordin
     """The recorded arguments, run again by the sandbox, give the recorded result."""
     samples = all_samples(cruxeval[:20], "input")
     oracle.remember(samples)
-    assert [mark(s, oracle.completion(s.prompt), run=_sandbox.run).score for s in samples] == [1.0] * 20
+    assert [score_answer(s, oracle.completion(s.prompt), run=_sandbox.run).score for s in samples] == [
+        1.0
+    ] * 20
     oracle.forget(samples)
 
 
@@ -62,7 +64,7 @@ def test_the_oracle_is_right_about_inputs(record: Record, run_trusted: Run) -> N
         samples = list(QUESTIONS["input"](record(code, "f", arguments)))
         assert len(samples) == 1, arguments
         oracle.remember(samples)
-        assert mark(samples[0], oracle.completion(samples[0].prompt), run=run_trusted).score == 1
+        assert score_answer(samples[0], oracle.completion(samples[0].prompt), run=run_trusted).score == 1
         oracle.forget(samples)
 
 
@@ -110,7 +112,7 @@ def test_the_guess_needs_nothing_but_the_prompt(cruxeval: list[Recording]) -> No
             completion = guess.completion(sample.prompt)
             assert completion.startswith("[ANSWER]")
             if kind != "input":
-                scores.append(mark(sample, completion).score)
+                scores.append(score_answer(sample, completion).score)
         assert kind == "input" or 0 < sum(scores) < len(scores)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deskcheck.ask import QUESTIONS, mark
+from deskcheck.ask import QUESTIONS, score_answer
 from deskcheck.ask.baselines import guess
 from deskcheck.recording import Mode, Outcome, Program, Recording
 from tests.ask.conftest import Record, record_here
@@ -105,15 +105,15 @@ def test_the_debugger_agrees_about_cruxeval() -> None:
     assert [sample.id for sample, answer in found if sample.answer != answer] == []
 
 
-def test_answers_of_both_forms_are_marked(record: Record) -> None:
+def test_answers_of_both_forms_are_scored(record: Record) -> None:
     """Lines as lines, values as values; the guess answers both, and is right about few."""
     found: Recording = record(LOOPS, "f", "([3, -1, 2],)")
     samples = list(QUESTIONS["move"](found, per_recording=1000))
     assert {sample.data["form"] for sample in samples} == {"line", "value"}
     for sample in samples:
-        assert mark(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
-        assert mark(sample, "[ANSWER]99[/ANSWER]").score == 0
-    guessed = [mark(sample, guess.completion(sample.prompt)).score for sample in samples]
+        assert score_answer(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
+        assert score_answer(sample, "[ANSWER]99[/ANSWER]").score == 0
+    guessed = [score_answer(sample, guess.completion(sample.prompt)).score for sample in samples]
     assert 0.2 < sum(guessed) / len(guessed) < 0.7
     few = list(QUESTIONS["move"](found))
     assert {sample.data["command"] for sample in few} == {"step", "until", "return"}

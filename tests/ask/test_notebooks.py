@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from deskcheck.ask import NOTEBOOK_QUESTIONS, NotebookOptions, Sample, ask, effects, mark
+from deskcheck.ask import NOTEBOOK_QUESTIONS, NotebookOptions, Sample, ask, effects, score_answer
 from deskcheck.ask.baselines import guess, oracle
 from deskcheck.ask.questions.notebooks import (
     MORE_THAN_RAISE,
@@ -23,8 +23,8 @@ from deskcheck.ask.questions.notebooks import (
     shown_text,
     trajectory_files,
 )
-from deskcheck.ask.scoring.marking import METRICS
 from deskcheck.ask.scoring.running import by_running
+from deskcheck.ask.scoring.score import METRICS
 from deskcheck.cli import app
 from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.capture import Capture, StateLimits
@@ -198,7 +198,7 @@ def test_crashes(tmp_path: Path, seed: int) -> None:
     assert "y: " not in of_y.parts["state"]
     parts = ("right_class", "right_whether")
     (of_name,) = (sample for sample in samples if sample.data["step"] == 7)
-    for said, marks in {
+    for said, scores in {
         "NameError": (1, 1),
         "<class 'NameError'>": (1, 1),
         "builtins.NameError": (1, 1),
@@ -206,8 +206,8 @@ def test_crashes(tmp_path: Path, seed: int) -> None:
         "None": (0, 0),
         "It raises": (0, 0),
     }.items():
-        given = mark(of_name, f"[ANSWER]{said}[/ANSWER]")
-        assert (given.score, given.metrics) == (marks[0], dict(zip(parts, marks, strict=True))), said
+        given = score_answer(of_name, f"[ANSWER]{said}[/ANSWER]")
+        assert (given.score, given.metrics) == (scores[0], dict(zip(parts, scores, strict=True))), said
 
 
 def test_what_used_shows(tmp_path: Path) -> None:
@@ -291,13 +291,13 @@ def test_everything_left_out_is_counted(tmp_path: Path) -> None:
 def test_near_duplicates_are_marked(tmp_path: Path) -> None:
     """A source that is the same but for comments and layout, or 0.9 similar; of outputs, with the same output."""
     path = run(tmp_path, "n", ANALYSIS)
-    marked = {
+    near = {
         s.data["step"]: s.data["near_duplicate"] for s in samples_of(path, question="next_cell")["none"][0]
     }
-    assert marked == {5: False, 6: True, 7: True, 8: False, 9: True, 10: False, 11: False}
-    marked = {s.data["step"]: s.data["near_duplicate"] for s in samples_of(path)["none"][0]}
-    assert not marked[7], "another total"
-    assert not marked[9], "another row"
+    assert near == {5: False, 6: True, 7: True, 8: False, 9: True, 10: False, 11: False}
+    near = {s.data["step"]: s.data["near_duplicate"] for s in samples_of(path)["none"][0]}
+    assert not near[7], "another total"
+    assert not near[9], "another row"
     path = run(tmp_path / "two", "n", [*ANALYSIS[:6], ("f", "total # again")])
     assert samples_of(path)["none"][0][-1].data["near_duplicate"]
     assert normalised("a =1 # x\n\n") == normalised("a = 1") == "a = 1"
@@ -339,42 +339,49 @@ def test_the_oracle_and_the_baselines(tmp_path: Path, question: str) -> None:
     every = [sample for samples, _ in made.values() for sample in samples]
     oracle.remember(every)
     for sample in every:
-        given = mark(sample, oracle.completion(sample.prompt))
+        given = score_answer(sample, oracle.completion(sample.prompt))
         assert given.score == 1
         assert given.metrics == dict.fromkeys(METRICS[question], 1.0)
-        copied = mark(sample, oracle.copied(sample.prompt))
+        copied = score_answer(sample, oracle.copied(sample.prompt))
         assert copied.answer == sample.data["copy"]
-        empty = mark(sample, guess.nothing(sample.prompt))
+        empty = score_answer(sample, guess.nothing(sample.prompt))
         nothing = None if question == "crash" else ""
         assert (empty.answer, empty.score, set(empty.metrics.values())) == (nothing, 0, {0.0})
-        unread = mark(sample, "I do not know")
+        unread = score_answer(sample, "I do not know")
         assert (unread.answer, unread.score, set(unread.metrics)) == (None, 0, set(METRICS[question]))
     oracle.forget(every)
     copies = [sample.data["copy"] for sample in made["none"][0]]
     if question == "cell_output":
         assert copies == ["", "12", "", "[1, 2, 3]", "", ""]
-        said = {state: [mark(s, guess.completion(s.prompt)).score for s in made[state][0]] for state in made}
+        said = {
+            state: [score_answer(s, guess.completion(s.prompt)).score for s in made[state][0]]
+            for state in made
+        }
         assert said["none"] == [0] * 6
         assert said["used"] == said["full"] == [1, 1, 0, 1, 0, 0]
     elif question == "crash":
         assert copies == ["None", "None"]
-        said = {state: [mark(s, guess.completion(s.prompt)).score for s in made[state][0]] for state in made}
+        said = {
+            state: [score_answer(s, guess.completion(s.prompt)).score for s in made[state][0]]
+            for state in made
+        }
         assert set(map(sum, said.values())) == {1}
     else:
         assert copies[1] == "total = sum(map(double, rows))"
-        assert mark(made["none"][0][0], guess.completion(made["none"][0][0].prompt)).answer == ANALYSIS[4][1]  # type: ignore[index]
+        answered = score_answer(made["none"][0][0], guess.completion(made["none"][0][0].prompt)).answer
+        assert answered == ANALYSIS[4][1]  # type: ignore[index]
 
 
 def test_the_recorded_value_counts(tmp_path: Path) -> None:
     """Where the cell shows a variable, its recorded value written otherwise is right, and a near miss is not."""
-    np = pytest.importorskip("numpy", reason="would have proved that arrays are marked by what was recorded")
+    np = pytest.importorskip("numpy", reason="would have proved that arrays are scored by what was recorded")
     head: Cells = [("a", "import numpy as np")] * 5
     path = run(tmp_path, "n", [*head, ("b", "m = np.arange(4.).reshape(2, 2)"), ("c", "m")])
     (sample,) = samples_of(path)["none"][0]
     assert sample.answer == repr(np.arange(4.0).reshape(2, 2))
-    assert mark(sample, "[ANSWER][[0, 1], [2, 3]][/ANSWER]").score == 1
-    assert mark(sample, "[ANSWER][[0, 1], [2, 3.1]][/ANSWER]").score == 0
-    assert mark(sample, "[ANSWER][0, 1, 2, 3][/ANSWER]").score == 0
+    assert score_answer(sample, "[ANSWER][[0, 1], [2, 3]][/ANSWER]").score == 1
+    assert score_answer(sample, "[ANSWER][[0, 1], [2, 3.1]][/ANSWER]").score == 0
+    assert score_answer(sample, "[ANSWER][0, 1, 2, 3][/ANSWER]").score == 0
 
 
 def test_the_text_that_a_cell_shows() -> None:
@@ -410,10 +417,10 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_marking_by_running(tmp_path: Path) -> None:
+def test_scoring_by_running(tmp_path: Path) -> None:
     """The true cell and a rewrite do the same, a near miss and the unreadable do not; and of a cell whose output
     is another each time nothing is said, with the reason."""
-    pytest.importorskip("IPython", reason="would have proved that next cells are marked by running them")
+    pytest.importorskip("IPython", reason="would have proved that next cells are scored by running them")
     path = run(tmp_path, "n", [*ANALYSIS, ("t", "import time\ntime.perf_counter_ns()")])
     samples = {s.data["step"]: s for s in samples_of(path, question="next_cell", state=("none",))["none"][0]}
 

@@ -1,5 +1,5 @@
-"""Published sets of execution prediction as suites: rows in the published form, made here, become questions; answers
-are marked as the set marks them."""
+"""Published sets of execution prediction as benchmarks: rows in the published form, made here, become questions; answers
+are scored as the set scores them."""
 
 import json
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask import SUITES, mark
+from deskcheck.ask import BENCHMARKS, score_answer
 from deskcheck.ask.answers.values import same_as_one, same_text
-from deskcheck.ask.questions.lines import write_suite_questions
-from deskcheck.ask.questions.predicted import PREDICTED_SUITES
-from deskcheck.ask.questions.reval import REVAL_SUITES
+from deskcheck.ask.questions.lines import write_benchmark_questions
+from deskcheck.ask.questions.predicted import PREDICTED_BENCHMARKS
+from deskcheck.ask.questions.reval import REVAL_BENCHMARKS
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.corpus import programs
 from deskcheck.recording import InputError, Recording
@@ -88,21 +88,21 @@ def told(text: str) -> None:
 
 def read(folder: Path, name: str, *rows: dict[str, Any]) -> list[Sample]:
     path = write(folder / f"rows{SUFFIX.get(name.partition('_')[0], '.jsonl')}", *(rows or (ALL[name],)))
-    return list(PREDICTED_SUITES[name].read(str(path), told))
+    return list(PREDICTED_BENCHMARKS[name].read(str(path), told))
 
 
 def score(sample: Sample, answer: str) -> float:
-    return mark(sample, f"[ANSWER]{answer}[/ANSWER]", run=record_here_ending).score
+    return score_answer(sample, f"[ANSWER]{answer}[/ANSWER]", run=record_here_ending).score
 
 
 def record_here_ending(program: Any) -> Any:
-    return record_here(program).ending
+    return record_here(program).run_result
 
 
 def test_every_suite_has_its_row_here() -> None:
     """So that all tests below ask each."""
-    assert {*PREDICTED_SUITES} == {*ALL}
-    assert {*PREDICTED_SUITES, *REVAL_SUITES} < {*SUITES}
+    assert {*PREDICTED_BENCHMARKS} == {*ALL}
+    assert {*PREDICTED_BENCHMARKS, *REVAL_BENCHMARKS} < {*BENCHMARKS}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -111,7 +111,7 @@ def test_the_published_answer_is_right(tmp_path: Path, name: str) -> None:
     (sample,) = read(tmp_path, name)
     assert score(sample, sample.answer) == 1
     assert score(sample, "[5, 5]") == 0
-    assert mark(sample, "I think so").score == 0
+    assert score_answer(sample, "I think so").score == 0
     assert sample.answer not in sample.parts.get("question", "") or name == "codesense_loop"
     assert Sample.from_dict(json.loads(json.dumps(sample.to_dict()))) == sample
 
@@ -126,14 +126,14 @@ def test_a_field_that_is_missing(tmp_path: Path, name: str) -> None:
         with pytest.raises(InputError, match=rf"rows\S*( row )?1: the row lacks '{key}'"):
             read(tmp_path, name, row)
     with pytest.raises(InputError, match=r"is not fetched: write .*:PATH with your copy"):
-        list(PREDICTED_SUITES[name].read(None, told))
+        list(PREDICTED_BENCHMARKS[name].read(None, told))
 
 
 def _required(name: str) -> set[str]:
     from deskcheck.corpus import PUBLISHED
 
-    suite: Any = PREDICTED_SUITES[name]
-    return {*(suite.required if hasattr(suite, "required") else PUBLISHED[suite.corpus].required)}
+    benchmark: Any = PREDICTED_BENCHMARKS[name]
+    return {*(benchmark.required if hasattr(benchmark, "required") else PUBLISHED[benchmark.corpus].required)}
 
 
 @pytest.mark.parametrize(
@@ -184,17 +184,17 @@ def test_a_row_that_is_none_of_the_set(tmp_path: Path, name: str, row: dict[str,
         ("surge_output", "0 x 1 x", False),
     ],
 )
-def test_answers_are_marked_as_the_set_marks(tmp_path: Path, name: str, answer: str, right: bool) -> None:
+def test_answers_are_scored_as_the_set_scores(tmp_path: Path, name: str, answer: str, right: bool) -> None:
     """By equality, as text without regard to case and quotes, or line by line."""
     (sample,) = read(tmp_path, name)
     assert score(sample, answer) == right
 
 
-def test_what_marking_by_value_would_give(tmp_path: Path) -> None:
+def test_what_scoring_by_value_would_give(tmp_path: Path) -> None:
     """Where a set compares texts, a column of its own says it."""
     (sample,) = read(tmp_path, "codesense_output", {**IO, "output": "[1, 'a']"})
     for answer, by_text, by_value in [("[1, 'A']", 1, 0), ("[1,'a']", 0, 1), ("[1.0, 'a']", 0, 1)]:
-        found = mark(sample, f"[ANSWER]{answer}[/ANSWER]")
+        found = score_answer(sample, f"[ANSWER]{answer}[/ANSWER]")
         assert (found.score, found.metrics["by_value"]) == (by_text, by_value)
 
 
@@ -254,12 +254,12 @@ def test_codesense_compares_texts() -> None:
 
 
 def test_suites_as_a_file_of_questions(tmp_path: Path) -> None:
-    """Several suites go into one file, each drawn by itself; they are found by NAME:PATH."""
+    """Several benchmarks go into one file, each drawn by itself; they are found by NAME:PATH."""
     paths = {
         name: write(tmp_path / f"{name}.jsonl", ALL[name]) for name in ("codesense_line", "codesense_block")
     }
     out = tmp_path / "q.jsonl"
-    written = write_suite_questions(out, [f"{name}:{path}" for name, path in paths.items()])
+    written = write_benchmark_questions(out, [f"{name}:{path}" for name, path in paths.items()])
     assert written == {"codesense_line": 1, "codesense_block": 1}
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert {row["question"] for row in rows} == {"coverage", "state"}
@@ -284,7 +284,7 @@ def ask_reval(
     note: Callable[[str], None] = told,
 ) -> dict[str, Sample]:
     monkeypatch.setattr("deskcheck.ask.questions.reval.load", lambda path: iter(recordings))
-    return {sample.id: sample for sample in REVAL_SUITES[f"reval_{task}"].read("folder", note)}
+    return {sample.id: sample for sample in REVAL_BENCHMARKS[f"reval_{task}"].read("folder", note)}
 
 
 def test_reval_s_tasks(reval: dict[str, Recording], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,13 +308,13 @@ def test_reval_s_tasks(reval: dict[str, Recording], monkeypatch: pytest.MonkeyPa
     assert [*right["state"].values()] == [["Nil"], ["4"], ["8"], ["Nil"], ["Nil"], ["3", "1"]]
 
 
-def test_reval_s_answers_are_marked(reval: dict[str, Recording], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reval_s_answers_are_scored(reval: dict[str, Recording], monkeypatch: pytest.MonkeyPatch) -> None:
     """Any of the right ones counts; Nil and -1 are answers."""
     whole = [*reval.values()]
     path = ask_reval(monkeypatch, whole, "path")
     line = path["DREval/1/1:path:2"]
     assert [score(line, text) for text in ("8", "line 10", "10: return best", "9", "-1")] == [1, 1, 1, 0, 0]
-    assert mark(line, "[ANSWER]return[/ANSWER]").answer is None
+    assert score_answer(line, "[ANSWER]return[/ANSWER]").answer is None
     assert [score(path["DREval/0/1:path:0"], text) for text in ("-1", "4")] == [1, 0]
     state = ask_reval(monkeypatch, whole, "state")
     assert [score(state["DREval/1/1:state:2"], text) for text in ("1", "3", "2", "1.0", "Nil")] == [
@@ -360,4 +360,4 @@ def test_reval_is_asked_about_its_own_recordings(
     with pytest.raises(InputError, match="DREval/0/0 was not recorded from reval:PATH"):
         ask_reval(monkeypatch, [other], "path")
     with pytest.raises(InputError, match=r"reval_path: is asked about recordings: `deskcheck record reval:"):
-        list(REVAL_SUITES["reval_path"].read(None, told))
+        list(REVAL_BENCHMARKS["reval_path"].read(None, told))

@@ -15,13 +15,13 @@ import pytest
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.baselines import guess, oracle
-from deskcheck.ask.job import mark_in_shards
+from deskcheck.ask.job import score_in_shards
 from deskcheck.ask.kinds.program import program_sample
-from deskcheck.ask.questions.lines import write_suite_questions
-from deskcheck.ask.questions.suites import suite_in, suite_samples
+from deskcheck.ask.questions.benchmarks import benchmark_in, benchmark_samples
+from deskcheck.ask.questions.lines import write_benchmark_questions
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.marking import Mark, Reading, mark
 from deskcheck.ask.scoring.sandbox import SandboxJudge
+from deskcheck.ask.scoring.score import AnswerScore, Reading, score_answer
 from deskcheck.ask.scoring.selfcheck import self_check
 from deskcheck.corpus.readers.coding import Case, CodingTask
 from deskcheck.recording import InputError
@@ -154,7 +154,7 @@ ATTACKS = {
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_scores_nothing(judge: Quick, name: str) -> None:
     """Whatever it does, a program that does not do the task is wrong, with a reason, and nothing is raised."""
-    found = mark(SAMPLE, said(ATTACKS[name]), judge=judge)
+    found = score_answer(SAMPLE, said(ATTACKS[name]), judge=judge)
     assert found.score == 0, found
     assert found.reason
     assert found.reading is Reading.ANSWERED
@@ -162,31 +162,31 @@ def test_an_attack_scores_nothing(judge: Quick, name: str) -> None:
 
 def test_right_answers_and_how_many_tests_pass(judge: Quick) -> None:
     """The reference passes all; a wrong answer keeps what it passes; the judge goes on after all attacks."""
-    assert mark(SAMPLE, said(RIGHT), judge=judge) == Mark(
+    assert score_answer(SAMPLE, said(RIGHT), judge=judge) == AnswerScore(
         1.0, RIGHT.strip(), "", {"tests_passed": 1.0, "missing_module": 0.0}
     )
-    lucky = mark(SAMPLE, said("def f(x):\n    return [1, 2]"), judge=judge)
+    lucky = score_answer(SAMPLE, said("def f(x):\n    return [1, 2]"), judge=judge)
     assert (lucky.score, lucky.metrics["tests_passed"]) == (0, 2 / 3)
     assert lucky.reason == "test 2 of 3: AssertionError: "
-    late = mark(SAMPLE, said("def f(x):\n    while x > 9: pass\n    return [x, x + 1]"), judge=judge)
+    late = score_answer(SAMPLE, said("def f(x):\n    while x > 9: pass\n    return [x, x + 1]"), judge=judge)
     assert (late.score, late.metrics["tests_passed"]) == (0, 1 / 3)
     assert late.reason == "test 2 of 3: timed_out: more than 0.5 s of CPU time"
     main = "if __name__ == '__main__':\n    print(f(int(input())))"
-    assert mark(SAMPLE, said(f"{RIGHT}\n{main}"), judge=judge).score == 1
+    assert score_answer(SAMPLE, said(f"{RIGHT}\n{main}"), judge=judge).score == 1
     future = f"from __future__ import annotations\nimport dataclasses\n{RIGHT}\n@dataclasses.dataclass\nclass A:\n    x: int\n"
-    assert mark(SAMPLE, said(future), judge=judge).score == 1
+    assert score_answer(SAMPLE, said(future), judge=judge).score == 1
 
 
 def test_a_module_that_is_not_installed_is_told_apart(judge: Quick) -> None:
     """Named, in a column of its own, wrong and in n; a module that is only said to be missing is not."""
     for answer in ("import no_such_module_here\n" + RIGHT, "def f(x):\n    import no_such_module_here.a"):
-        found = mark(SAMPLE, said(answer), judge=judge)
+        found = score_answer(SAMPLE, said(answer), judge=judge)
         assert (found.score, found.metrics["missing_module"]) == (0, 1)
         assert found.reason == "the module no_such_module_here is not installed here"
     lie = "def f(x):\n    raise ModuleNotFoundError(\"No module named 'numpy'\")"
-    assert mark(SAMPLE, said(lie), judge=judge).metrics["missing_module"] == 0
+    assert score_answer(SAMPLE, said(lie), judge=judge).metrics["missing_module"] == 0
     needs = program_sample(replace(TASK, modules=("no_such_module_here",)))
-    assert mark(needs, said(RIGHT), judge=judge).metrics["missing_module"] == 1
+    assert score_answer(needs, said(RIGHT), judge=judge).metrics["missing_module"] == 1
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_what_is_no_program_is_said_so(
     completion: str, why: str | tuple[str, ...] | None, judge: Quick
 ) -> None:
     """No code, two programs, no Python, another name: score 0, never an exception."""
-    found = mark(SAMPLE, completion, judge=judge)
+    found = score_answer(SAMPLE, completion, judge=judge)
     assert found.score == 0
     assert why is None or found.reason.startswith(why), found.reason
 
@@ -254,14 +254,14 @@ def test_a_script_is_judged_by_what_it_prints(judge: Quick) -> None:
         "open(0).read()",
     ):
         code = f"import os, sys\nprint(sum(map(int, {read}.split())), ' ')\nsys.exit(0)"
-        assert mark(sample, said(code), judge=judge).score == 1, read
+        assert score_answer(sample, said(code), judge=judge).score == 1, read
     for code, passed in [
         ("print(7)", 0.5),
         ("print(7 if input()[0] == '3' else 25)\nimport sys\nsys.exit(1)", 0),
         ("print(int(input()))", 0),
         ("import os\nos._exit(0)", 0),
     ]:
-        found = mark(sample, said(code), judge=judge)
+        found = score_answer(sample, said(code), judge=judge)
         assert (found.score, found.metrics["tests_passed"]) == (0, passed), code
 
 
@@ -279,7 +279,7 @@ def test_a_script_is_judged_by_a_check_of_what_it_prints(judge: Quick) -> None:
         ("import no_such_module_here", "the module no_such_module_here is not installed here"),
         ("while True: pass", "timed_out"),
     ]:
-        found = mark(sample, said(code), judge=judge)
+        found = score_answer(sample, said(code), judge=judge)
         assert found.reason.startswith(why), (code, found)
         assert found.score == (not why), (code, found)
 
@@ -293,9 +293,9 @@ def test_a_class_is_tested_through_a_driver(judge: Quick) -> None:
         tests=("assert run([1, 2]) == [2, 1]",),
     )
     good = "class Stack(list):\n    push = list.append"
-    assert mark(program_sample(task), said(good), judge=judge).score == 1
+    assert score_answer(program_sample(task), said(good), judge=judge).score == 1
     lies = "class E(int):\n    def __eq__(s, o): return True\nclass Stack:\n    def push(s, i): pass\n    def pop(s): return E()"
-    assert mark(program_sample(task), said(lies), judge=judge).score == 0
+    assert score_answer(program_sample(task), said(lies), judge=judge).score == 0
 
 
 def test_both_parts_of_two_functions_are_told_apart(judge: Quick) -> None:
@@ -309,7 +309,7 @@ def test_both_parts_of_two_functions_are_told_apart(judge: Quick) -> None:
         (base + "def f(x):\n    return [g(x)]", (0, 1, 0)),
         ("def g(x): pass\ndef f(x): pass", (0, 0, 0)),
     ]:
-        found = mark(sample, said(answer), judge=judge)
+        found = score_answer(sample, said(answer), judge=judge)
         assert (found.score, found.metrics["base_right"], found.metrics["new_right"]) == expected
 
 
@@ -318,13 +318,13 @@ def test_baselines(judge: Quick) -> None:
     repair = program_sample(replace(TASK, id="repair", task="repair", code=TASK.known_bad[0]))
     for sample in (SAMPLE, repair):
         oracle.remember([sample])
-        assert mark(sample, oracle.completion(sample.prompt), judge=judge).score == 1
+        assert score_answer(sample, oracle.completion(sample.prompt), judge=judge).score == 1
         for completion in (
             guess.completion(sample.prompt),
             guess.nothing(sample.prompt),
             oracle.erring(sample.prompt, rate=1, seed=0),
         ):
-            assert mark(sample, completion, judge=judge).score == 0
+            assert score_answer(sample, completion, judge=judge).score == 0
         oracle.forget([sample])
     assert TASK.known_bad[0].strip() in guess.completion(repair.prompt)
 
@@ -355,7 +355,7 @@ def tasks(tmp_path: Path) -> Path:
 
 def test_a_suite_holds_or_says_what_does_not(tasks: Path, tmp_path: Path) -> None:
     """References that fail and known-bad answers that pass, each by id and field."""
-    found = self_check(suite_samples([str(tasks)])["program"])
+    found = self_check(benchmark_samples([str(tasks)])["program"])
     assert (found.good, found.good_right, found.bad, found.bad_right, found.tests) == (2, 2, 1, 0, 4)
     assert found.holds
     wrong = rows(
@@ -375,7 +375,7 @@ def test_a_suite_holds_or_says_what_does_not(tasks: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_asked_marked_and_reported(tasks: Path, tmp_path: Path) -> None:
+def test_asked_scored_and_reported(tasks: Path, tmp_path: Path) -> None:
     """By `ask`, and as questions and answers in files, with several samples of each: one and the same score."""
     asked = ["ask", tasks, "-m", "deskcheck/oracle,deskcheck/guess", "--out", tmp_path / "run", "--json"]
     ran = deskcheck(*asked, "--epochs", "2", cwd=tmp_path)
@@ -384,7 +384,7 @@ def test_asked_marked_and_reported(tasks: Path, tmp_path: Path) -> None:
     assert (first["n"], first["score"], second["score"]) == (2, 1, 0)
     assert first["attempts"]["pass@2"]["value"] == 1
     questions, answers = tmp_path / "q.jsonl", tmp_path / "a.jsonl"
-    assert write_suite_questions(questions, [str(tasks)]) == {"program": 2}
+    assert write_benchmark_questions(questions, [str(tasks)]) == {"program": 2}
     lines = []
     for number in range(2):
         for id_, text in (
@@ -393,21 +393,21 @@ def test_asked_marked_and_reported(tasks: Path, tmp_path: Path) -> None:
         ):
             lines.append(json.dumps({"id": id_, "completion": said(text), "model": "m"}))
     answers.write_text("\n".join(lines))
-    marks, _ = mark_in_shards(
-        questions, [answers], tmp_path / "marks", runner=LocalPool(2), size=2, samples=True
+    scores, _ = score_in_shards(
+        questions, [answers], tmp_path / "scores", runner=LocalPool(2), size=2, samples=True
     )
-    (score,) = marks.scores
+    (score,) = scores.scores
     assert (score.question, score.n, score.score, score.attempts["pass@2"].value) == ("program", 2, 0.75, 1.0)
     assert score.metrics["tests_passed"].value == pytest.approx((1 / 6 + 0.5) / 2 + 0.5, abs=0.2)
-    shown = deskcheck("report", tmp_path / "run", tmp_path / "marks", "--terminal", cwd=tmp_path)
+    shown = deskcheck("report", tmp_path / "run", tmp_path / "scores", "--terminal", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "pass@2" in shown.stdout
 
 
 @pytest.mark.slow
-def test_inspect_asks_a_suite(tasks: Path, tmp_path: Path) -> None:
+def test_inspect_asks_a_benchmark(tasks: Path, tmp_path: Path) -> None:
     """`inspect eval deskcheck/program` has answers run and scored, from any folder."""
-    pytest.importorskip("inspect_ai", reason="asks a suite by Inspect's own command")
+    pytest.importorskip("inspect_ai", reason="asks a benchmark by Inspect's own command")
     command = [
         *(sys.executable, "-m", "inspect_ai", "eval", "deskcheck/program", "-T", f"path={tasks}"),
         *("--model", "deskcheck/oracle", "--log-dir", str(tmp_path / "logs"), "--display", "plain"),
@@ -419,7 +419,7 @@ def test_inspect_asks_a_suite(tasks: Path, tmp_path: Path) -> None:
 
     (log,) = (tmp_path / "logs").glob("*.eval")
     read = read_eval_log(str(log))
-    assert [sample.scores["marked"].value for sample in read.samples or () if sample.scores] == [1, 1]
+    assert [sample.scores["scored"].value for sample in read.samples or () if sample.scores] == [1, 1]
 
 
 PUBLISHED = {
@@ -443,20 +443,20 @@ def test_published_sets_hold() -> None:
     with Sandbox(Confinement.STRICT, workers=1) as sandbox:
         patient = Patient(sandbox)
         for name, (file, count) in PUBLISHED.items():
-            samples = suite_samples([f"{name}:{shared / 'data' / file}"])[name]
+            samples = benchmark_samples([f"{name}:{shared / 'data' / file}"])[name]
             for sample in rng.sample(samples, count):
-                given = mark(sample, said(sample.answer), judge=patient)
+                given = score_answer(sample, said(sample.answer), judge=patient)
                 assert given.score == 1, (sample.id, given)
                 for bad in sample.data["known_bad"]:
-                    assert mark(sample, said(bad), judge=patient).score == 0, sample.id
+                    assert score_answer(sample, said(bad), judge=patient).score == 0, sample.id
 
 
-def test_what_names_a_suite(tasks: Path, tmp_path: Path) -> None:
+def test_what_names_a_benchmark(tasks: Path, tmp_path: Path) -> None:
     """A name, a name with a path, a path; a folder of recordings names none."""
-    assert suite_in("humaneval") is not None
-    assert suite_in("humaneval:x.jsonl") is not None
-    assert suite_in(str(tasks)) is not None
-    assert suite_in(str(tmp_path)) is None
+    assert benchmark_in("humaneval") is not None
+    assert benchmark_in("humaneval:x.jsonl") is not None
+    assert benchmark_in(str(tasks)) is not None
+    assert benchmark_in(str(tmp_path)) is None
     both = deskcheck("ask", tasks, tmp_path, "-m", "deskcheck/oracle", cwd=tmp_path)
     assert both.returncode == 2
     assert "one after the other" in both.stderr
@@ -467,15 +467,15 @@ def test_what_names_a_suite(tasks: Path, tmp_path: Path) -> None:
     assert none.returncode == 2
     assert "--question is missing" in none.stderr
     with pytest.raises(InputError, match=r"give your file: program:PATH"):
-        suite_samples(["program"])
+        benchmark_samples(["program"])
     with pytest.raises(InputError, match="humanevalfix: give its file"):
-        suite_samples(["humanevalfix"])
+        benchmark_samples(["humanevalfix"])
 
 
 def test_samples_travel(judge: Quick) -> None:
-    """What a file of questions holds of a sample is all that marking needs."""
+    """What a file of questions holds of a sample is all that scoring needs."""
     again = Sample.from_dict(json.loads(json.dumps(SAMPLE.to_dict())))
-    assert mark(again, said(RIGHT), judge=judge).score == 1
+    assert score_answer(again, said(RIGHT), judge=judge).score == 1
     with pytest.raises(ValueError, match="give judge="):
-        mark(again, said(RIGHT))
+        score_answer(again, said(RIGHT))
     assert sys.getsizeof(again.data) > 0

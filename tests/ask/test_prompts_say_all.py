@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.ask import QUESTIONS, Sample, mark
+from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.recording.reader import Recordings
 from tests.conftest import unmeasured
 from tests.recorder.test_suite import record
@@ -244,18 +244,21 @@ def test_calls_made_again_from_the_text_of_their_prompts(asked: tuple[list[Sampl
 
 
 @pytest.mark.slow
-def test_answers_are_marked(asked: tuple[list[Sample], Counter[str]]) -> None:
+def test_answers_are_scored(asked: tuple[list[Sample], Counter[str]]) -> None:
     """The recorded answer scores 1, that of any other question about the same function 0, or it is the same;
     no prompt shows an address."""
     samples, _ = asked
     objects = [each for each in samples if each.data["form"] == "object"]
     assert len(objects) > 40
     for sample in objects:
-        assert mark(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1, sample.id
+        assert score_answer(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1, sample.id
         assert " at 0x" not in sample.prompt
         near = f"[{sample.answer}]"
-        found = mark(sample, f"[ANSWER]{near}[/ANSWER]")
+        found = score_answer(sample, f"[ANSWER]{near}[/ANSWER]")
         assert found.score == 0, (sample.id, near)
     for sample, other in pairwise(objects):
         if sample.answer != other.answer:
-            assert mark(sample, f"[ANSWER]{other.answer}[/ANSWER]").score == 0, (sample.id, other.answer)
+            assert score_answer(sample, f"[ANSWER]{other.answer}[/ANSWER]").score == 0, (
+                sample.id,
+                other.answer,
+            )

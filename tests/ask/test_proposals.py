@@ -89,7 +89,7 @@ def test_a_model_is_asked_for_inputs_of_each_function(tmp_path: Path, asked: lis
     found = {(one.program.entry, one.program.arguments): one for one in Recordings(tmp_path / "runs")}
     assert set(found) == {("grade", "(8128)"), ("grade", "(-1)"), ("twice", "('ab')")}
     assert all(one.program.extra["input"]["by"] == "model" for one in found.values())
-    assert found["grade", "(8128)"].ending.result == "'perfect'"
+    assert found["grade", "(8128)"].run_result.result == "'perfect'"
 
 
 def test_a_model_that_refuses_is_an_error_with_its_reason(asked: list[str]) -> None:

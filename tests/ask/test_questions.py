@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask import QUESTIONS, Sample, mark
+from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.ask.samples.source import statements, without_answer
 from deskcheck.recording import Mode, Outcome, Program, Recording
 from deskcheck.tracer import Granularity
@@ -58,14 +58,14 @@ def test_questions_are_those_of_the_lines(record: Record) -> None:
         assert asked
 
 
-def test_a_published_set_is_marked_as_it_marks(record: Record) -> None:
-    """Calls of CRUXEval, which have its answer, are marked by ==, as its suite is; the same call of one's own is not,
+def test_a_published_set_is_scored_as_it_scores(record: Record) -> None:
+    """Calls of CRUXEval, which have its answer, are scored by ==, as its benchmark is; the same call of one's own is not,
     nor a mutant of CRUXEval's, whose answer nobody published."""
     home = "https://huggingface.co/datasets/cruxeval-org/cruxeval (as some.jsonl)"
     for source, expected, right in ((home, "1.0", 1), ("mine.jsonl", "1.0", 0), (home, None, 0)):
         one = record("def f(x):\n    return x\n", "f", "(1.0,)", source=source, expected=expected)
         (sample,) = ask("output", one)
-        assert mark(sample, "[ANSWER]1[/ANSWER]").score == right
+        assert score_answer(sample, "[ANSWER]1[/ANSWER]").score == right
         assert ask("input", one)[0].data["strict"] is not bool(right)
 
 
@@ -314,12 +314,12 @@ def test_of_a_long_path_the_beginning_is_asked(record: Record) -> None:
         ([*lines[:45], 99, *lines[46:]], 0, 0.75),
         ([99], 0, 0),
     ):
-        found = mark(sample, f"[ANSWER]{said}[/ANSWER]")
+        found = score_answer(sample, f"[ANSWER]{said}[/ANSWER]")
         assert (found.score, found.metrics) == (score, {"prefix": prefix}), said
     whole = json.loads(short.answer)
-    assert mark(short, f"[ANSWER]{whole}[/ANSWER]").metrics == {"prefix": 1}
-    assert mark(short, f"[ANSWER]{[*whole, 2]}[/ANSWER]").score == 0
-    assert mark(short, "[ANSWER]none[/ANSWER]").metrics == {"prefix": 0}
+    assert score_answer(short, f"[ANSWER]{whole}[/ANSWER]").metrics == {"prefix": 1}
+    assert score_answer(short, f"[ANSWER]{[*whole, 2]}[/ANSWER]").score == 0
+    assert score_answer(short, "[ANSWER]none[/ANSWER]").metrics == {"prefix": 0}
 
 
 def test_path_is_bounded(record: Record) -> None:
@@ -337,8 +337,8 @@ def test_the_library_is_shown_as_far_as_it_ran(record: Record) -> None:
         row._replace(file="lib.py", line=row.line + 152) for row in record(SUMS, "f", "([1, 2],)").trace.rows
     ]
     trace = type(recording.trace)(rows)
-    ending = replace(recording.ending, sources={"lib.py": library})
-    (sample, *_) = ask("state", replace(recording, traces=(trace,), ending=ending))
+    run_result = replace(recording.run_result, sources={"lib.py": library})
+    (sample, *_) = ask("state", replace(recording, traces=(trace,), run_result=run_result))
     assert (
         "File lib.py (what does not matter here is left out):\n```python\n    | ...\n153 | def f(numbers):"
         in sample.prompt
@@ -351,12 +351,14 @@ def test_unfit_recordings_are_counted(record: Record, kind: str) -> None:
     """A run that a limit stopped, is cut or not repeatable is not asked about, and the reason is kept."""
     fit = record(SUMS, "f", "([1],)")
     assert reasons(kind, replace(fit, repeatable=False)) == ["not repeatable"]
-    assert reasons(kind, replace(fit, ending=replace(fit.ending, cut="events"))) == ["the recording is cut"]
-    ended = replace(fit.ending, outcome=Outcome.TIMED_OUT)
-    assert reasons(kind, replace(fit, ending=ended)) == ["ended otherwise: timed_out"]
+    assert reasons(kind, replace(fit, run_result=replace(fit.run_result, cut="events"))) == [
+        "the recording is cut"
+    ]
+    ended = replace(fit.run_result, outcome=Outcome.TIMED_OUT)
+    assert reasons(kind, replace(fit, run_result=ended)) == ["ended otherwise: timed_out"]
     if kind in ("output", "input"):
-        raised = replace(fit.ending, outcome=Outcome.RAISED)
-        assert reasons(kind, replace(fit, ending=raised)) == ["ended otherwise: raised"]
+        raised = replace(fit.run_result, outcome=Outcome.RAISED)
+        assert reasons(kind, replace(fit, run_result=raised)) == ["ended otherwise: raised"]
     assert ask(kind, replace(fit, repeatable=True)), "repeatable is asked about"
 
 

@@ -344,7 +344,7 @@ def test_inspects_tasks_ask_the_same(record: Record, tmp_path: Path) -> None:
             spool = writer.begin(recording.program)
             for row in recording.trace.rows:
                 spool.write(json.dumps(row))
-            spool.finish(recording.ending, recording.environment)
+            spool.finish(recording.run_result, recording.environment)
     for seed in range(4):
         asked, _ = questions_of(Recordings(tmp_path), ["output"], seed=seed)["output"]
         task = OF_RECORDINGS["output"](path=str(tmp_path), seed=seed)

@@ -1,4 +1,4 @@
-"""Rewards are the marks of `offline score`, and what fails on our side is none of them. With TRL: tests/teach/test_grpo.py."""
+"""Rewards are the scores of `offline score`, and what fails on our side is none of them. With TRL: tests/teach/test_grpo.py."""
 
 import ast
 import contextlib
@@ -20,14 +20,14 @@ from typing import Any
 import pytest
 
 import deskcheck
-from deskcheck.ask import NOTEBOOK_QUESTIONS, QUESTIONS, NotebookOptions, Sample, mark
+from deskcheck.ask import NOTEBOOK_QUESTIONS, QUESTIONS, NotebookOptions, Sample, score_answer
 from deskcheck.ask.questions.lines import write_questions
 from deskcheck.ask.rewards import Reward
 from deskcheck.ask.scoring.sandbox import AnswerNotRun
 from deskcheck.recording import InputError, Mode, Program, Recording
 from tests.ask.test_changes import STACK
-from tests.ask.test_mark_job import HOSTILE, deadly, marked, said, samples_of, write
 from tests.ask.test_notebooks import ANALYSIS, run
+from tests.ask.test_score_job import HOSTILE, deadly, said, samples_of, scored, write
 from tests.ask.test_white_box import CALLS, LOOPS, SHARED
 
 Record = Callable[..., Recording]
@@ -60,11 +60,11 @@ def questions(record: Record, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def unrun(questions: Path) -> Path:
-    """Those of them whose answers are not run: which these are, `mark` says."""
+    """Those of them whose answers are not run: which these are, `score` says."""
     lines = []
     for line, sample in zip(questions.read_text().splitlines(), samples_of(questions).values(), strict=True):
         with contextlib.suppress(ValueError):  # it runs answers, and was not told where
-            assert mark(sample, said(sample.answer)).score == 1
+            assert score_answer(sample, said(sample.answer)).score == 1
             lines.append(line)
     path = questions.with_name("unrun.jsonl")
     path.write_text("".join(f"{line}\n" for line in lines))
@@ -124,12 +124,12 @@ def rewards_and_scores(
             completions=[text for _, text in given], id=[sample.id for sample, _ in given], prompts=[]
         )
     answers = write(folder / "a.jsonl", [{"id": sample.id, "completion": text} for sample, text in given])
-    rows, marks, _ = marked(questions, [answers], folder / metric, size=5000, samples=True)
-    assert marks.statuses == {"marked": len(given)}
+    rows, scores, _ = scored(questions, [answers], folder / metric, size=5000, samples=True)
+    assert scores.statuses == {"scored": len(given)}
     return got, [row["score" if metric == "outcome" else metric] for row in rows]
 
 
-def test_a_reward_is_the_score_of_the_mark(unrun: Path, tmp_path: Path) -> None:
+def test_a_reward_is_the_score(unrun: Path, tmp_path: Path) -> None:
     """Of 300 completions about all kinds that run nothing."""
     samples = [*samples_of(unrun).values()]
     assert {sample.question for sample in samples} >= {*QUESTIONS, *NOTEBOOK_QUESTIONS} - {"input"}
@@ -158,7 +158,7 @@ def test_a_reward_is_what_another_reader_says(unrun: Path) -> None:
 
 
 def by_literal(sample: Sample, completion: str) -> float | None:
-    """The mark of an answer that stands alone between the marks and is a Python literal, by Python's own reader and
+    """The score of an answer that stands alone between the marks and is a Python literal, by Python's own reader and
     its own equality of values of one type; None where these do not decide."""
     between = completion.partition("[ANSWER]")[2].partition("[/ANSWER]")[0]
     if completion != said(between) or sample.data["form"] != "value" or len(between) > 1000:
@@ -172,7 +172,7 @@ def by_literal(sample: Sample, completion: str) -> float | None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["outcome", "prefix"])
-def test_many_rewards_are_the_scores_of_the_marks(unrun: Path, tmp_path: Path, metric: str) -> None:
+def test_many_rewards_are_the_scores(unrun: Path, tmp_path: Path, metric: str) -> None:
     """Of 10,000 completions about all kinds that run nothing; of the metric, of those about paths."""
     samples = [*samples_of(unrun).values()]
     given = [*islice(completions(samples, random.Random(8)), 10_000 if metric == "outcome" else 1000)]

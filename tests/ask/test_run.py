@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import deskcheck.ask
-from deskcheck.ask import AskSettings, Generation, Sampling, ask, ask_suite, compare
+from deskcheck.ask import AskSettings, Generation, Sampling, ask, ask_benchmark, compare
 from deskcheck.ask.results.folder import card_of, run_folder
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.results import AskProgress, result_of
@@ -71,7 +71,7 @@ def test_what_is_listed_can_be_imported() -> None:
 
 
 @pytest.mark.slow
-def test_ask_marks_keeps_and_compares(
+def test_ask_scores_keeps_and_compares(
     inspect: Any, recordings: list[Recording], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The oracle scores 1 on every kind; all files lie in the run folder, and none elsewhere."""
@@ -466,7 +466,7 @@ def test_a_model_that_fails_is_an_error_with_its_log(
 
     broken = get_model("mockllm/model", custom_outputs=[])
     with pytest.raises(
-        DeskcheckError, match=r"did not finish.*0 of 5 answers were marked; they are kept in "
+        DeskcheckError, match=r"did not finish.*0 of 5 answers were scored; they are kept in "
     ):
         ask(recordings, ["output"], [broken], out=tmp_path)
     assert not (tmp_path / "samples.parquet").exists()
@@ -485,10 +485,12 @@ def test_suites_need_no_recordings(inspect: Any, cruxeval_file: Path, tmp_path: 
     """CRUXEval in its published format, both ways: the published answers score 1."""
     settings = AskSettings(sampling=Sampling(limit=12))
     both = ["cruxeval_output", "cruxeval_input"]
-    results = ask_suite(both, ["deskcheck/oracle"], path=str(cruxeval_file), settings=settings, out=tmp_path)
+    results = ask_benchmark(
+        both, ["deskcheck/oracle"], path=str(cruxeval_file), settings=settings, out=tmp_path
+    )
     assert [(r.question, r.n, r.score) for r in results] == [(name, 12, 1.0) for name in both]
     with pytest.raises(InputError, match="no question 'evalhuman'"):
-        ask_suite(["evalhuman"], ["deskcheck/oracle"])
+        ask_benchmark(["evalhuman"], ["deskcheck/oracle"])
 
 
 @pytest.mark.slow

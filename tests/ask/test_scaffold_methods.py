@@ -20,9 +20,9 @@ from deskcheck.ask.scaffolds.lookahead import cell_in
 from deskcheck.ask.scaffolds.place import ProgramRunner
 from deskcheck.ask.scaffolds.registry import scaffold_of
 from deskcheck.ask.scaffolds.visible import AskedQuestions
-from deskcheck.ask.scoring.marking import mark
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
-from deskcheck.recording import Ending, InputError, Program
+from deskcheck.ask.scoring.score import score_answer
+from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Sandbox
 from tests.ask.scripted import Scripted, by, coding, in_turn, puzzle, said
 
@@ -47,7 +47,7 @@ def asking(form: str, prompt: str, answer: str, **data: Any) -> Sample:
 
 def score(sample: Sample, bench: Bench, sandbox: Sandbox) -> float:
     assert bench.answer is not None
-    return mark(sample, bench.answer.text, judge=SandboxJudge(sandbox)).score
+    return score_answer(sample, bench.answer.text, judge=SandboxJudge(sandbox)).score
 
 
 # -- decompose -----------------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ def test_the_expected_answer_reaches_neither_a_process_nor_a_prompt(name: str) -
     given: list[str] = []
 
     class Watched(Sandbox):
-        def run_one(self, program: Program, **more: Any) -> Ending:
+        def run_one(self, program: Program, **more: Any) -> RunResult:
             given.append(json.dumps(program.to_dict()))
             return super().run_one(program, **more)
 

@@ -19,10 +19,10 @@ from deskcheck.ask.scaffolds.place import CallResult, ProgramRunner
 from deskcheck.ask.scaffolds.registry import SCAFFOLDS, check_answers, check_options, scaffold_of
 from deskcheck.ask.scaffolds.traces import within
 from deskcheck.ask.scaffolds.visible import Puzzle, asserts_in, examples_in
-from deskcheck.ask.scoring.marking import mark
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge
+from deskcheck.ask.scoring.score import score_answer
 from deskcheck.notation import NOTATIONS
-from deskcheck.recording import Ending, InputError, Program
+from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Checked, Sandbox
 from tests.ask.scripted import Scripted, by, coding, drawn, in_turn, puzzle, said
 from tests.pages import ROOT
@@ -40,11 +40,11 @@ class Watched(Sandbox):
         super().__init__(**given)
         self.given: list[str] = []
 
-    def run_one(self, program: Program, **more: Any) -> Ending:
+    def run_one(self, program: Program, **more: Any) -> RunResult:
         self.given.append(json.dumps(program.to_dict()))
         return super().run_one(program, **more)
 
-    def check_one(self, checked: Checked, **more: Any) -> Ending:
+    def check_one(self, checked: Checked, **more: Any) -> RunResult:
         self.given += [json.dumps(checked.program.to_dict()), checked.check]
         return super().check_one(checked, **more)
 
@@ -57,9 +57,9 @@ def sandbox() -> Iterator[Watched]:
 
 
 def score(sample: Sample, bench: Bench, sandbox: Sandbox) -> float:
-    """The mark of a method's answer, by the hidden tests."""
+    """The score of a method's answer, by the hidden tests."""
     assert bench.answer is not None
-    return mark(sample, bench.answer.text, judge=SandboxJudge(sandbox)).score
+    return score_answer(sample, bench.answer.text, judge=SandboxJudge(sandbox)).score
 
 
 # -- what a method is ----------------------------------------------------------------------------------
@@ -440,7 +440,7 @@ SETTINGS: list[tuple[str, dict[str, Any]]] = [
 def test_hidden_tests_reach_neither_a_process_nor_a_prompt(
     name: str, options: dict[str, Any], sandbox: Watched
 ) -> None:
-    """Nothing that decides the mark is in any text that the model or a process of the sandbox is given."""
+    """Nothing that decides the score is in any text that the model or a process of the sandbox is given."""
     sandbox.given.clear()
     model = Scripted(in_turn(said(RAISES), said(WRONG), said("def f(x):\n    return 4 if x == 8 else x")))
     bench = by(name, coding(**HIDDEN), model, sandbox, **options)

@@ -15,7 +15,7 @@ from unittest import mock
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.ask import AskSettings, ask, ask_suite, baseline
+from deskcheck.ask import AskSettings, ask, ask_benchmark, baseline
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.baselines.stand_ins import BASELINES
 from deskcheck.ask.results.logs import read_logs
@@ -39,7 +39,7 @@ def repairer(prompt: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("methods") / "mine.jsonl"
     rows = [
         {
@@ -66,11 +66,21 @@ METHODS = ("direct", "repair", "repair:trace=true:notation=compact")
 
 
 @pytest.fixture(scope="module")
-def run(suite: Path) -> Path:
-    folder = suite.parent / "run"
+def run(benchmark: Path) -> Path:
+    folder = benchmark.parent / "run"
     done = deskcheck(
-        *("ask", suite, "-m", "deskcheck/repairer", "--method", ",".join(METHODS), "--out", folder, "--json"),
-        cwd=suite.parent,
+        *(
+            "ask",
+            benchmark,
+            "-m",
+            "deskcheck/repairer",
+            "--method",
+            ",".join(METHODS),
+            "--out",
+            folder,
+            "--json",
+        ),
+        cwd=benchmark.parent,
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -106,17 +116,17 @@ def test_a_report_tells_the_settings_apart(run: Path) -> None:
         assert name in done.stdout
 
 
-def test_inspect_evaluates_a_method(suite: Path, tmp_path: Path) -> None:
+def test_inspect_evaluates_a_method(benchmark: Path, tmp_path: Path) -> None:
     """`inspect eval deskcheck/program -T path=... --solver deskcheck/repair -S trace=true -S notation=compact`; its log
     is read with the settings as the method's name."""
     from inspect_ai import eval as inspect_eval
     from inspect_ai.solver import SolverSpec
 
     import deskcheck.ask.inspect.registry  # noqa: F401
-    from deskcheck.ask.inspect.tasks import OF_SUITES
+    from deskcheck.ask.inspect.tasks import OF_BENCHMARKS
 
     (log,) = inspect_eval(
-        OF_SUITES["program"](path=str(suite)),
+        OF_BENCHMARKS["program"](path=str(benchmark)),
         model="deskcheck/repairer",
         solver=SolverSpec("deskcheck/repair", args_passed={"trace": True, "notation": "compact"}),
         limit=2,
@@ -126,24 +136,24 @@ def test_inspect_evaluates_a_method(suite: Path, tmp_path: Path) -> None:
         ctl_server=False,
     )
     assert log.status == "success", log.error
-    assert {(s.scores or {})["marked"].value for s in log.samples or ()} == {1.0}
+    assert {(s.scores or {})["scored"].value for s in log.samples or ()} == {1.0}
     (result,) = read_logs([tmp_path]).results
     assert result.solver == "repair:trace=true:notation=compact"
     assert all(json.loads(row.attempts)["calls"] == 2 for row in result.samples)
 
 
-def test_wrong_methods_end_before_a_model_is_asked(suite: Path, tmp_path: Path) -> None:
+def test_wrong_methods_end_before_a_model_is_asked(benchmark: Path, tmp_path: Path) -> None:
     for method, message in (
         ("repair:rounds=x", "rounds=x: give a whole number, at least 0. Repairs, at most."),
         ("repair:deep=1", "repair has no option 'deep'"),
         (
             "scratchpad",
-            "suites are asked by methods that need no recording: direct, chain_of_thought, majority",
+            "benchmarks are asked by methods that need no recording: direct, chain_of_thought, majority",
         ),
     ):
         with pytest.raises(InputError, match=re.escape(message)):
-            ask_suite(
-                [str(suite)],
+            ask_benchmark(
+                [str(benchmark)],
                 ["deskcheck/repairer"],
                 out=tmp_path / "run",
                 settings=AskSettings(methods=(method,)),
@@ -235,22 +245,32 @@ def test_what_questions_share_is_kept_in_the_run_folder(tmp_path: Path, record: 
     assert sum("Answer no question yet" in prompt for prompt in asked) == 1
 
 
-def command(suite: Path, out: str, *more: str) -> tuple[str, ...]:
-    return ("ask", str(suite), "-m", "openai-api/local/some", "--out", out, "--max-connections", "2", *more)
+def command(benchmark: Path, out: str, *more: str) -> tuple[str, ...]:
+    return (
+        "ask",
+        str(benchmark),
+        "-m",
+        "openai-api/local/some",
+        "--out",
+        out,
+        "--max-connections",
+        "2",
+        *more,
+    )
 
 
-def here(suite: Path, server: Provider, out: str, *more: str) -> None:
+def here(benchmark: Path, server: Provider, out: str, *more: str) -> None:
     """The command in this process."""
     with mock.patch.dict(os.environ, server.environment):
-        done = deskcheck(*command(suite, out, *more), cwd=suite.parent)
+        done = deskcheck(*command(benchmark, out, *more), cwd=benchmark.parent)
     assert done.returncode == 0, done.stderr
 
 
-def asking(suite: Path, server: Provider, out: str, *more: str) -> subprocess.Popen[str]:
+def asking(benchmark: Path, server: Provider, out: str, *more: str) -> subprocess.Popen[str]:
     listening = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     return subprocess.Popen(
-        [*PROCESS, *command(suite, out, *more)],
-        cwd=suite.parent,
+        [*PROCESS, *command(benchmark, out, *more)],
+        cwd=benchmark.parent,
         env={**os.environ, **server.environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -260,11 +280,11 @@ def asking(suite: Path, server: Provider, out: str, *more: str) -> subprocess.Po
 
 
 @pytest.mark.slow
-def test_a_limit_of_inspect_keeps_what_there_is(suite: Path) -> None:
-    """The tokens of a sample are spent with the first answer, which a provider counts: it is marked, not lost."""
+def test_a_limit_of_inspect_keeps_what_there_is(benchmark: Path) -> None:
+    """The tokens of a sample are spent with the first answer, which a provider counts: it is scored, not lost."""
     with provider(answer=repairer) as server:
-        here(suite, server, "limited", "--method", METHODS[1], "--limit", "2", "--token-limit", "150")
-    rows = pq.read_table(suite.parent / "limited" / "samples.parquet").to_pylist()
+        here(benchmark, server, "limited", "--method", METHODS[1], "--limit", "2", "--token-limit", "150")
+    rows = pq.read_table(benchmark.parent / "limited" / "samples.parquet").to_pylist()
     assert [(row["score"], row["reading"]) for row in rows] == [(0.0, "answered")] * 2
     for row in rows:
         kinds = [each["kind"] for each in json.loads(row["attempts"])["attempts"]]
@@ -273,24 +293,24 @@ def test_a_limit_of_inspect_keeps_what_there_is(suite: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_kill_loses_no_finished_question(suite: Path) -> None:
+def test_a_kill_loses_no_finished_question(benchmark: Path) -> None:
     """After SIGKILL the same command asks what was not finished, and comes to the result of a run that nobody killed,
     attempts and all."""
     method = ("--method", METHODS[2])
 
     def rows(out: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = pq.read_table(suite.parent / out / "samples.parquet").to_pylist()
+        found: list[dict[str, Any]] = pq.read_table(benchmark.parent / out / "samples.parquet").to_pylist()
         return found
 
     with provider(answer=repairer) as server:
-        here(suite, server, "whole", *method)
+        here(benchmark, server, "whole", *method)
     with provider(answer=repairer, pause_s=0.5) as server:
-        with asking(suite, server, "killed", *method) as process:
+        with asking(benchmark, server, "killed", *method) as process:
             wait_for(process, lambda: server.answered.total() >= TASKS)
             process.kill()
             process.communicate(timeout=300)
-        assert not (suite.parent / "killed" / "results.json").exists()
-        with asking(suite, server, "killed", *method) as process:
+        assert not (benchmark.parent / "killed" / "results.json").exists()
+        with asking(benchmark, server, "killed", *method) as process:
             _, told = process.communicate(timeout=300)
         assert process.returncode == 0, told
         assert server.requests.total() < 2 * 2 * TASKS  # some were finished
@@ -299,12 +319,14 @@ def test_a_kill_loses_no_finished_question(suite: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_cache_keeps_draws_apart(suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_keeps_draws_apart(
+    benchmark: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Several samples of one prompt are several requests; asked again, all of them come out of the cache."""
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path))
     counts = []
     with provider(answer=repairer) as server:
         for out in ("first", "second"):
-            here(suite, server, out, "--method", "majority:samples=3", "--limit", "2", "--cache")
+            here(benchmark, server, out, "--method", "majority:samples=3", "--limit", "2", "--cache")
             counts.append(server.requests.total())
     assert counts == [6, 6]

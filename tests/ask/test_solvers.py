@@ -1,4 +1,4 @@
-"""Answers that are read from a run that a model predicted: prompts, reading, marking, steps."""
+"""Answers that are read from a run that a model predicted: prompts, reading, scoring, steps."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deskcheck.ask import QUESTIONS, AskSettings, Sample, ask, mark
+from deskcheck.ask import QUESTIONS, AskSettings, Sample, ask, score_answer
 from deskcheck.ask.baselines import oracle
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import (
@@ -114,7 +114,7 @@ def predict(
 
 
 def wrongly_answered(recordings: Sequence[Recording], method: str) -> tuple[list[str], int]:
-    """Samples whose answer, read from the run that the oracle told, is not marked right; how many there were."""
+    """Samples whose answer, read from the run that the oracle told, is not scored right; how many there were."""
     wrong, n = [], 0
     for recording in recordings:
         truth = ground_truth_of(recording)
@@ -135,7 +135,7 @@ def wrongly_answered(recordings: Sequence[Recording], method: str) -> tuple[list
                         wrong.append(f"{sample.id}: steps")
                 answer = answer_of(sample, truth, told)
                 n += 1
-                if mark(sample, f"[ANSWER]{answer}[/ANSWER]").score != 1:
+                if score_answer(sample, f"[ANSWER]{answer}[/ANSWER]").score != 1:
                     wrong.append(sample.id)
         oracle.forget_truth(truth)
     return wrong, n
@@ -478,7 +478,7 @@ def test_solvers_are_registered_in_inspect(inspect: Any, record: Record, tmp_pat
             ctl_server=False,
         )
         assert log.status == "success", log.error
-        values = {s.id: (s.scores or {})["marked"].value for s in log.samples or ()}
+        values = {s.id: (s.scores or {})["scored"].value for s in log.samples or ()}
         assert values["good:output"] == 1.0
         if name == "dynamic_scratchpad":
             assert values["frames:output"] != values["frames:output"]  # not a number: not scored

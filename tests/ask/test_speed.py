@@ -11,8 +11,8 @@ import pytest
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.program import program_sample
-from deskcheck.ask.scoring.marking import Mark, mark
 from deskcheck.ask.scoring.sandbox import SandboxJudge
+from deskcheck.ask.scoring.score import AnswerScore, score_answer
 from deskcheck.ask.scoring.speed import Fast, run_fast
 from deskcheck.corpus.readers.coding import Case, CodingTask
 from deskcheck.sandbox import Confinement, Limits, Sandbox
@@ -46,8 +46,8 @@ def fast(code: str, judge: Quick, task: CodingTask = TASK) -> Fast:
     return run_fast(program_sample(task).data, code, judge)
 
 
-def marked(code: str, judge: Quick, task: CodingTask = TASK) -> Mark:
-    return mark(program_sample(task), f"{OPEN}{code}{CLOSE}", judge=judge)
+def scored(code: str, judge: Quick, task: CodingTask = TASK) -> AnswerScore:
+    return score_answer(program_sample(task), f"{OPEN}{code}{CLOSE}", judge=judge)
 
 
 def counted(code: str) -> int:
@@ -112,18 +112,18 @@ def test_the_same_figure_twice_and_beside_busy_processes(judge: Quick) -> None:
     assert alone == beside
 
 
-def test_marks(judge: Quick) -> None:
+def test_scores(judge: Quick) -> None:
     """Faster is right; as fast, slower or wrong is not. What is wrong costs what the slow program does."""
-    good = marked(FAST, judge)
+    good = scored(FAST, judge)
     assert (good.score, good.reason, good.metrics["correct"]) == (1, "", 1)
     assert 0 < good.metrics["cost"] < 0.01
-    same = marked(SLOW, judge)
+    same = scored(SLOW, judge)
     assert (same.score, same.metrics["correct"], same.metrics["cost"]) == (0, 1, 1)
     assert same.reason.startswith("right, and not faster: ")
-    wrong = marked("def f(n):\n    return 285", judge)
+    wrong = scored("def f(n):\n    return 285", judge)
     assert (wrong.score, wrong.metrics["correct"], wrong.metrics["cost"]) == (0, 0, 1)
     assert wrong.metrics["tests_passed"] == 0.5
-    for none in (mark(SAMPLE, "", judge=judge), marked("def g(): pass", judge)):
+    for none in (score_answer(SAMPLE, "", judge=judge), scored("def g(): pass", judge)):
         assert (none.score, none.metrics["correct"], none.metrics["cost"]) == (0, 0, 1)
     assert SAMPLE.question == "speed"
     assert "This code is right, and slow." in SAMPLE.prompt

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask import QUESTIONS, Mark, Sample, mark
+from deskcheck.ask import QUESTIONS, AnswerScore, Sample, score_answer
 from deskcheck.ask.baselines import guess
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import read_state, step_question
@@ -45,8 +45,8 @@ def reasons(recording: Recording) -> list[str]:
     return list(excluded)
 
 
-def marked(sample: Sample, answer: str) -> Mark:
-    return mark(sample, f"[ANSWER]{answer}[/ANSWER]")
+def scored(sample: Sample, answer: str) -> AnswerScore:
+    return score_answer(sample, f"[ANSWER]{answer}[/ANSWER]")
 
 
 @pytest.fixture(scope="module")
@@ -77,16 +77,16 @@ def test_a_state_may_stand_in_many_forms(rows: Recording) -> None:
             f"[ANSWER]\n{right}\n[/ANSWER]",
             f"Here it is:\n```text\n{right}\n```\n",
         ):
-            assert mark(sample, text).score == 1, text
-        assert mark(sample, f"[ANSWER]\n```\n{right}\n```\n[/ANSWER]").score == 1
+            assert score_answer(sample, text).score == 1, text
+        assert score_answer(sample, f"[ANSWER]\n```\n{right}\n```\n[/ANSWER]").score == 1
 
 
 def test_who_is_whom_counts_not_the_number(record: Record) -> None:
     samples = asked(record("def f(n):\n    a = b = [n]\n    c = [a, a]\n    return c\n", "f", "(1)"))
     (sample,) = [one for one in samples if "c=" in one.answer and one.data["comes"] == "line"]
     assert sample.answer.endswith("f 4: n=1, a=#1=[1], b=#1, c=[#1, #1]")
-    assert marked(sample, sample.answer.replace("#1", "#7")).score == 1
-    assert marked(sample, sample.answer.replace("b=#1", "b=[1]")).score == 0
+    assert scored(sample, sample.answer.replace("#1", "#7")).score == 1
+    assert scored(sample, sample.answer.replace("b=#1", "b=[1]")).score == 0
 
 
 def test_place_and_values_are_told_apart(rows: Recording) -> None:
@@ -98,7 +98,7 @@ def test_place_and_values_are_told_apart(rows: Recording) -> None:
         (sample.answer.replace("f 12", "f 13").replace("i=0", "i=1"), 0, 0, 0),
         (sample.answer.replace("f 12", "g 12"), 0, 0, 1),
     ):
-        found = marked(sample, answer)
+        found = scored(sample, answer)
         assert (found.score, *found.metrics.values()) == (score, place, values), answer
         assert list(found.metrics) == ["right_place", "right_values"]
     for nonsense in (
@@ -109,9 +109,9 @@ def test_place_and_values_are_told_apart(rows: Recording) -> None:
         "x" * 100_000,
         "[" * 5_000,
     ):
-        found = marked(sample, nonsense)
+        found = scored(sample, nonsense)
         assert (found.score, found.readable) == (0, False), nonsense[:80]
-    cut = mark(sample, sample.answer[:-3], stop_reason="max_tokens")
+    cut = score_answer(sample, sample.answer[:-3], stop_reason="max_tokens")
     assert (cut.score, cut.reading) == (0, "cut")
 
 
@@ -123,7 +123,7 @@ def test_kinds_of_steps_take_turns(rows: Recording) -> None:
 def test_exceptions_are_steps(record: Record) -> None:
     samples = asked(record("def f(x):\n    y = 1\n    return y / x\n", "f", "(0)"))
     assert {"raise", "unwind"} <= {sample.data["comes"] for sample in samples}
-    assert all(marked(sample, sample.answer).score == 1 for sample in samples)
+    assert all(scored(sample, sample.answer).score == 1 for sample in samples)
 
 
 def test_what_cannot_be_told_is_left_out(record: Record) -> None:
@@ -135,7 +135,7 @@ def test_what_cannot_be_told_is_left_out(record: Record) -> None:
 def test_the_baseline_is_a_state(rows: Recording, record: Record) -> None:
     """It goes on in the text: right for an assignment that changes nothing, and never unreadable."""
     runs = [rows, record("def f(x):\n    pass\n    pass\n    return x\n", "f", "(1)")]
-    scores = [mark(one, guess.completion(one.prompt)) for run in runs for one in asked(run)]
+    scores = [score_answer(one, guess.completion(one.prompt)) for run in runs for one in asked(run)]
     assert all(found.readable for found in scores)
     assert 0 < sum(found.score for found in scores) < len(scores)
 
@@ -193,8 +193,8 @@ def test_the_next_state_is_what_python_does(cruxeval: list[Recording]) -> None:
     assert compared > 400
 
 
-def test_it_is_marked_by_hand_written_files_too(rows: Recording) -> None:
-    """A sample that was read back from a file is marked alike."""
+def test_it_is_scored_by_hand_written_files_too(rows: Recording) -> None:
+    """A sample that was read back from a file is scored alike."""
     (sample, *_) = asked(rows)
     again = Sample.from_dict(replace(sample).to_dict())
-    assert marked(again, sample.answer).score == 1
+    assert scored(again, sample.answer).score == 1

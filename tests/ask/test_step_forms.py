@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from deskcheck.ask import QUESTIONS, Mark, Sample, StepOptions, mark
+from deskcheck.ask import QUESTIONS, AnswerScore, Sample, StepOptions, score_answer
 from deskcheck.ask.baselines import guess, oracle
 from deskcheck.ask.kinds.step import AGAIN, BY_LINE, NONE, OTHERWISE
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
@@ -44,8 +44,8 @@ def reasons(recording: Recording, **options: Any) -> Counter[str]:
     return excluded
 
 
-def marked(sample: Sample, answer: str) -> Mark:
-    return mark(sample, f"[ANSWER]{answer}[/ANSWER]")
+def scored(sample: Sample, answer: str) -> AnswerScore:
+    return score_answer(sample, f"[ANSWER]{answer}[/ANSWER]")
 
 
 def answered(sample: Sample) -> Moment:
@@ -87,7 +87,7 @@ def test_the_state_so_many_events_on_or_back(rows: Recording, forms: Forms) -> N
                 assert sample.answer == texts[at + jump] or notation != "dynamic"
                 if number % 3 == 0:
                     assert answered(sample) == states[at + jump]
-                    assert mark(sample, f"It is:\n```text\n{sample.answer}\n```\n").score == 1
+                    assert score_answer(sample, f"It is:\n```text\n{sample.answer}\n```\n").score == 1
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)
@@ -110,7 +110,7 @@ def test_what_is_not_the_state_scores_nothing(forms: Forms, detail: str, notatio
         wrong.append("\n".join([*lines[:-1], lines[-1].replace(str(last), str(last + 1), 1)]))
         wrong += [right.replace(f"={value}", f"={value}1") for value in (0, 1, 2) if f"={value}" in right]
         for text in wrong:
-            assert marked(sample, text).score == 0, (sample.id, text)
+            assert scored(sample, text).score == 0, (sample.id, text)
         tried += len(wrong)
     assert tried > 200
 
@@ -129,7 +129,7 @@ def test_place_and_values_are_told_apart(forms: Forms) -> None:
             (sample.answer.replace("i=1", "i=2"), (0, 1, 0)),
             (elsewhere, (0, 0, 1)),
         ):
-            found = marked(sample, text)
+            found = scored(sample, text)
             assert (found.score, found.metrics["right_place"], found.metrics["right_values"]) == expected
 
 
@@ -222,19 +222,19 @@ def test_models_without_a_network(forms: Forms) -> None:
     samples = [one for found in forms.values() for one in found[:60]]
     oracle.remember(samples)
     try:
-        assert all(mark(one, oracle.completion(one.prompt)).score == 1 for one in samples)
-        erring = [mark(one, oracle.erring(one.prompt, rate=0.05, seed=1)).score for one in samples]
+        assert all(score_answer(one, oracle.completion(one.prompt)).score == 1 for one in samples)
+        erring = [score_answer(one, oracle.erring(one.prompt, rate=0.05, seed=1)).score for one in samples]
     finally:
         oracle.forget(samples)
     assert abs(sum(erring) / len(erring) - 0.95) < 0.035, (sum(erring), len(erring))
-    guessed = [(one, mark(one, guess.completion(one.prompt))) for one in samples]
+    guessed = [(one, score_answer(one, guess.completion(one.prompt))) for one in samples]
     assert all(found.readable for _, found in guessed)
     for direction in ("on", "back"):
         right = [found.score for one, found in guessed if one.data["direction"] == direction]
         assert 0 < sum(right) < len(right) / 2
 
 
-def test_they_are_written_and_marked_elsewhere(rows: Recording, tmp_path: Path) -> None:
+def test_they_are_written_and_scored_elsewhere(rows: Recording, tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     steps = StepOptions(detail="instruction", jump=(2, -1), notation="compact")
     written, _ = write_questions(path, [rows], ["step"], steps=steps)
@@ -242,7 +242,7 @@ def test_they_are_written_and_marked_elsewhere(rows: Recording, tmp_path: Path) 
     for line in path.read_bytes().splitlines():
         sample = sample_in(line)
         assert sample.id.endswith(f":instruction:{sample.data['jump']:+d}:compact")
-        assert marked(sample, sample.answer).score == 1
+        assert scored(sample, sample.answer).score == 1
 
 
 def test_from_the_command_line(calls: Path, tmp_path: Path) -> None:
@@ -402,7 +402,7 @@ def test_of_all_kinds_of_programs_each_answer_is_right_and_read() -> None:
         notation = NOTATIONS[number % 3]
         for detail in ("line", "instruction"):
             for sample in asked(recording, 12, detail=detail, jump=(1, 2, 10, 50, -1, -5), notation=notation):
-                assert marked(sample, sample.answer).score == 1, sample.id
+                assert scored(sample, sample.answer).score == 1, sample.id
                 right[detail, sample.data["jump"]] += 1
     assert len(right) == 12, right
     assert min(right.values()) > 20, right

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from deskcheck.ask.samples.sample import Sample, line_of
-from tests.ask.test_mark_job import deadly, said
 from tests.ask.test_rewards import RUN
+from tests.ask.test_score_job import deadly, said
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "verifiers"
-WHY = "would show that verifiers asks our questions and takes our marks for rewards"
+WHY = "would show that verifiers asks our questions and takes our scores for rewards"
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def scripted() -> Iterator[tuple[str, dict[str, str]]]:
         server.shutdown()
 
 
-def test_rollouts_have_our_marks(
+def test_rollouts_have_our_scores(
     scripted: tuple[str, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Answers are run: right, wrong, unreadable; one whose run kills the sandbox is an error, without a reward."""
@@ -91,7 +91,7 @@ def test_rollouts_have_our_marks(
             return await asyncio.gather(*(env.run_slot(slot, model) for slot in slots))
 
     done = asyncio.run(episodes())
-    found = {episode.task.data.id: (episode.ok, episode.traces[0].rewards["mark"]) for episode in done}
+    found = {episode.task.data.id: (episode.ok, episode.traces[0].rewards["score"]) for episode in done}
     assert {name: ok for name, (ok, _) in found.items()} == {name: name != "ours" for name in rewards}
     assert {name: each and each.score for name, (_, each) in found.items()} == rewards
     (error,) = next(episode for episode in done if not episode.ok).traces[0].errors

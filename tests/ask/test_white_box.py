@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from deskcheck.ask import QUESTIONS, Sample, mark
+from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.ask.answers.parsing import name_in
 from deskcheck.ask.baselines import guess
 from deskcheck.recording import Mode, Outcome, Program, Recording
@@ -142,8 +142,8 @@ def test_who_calls_whom(record: Record) -> None:
             ("value", "value"): 6,
         }
     )
-    marked = mark(sample, "[ANSWER]" + str(dict(reversed(eval(sample.answer).items()))) + "[/ANSWER]")
-    assert marked.score == 1, "the order does not count"
+    scored = score_answer(sample, "[ANSWER]" + str(dict(reversed(eval(sample.answer).items()))) + "[/ANSWER]")
+    assert scored.score == 1, "the order does not count"
     lazy = record("def g():\n    yield 1\n\ndef f(x):\n    return list(g()) + list(g())\n", "f", "(1,)")
     assert reasons("calls", lazy) == ["it runs generators or coroutines, whose calls are no calls"]
 
@@ -245,11 +245,14 @@ def test_the_answer_alone_is_right(kind: str, record: Record) -> None:
     assert found
     wrong = {"True": "False", "False": "True", "set()": "{'a'}", "return": "raise"}
     for sample in found:
-        assert mark(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
-        assert mark(sample, f"[ANSWER]{wrong.get(sample.answer, sample.answer + '7')}[/ANSWER]").score == 0
+        assert score_answer(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
+        assert (
+            score_answer(sample, f"[ANSWER]{wrong.get(sample.answer, sample.answer + '7')}[/ANSWER]").score
+            == 0
+        )
         for nonsense in ("", "?", "[" * 10_000, "x" * 100_000):
-            assert mark(sample, f"[ANSWER]{nonsense}[/ANSWER]").score == 0
-        assert mark(sample, guess.completion(sample.prompt)).readable
+            assert score_answer(sample, f"[ANSWER]{nonsense}[/ANSWER]").score == 0
+        assert score_answer(sample, guess.completion(sample.prompt)).readable
 
 
 @pytest.mark.parametrize("kind", ["branch", "coverage"])

@@ -213,7 +213,7 @@ class Ours:
             )
             for n, case in enumerate(cases)
         ]
-        endings = [result.ending for result in self.sandbox.check(checks)]
+        endings = [result.run_result for result in self.sandbox.check(checks)]
         return [Verdict(e.outcome == "returned", str(e.outcome), e.detail[:200]) for e in endings]
 
     def close(self) -> None:

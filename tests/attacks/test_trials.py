@@ -127,11 +127,11 @@ def _filled() -> int:
 def assert_marked(place: TrialPlace, names: Iterable[str]) -> None:
     for name in names:
         before = _begin_to_count()
-        marked = place.mark(CELLS[name])
+        marked = place.score(CELLS[name])
         grown = _filled() - before
         assert marked.score == 0, f"{name}: {marked}"
         assert grown <= _GROWN_KIB, f"{name}: {grown} KiB"
-        assert place.mark("x += [2]\nprint([1, 2])").score == 1, name
+        assert place.score("x += [2]\nprint([1, 2])").score == 1, name
 
 
 def _begin_to_count() -> int:

@@ -18,7 +18,7 @@ from deskcheck.recorder.job import record_job
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.reader import Recordings
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.recording.writer import Writer
 from deskcheck.scale import LocalPool
 from tests.command import deskcheck
@@ -136,7 +136,7 @@ def calls_in_modules(folder: Path) -> Path:
             program = Program(id=id_, code="", mode=Mode.CALL, entry="f", arguments=arguments, module=module)
             with writer.begin(program) as spool:
                 spool.finish(
-                    Ending(outcome=Outcome.RETURNED, sources=sources),
+                    RunResult(outcome=Outcome.RETURNED, sources=sources),
                     Environment.here(tracer="none", hash_seed=None, packages={}),
                 )
     return folder

@@ -215,12 +215,12 @@ def test_they_are_recorded_as_calls_in_their_package(looked: Looked, tmp_path: P
         lines = {(row.file, row.line) for row in recording.trace.rows if row.kind == "line"}
         assert {file for file, _ in lines} == {"pkg/words.py"} | (
             {"pkg/helper.py"}
-            if program.entry == "shout" and recording.ending.outcome == "returned"
+            if program.entry == "shout" and recording.run_result.outcome == "returned"
             else set()
         )
-        assert recording.ending.sources.keys() >= {file for file, _ in lines}
+        assert recording.run_result.sources.keys() >= {file for file, _ in lines}
         if program.entry == "Box.of":
-            assert recording.ending.outcome is Outcome.RETURNED
+            assert recording.run_result.outcome is Outcome.RETURNED
 
 
 # -- lines and branches, counted otherwise -----------------------------------------------------------
@@ -527,7 +527,7 @@ def test_a_folder_is_recorded_in_shards(looked: Looked, tmp_path: Path) -> None:
     assert done.summary.recorded == len(looked.programs)
     assert {recording.id for recording in Recordings(tmp_path)} == {program.id for program in looked.programs}
     assert again.summary.recorded == 0
-    assert {recording.ending.outcome for recording in Recordings(tmp_path)} <= {
+    assert {recording.run_result.outcome for recording in Recordings(tmp_path)} <= {
         Outcome.RETURNED,
         Outcome.RAISED,
     }

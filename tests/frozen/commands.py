@@ -93,8 +93,8 @@ STEPS = (
     Step("view-one", ("view", "calls", "gcd_1_0", "--terminal"), share=Share.QUICK, terminal=True),
     Step("questions", ("offline", "questions", "calls", "-q", KINDS, "--out", "questions.jsonl", "--json"),
          (Output("questions.jsonl", ("id",)),), Share.QUICK, ASK),
-    Step("mark", ("offline", "score", "questions.jsonl", "answers.jsonl", "--out", "marks", "--json"),
-         (Output("marks/*.parquet", ("id",), ("model",)),), Share.QUICK, ASK),
+    Step("score", ("offline", "score", "questions.jsonl", "answers.jsonl", "--out", "scores", "--json"),
+         (Output("scores/*.parquet", ("id",), ("model",)),), Share.QUICK, ASK),
     # Published sets, and our own programs.
     Step("cruxeval", ("record", "cruxeval:data/cruxeval.jsonl", "--workers", "1", "--out", "crux", "--json"), recordings("crux")),
     Step("mbpp", ("record", "mbpp:data/mbpp.jsonl", "--max-events", "3000", "--out", "mbpp", "--json"), recordings("mbpp")),

@@ -30,8 +30,8 @@ PROGRAMS = {
 def main() -> None:
     with Sandbox(limits=Limits(cpu_s=2, wall_s=600)) as sandbox:
         for name, code in PROGRAMS.items():
-            ending = sandbox.check_one(Checked(Program(id=name, code=code), CHECK, ("f",)))
-            print(json.dumps({"id": name, "outcome": ending.outcome.value, "detail": ending.detail}))
+            run_result = sandbox.check_one(Checked(Program(id=name, code=code), CHECK, ("f",)))
+            print(json.dumps({"id": name, "outcome": run_result.outcome.value, "detail": run_result.detail}))
 
 
 if __name__ == "__main__":

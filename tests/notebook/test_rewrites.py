@@ -49,10 +49,10 @@ def test_rewritten_cells_and_near_misses() -> None:
             place = trials.at(step)
             assert place.refusal is None
             for kind, candidate in [("itself", source), *equivalents(source, place.later)]:
-                assert (candidate, place.mark(candidate)) == (candidate, Agreement(1))
+                assert (candidate, place.score(candidate)) == (candidate, Agreement(1))
                 marked[kind] += 1
             for kind, candidate in near_misses(source):
-                assert (candidate, place.mark(candidate).score) == (candidate, 0)
+                assert (candidate, place.score(candidate).score) == (candidate, 0)
                 marked[kind] += 1
     assert {*marked} == {*EQUIVALENT, *NEAR} - {"magic", "layout", "guarded", "split", "inlined", "keyword"}
     assert marked["itself"] == len(CELLS)

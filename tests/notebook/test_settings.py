@@ -154,7 +154,7 @@ def test_further_libraries(tmp_path: Path) -> None:
     given = notebook("import lab", "lab.level = 2\n1", "lab")
     for modules in ((), ("lab_settings",)):
         with Trials(given, folder=around, modules=modules) as trials:
-            marked = trials.at(1).mark("lab.level = 3\n1")
+            marked = trials.at(1).score("lab.level = 3\n1")
             assert [(each.name, each.detail) for each in marked.why] == [("lab: level", "3, not 2")] * len(
                 modules
             )
@@ -185,4 +185,4 @@ def test_a_library_that_the_cell_imports(true: str, candidate: str, score: int) 
     pytest.importorskip("IPython", reason="would have proved that seeds count")
     with tried("x = 1", true, "np", at=1) as place:
         assert place.refusal is None
-        assert place.mark(candidate).score == score
+        assert place.score(candidate).score == score

@@ -27,7 +27,7 @@ def test_a_cell_runs_as_it_would(kernel: Kernel) -> None:
     asked = (
         "names = {name for event in kept.trace for name in event.globals}\n"
         "calls = [event.function for event in kept.trace if event.kind == 'call']\n"
-        "print(names, calls.count('double'), kept.ending.stdout, sorted({e.file for e in kept.trace}))"
+        "print(names, calls.count('double'), kept.run_result.stdout, sorted({e.file for e in kept.trace}))"
     )
     said = kernel.run(asked).said["stdout"]
     names = said.split("}")[0]

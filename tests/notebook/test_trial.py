@@ -20,11 +20,11 @@ from deskcheck.sandbox.confinement import Confinement
 from tests.notebook.trying import notebook, tried
 from tests.sample import examples, spread
 
-pytest.importorskip("IPython", reason="would have proved how cells are tried out and marked")
+pytest.importorskip("IPython", reason="would have proved how cells are tried out and scored")
 
 
-def kinds(marked: Agreement) -> set[str]:
-    return {each.kind for each in marked.why}
+def kinds(scored: Agreement) -> set[str]:
+    return {each.kind for each in scored.why}
 
 
 def test_a_trial_leaves_the_state_as_it_was() -> None:
@@ -38,7 +38,7 @@ def test_a_trial_leaves_the_state_as_it_was() -> None:
         assert seen[0] == seen[1]
         assert seen[0]["text/plain"].startswith("([1], 0.")
         assert seen[0]["text/plain"].endswith("'1', [], False)")
-        assert place.mark("x += [2]").score == 1
+        assert place.score("x += [2]").score == 1
 
 
 HOSTILE = {
@@ -83,13 +83,13 @@ def hostile_place() -> Iterator[TrialPlace]:
 
 
 @pytest.mark.parametrize("what", spread(HOSTILE, 12, 3))
-def test_whatever_a_candidate_does_it_is_marked(hostile_place: TrialPlace, what: str) -> None:
+def test_whatever_a_candidate_does_it_is_scored(hostile_place: TrialPlace, what: str) -> None:
     """It gets a status and scores 0, and the true cell scores 1 after it."""
     source, status = HOSTILE[what]
     trial = hostile_place.run(source)
     assert status is None or trial.status is status
-    assert hostile_place.mark(source).score == 0
-    assert hostile_place.mark("x += [2]\nprint([1, 2])").score == 1
+    assert hostile_place.score(source).score == 0
+    assert hostile_place.score("x += [2]\nprint([1, 2])").score == 1
 
 
 RULE = [
@@ -201,9 +201,9 @@ def test_the_rule(rule_trials: Trials, number: int) -> None:
     true, candidate, differences = RULE[number]
     place = rule_trials.at(4 * number + 1)
     assert place.refusal is None
-    assert place.mark(true).score == 1
-    marked = place.mark(candidate)
-    assert (kinds(marked), marked.score) == (differences, int(not differences))
+    assert place.score(true).score == 1
+    scored = place.score(candidate)
+    assert (kinds(scored), scored.score) == (differences, int(not differences))
 
 
 REFUSED = {
@@ -222,16 +222,16 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_cannot_be_marked(what: str) -> None:
+def test_what_cannot_be_scored(what: str) -> None:
     """It is said why, and the score is None, not a number."""
     before, true, why = REFUSED[what]
     with tried(before, true, "k = 0", at=1) as place:
-        marked = place.mark(true)
+        scored = place.score(true)
         if why is None:
-            assert (place.refusal, marked.score) == (None, 1)
+            assert (place.refusal, scored.score) == (None, 1)
         else:
             assert why in (place.refusal or "")
-            assert (marked.score, kinds(marked)) == (None, {"unmarked"})
+            assert (scored.score, kinds(scored)) == (None, {"unscored"})
 
 
 @pytest.mark.slow
@@ -265,7 +265,7 @@ def test_places_in_any_order() -> None:
 
 
 def test_a_cell_that_ended_otherwise_in_the_record(tmp_path: Path) -> None:
-    """Then the state is not the recorded one: nothing after it is marked."""
+    """Then the state is not the recorded one: nothing after it is scored."""
     recorded = replay(
         notebook("x = 1", "import os\nprint('KERNEL_ID' in os.environ)", "y = x"),
         tmp_path / "n.trajectory.parquet",
@@ -350,7 +350,7 @@ def plain_place() -> Iterator[Trials]:
     max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(true=CELLS, candidate=CELLS)
-def test_marks_are_those_of_plain_runs(plain_place: Trials, true: list[str], candidate: list[str]) -> None:
+def test_scores_are_those_of_plain_runs(plain_place: Trials, true: list[str], candidate: list[str]) -> None:
     """Where all variables are read later, two cells agree if they print the same and leave the same values,
     which a plain `exec` tells; a value that is assigned as it was is no change."""
     place = plain_place.at(1)
@@ -374,6 +374,6 @@ def test_every_level(level: Confinement) -> None:
     sources = ("open('f', 'w').write('1');", "y = open('f').read()", "y")
     with tried(*sources, at=1, confinement=level, limits=TrialLimits(trial_s=4)) as place:
         assert place.run("while True: pass").status is Status.TIMED_OUT
-        assert place.mark("y = '1'").score == 1
-        assert place.mark("y = '2'").score == 0
-        assert place.mark("open('f', 'w').write('2')\ny = '1'").score == 0
+        assert place.score("y = '1'").score == 1
+        assert place.score("y = '2'").score == 0
+        assert place.score("open('f', 'w').write('2')\ny = '1'").score == 0

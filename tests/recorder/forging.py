@@ -195,7 +195,12 @@ def main() -> None:
         with Writer(Path(folder)) as writer:
             recorded = recorder.record(forger(name), writer)
             recorder.record(Program(id="better", code="y = 2\n"), writer)
-        print(filled("VmHWM") - before, recorded.ending.outcome, recorded.ending.cut, recorded.ending.detail)
+        print(
+            filled("VmHWM") - before,
+            recorded.run_result.outcome,
+            recorded.run_result.cut,
+            recorded.run_result.detail,
+        )
 
 
 if __name__ == "__main__":

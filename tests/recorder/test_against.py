@@ -65,9 +65,13 @@ def changed(
             with writer.begin(recording.program) as spool:
                 for row in changes[recording.id](rows) if recording.id in changes else rows:
                     spool.write(json.dumps(row))
-                ending = replace(recording.ending, cut=cut) if recording.id in changes else recording.ending
+                run_result = (
+                    replace(recording.run_result, cut=cut)
+                    if recording.id in changes
+                    else recording.run_result
+                )
                 environment = replace(recording.environment, tracer=tracer or recording.environment.tracer)
-                spool.finish(ending, environment, repeatable=recording.repeatable)
+                spool.finish(run_result, environment, repeatable=recording.repeatable)
     return into
 
 
@@ -164,7 +168,7 @@ def test_what_cannot_be_compared_is_counted(tmp_path: Path) -> None:
             with writer.begin(recording.program) as spool:
                 for row in recording.trace.rows:
                     spool.write(json.dumps(row))
-                spool.finish(recording.ending, replace(recording.environment, python="2.7.18"))
+                spool.finish(recording.run_result, replace(recording.environment, python="2.7.18"))
     found = against_reference(Recordings(tmp_path / "other"))
     assert (found.compared, found.left_out) == (0, {"recorded with Python 2.7.18": 5})
     ran = deskcheck("runs", "check", "other", "--against", "reference", cwd=tmp_path)

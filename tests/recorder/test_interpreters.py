@@ -95,7 +95,7 @@ def test_an_environment_with_nothing_in_it(tmp_path: Path, script: Path, level: 
         assert recording.environment.installed == {}
         assert recording.environment.python == platform.python_version()
         assert recording.repeatable
-    assert there[str(script)].ending.stdout == plain(python, script)
+    assert there[str(script)].run_result.stdout == plain(python, script)
 
 
 def test_an_interpreter_in_a_tree_of_its_own(tmp_path: Path, script: Path) -> None:
@@ -108,7 +108,7 @@ def test_an_interpreter_in_a_tree_of_its_own(tmp_path: Path, script: Path) -> No
     (root / "lib" / version).symlink_to(sysconfig.get_path("stdlib"))
     python = str(root / "bin" / version)
     found = recorded(tmp_path / "there", script, python, Confinement.STRICT)
-    assert found[str(script)].ending.stdout == plain(python, script)
+    assert found[str(script)].run_result.stdout == plain(python, script)
     assert found[str(script)].environment.name == python
 
 
@@ -125,7 +125,7 @@ def test_other_versions(tmp_path: Path, script: Path) -> None:
         out = tmp_path / f"out{number}"
         record(str(script), out=out, settings=settings, note=notes.append)
         (recording,) = Recordings(out)
-        assert recording.ending.stdout == plain(python, script)
+        assert recording.run_result.stdout == plain(python, script)
         assert recording.environment.python == of_interpreter(python).python_version
         assert lines(recording) == lines(here[str(script)])
         told = [note for note in notes if SLOW_THERE in note]
@@ -155,7 +155,7 @@ def test_the_tests_of_a_project(tmp_path: Path) -> None:
     record(f"pytest:{project}", out=out, settings=SuiteSettings(python=python))
     (recording,) = Recordings(out)
     assert recording.program.entry == "twice"
-    assert recording.ending.result == "8"
+    assert recording.run_result.result == "8"
     assert lines(recording) == [("twice", 2), ("twice", 3)]
     without = bare(tmp_path / "without")
     with pytest.raises(InputError, match=f"{without} has no pytest. Install it with"):

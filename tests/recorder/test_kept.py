@@ -9,7 +9,7 @@ import pytest
 
 from deskcheck.files import FolderLock
 from deskcheck.recorder.kept import SETTINGS, Kept
-from deskcheck.recording import Ending, Environment, Outcome, Program
+from deskcheck.recording import Environment, Outcome, Program, RunResult
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.suite import ObservedTests
@@ -32,7 +32,7 @@ def write(writer: Writer, ids: Iterable[str]) -> None:
     for id_ in ids:
         with writer.begin(Program(id=id_, code="")) as spool:
             spool.write(EVENT)
-            spool.finish(Ending(outcome=Outcome.RETURNED), ENVIRONMENT)
+            spool.finish(RunResult(outcome=Outcome.RETURNED), ENVIRONMENT)
 
 
 EVENT = '[0,0,"line",0,"f","a.py",1,0,null,null,null,null,null,null,null,null,null]'

@@ -70,7 +70,7 @@ def test_every_ending_is_a_row(tmp_path: Path) -> None:
         "dies": Outcome.KILLED,
         "does not import": Outcome.RAISED,
     }
-    assert recordings["raises"].ending.detail == "ZeroDivisionError: division by zero"
+    assert recordings["raises"].run_result.detail == "ZeroDivisionError: division by zero"
     assert [event.kind for event in recordings["dies"].trace] == ["call", "line"]
     assert len(recordings["loops"].trace) > 100
 

@@ -139,7 +139,7 @@ def test_a_program_does_the_same(name: str, folder: Path, capfd: pytest.CaptureF
     (folder / "app.py").write_bytes(text.encode("latin-1" if name == "encoding" else "utf-8"))
     without, with_us, recording = both(capfd, ["app.py", "x", "--flag", "-q"])
     assert with_us == without
-    assert recording.outcome is not Outcome.HARNESS_ERROR, recording.ending
+    assert recording.outcome is not Outcome.HARNESS_ERROR, recording.run_result
     assert recording.program.extra["argv"] == ["x", "--flag", "-q"]
 
 
@@ -180,7 +180,7 @@ def test_what_is_recorded(folder: Path, capfd: pytest.CaptureFixture[str]) -> No
     events = list(recording.trace)
     assert {event.file for event in events} == {"app.py", "beside.py"}
     assert events[-1].globals["x"].atom == 8
-    assert recording.ending.sources["beside.py"].startswith("VALUE = 42")
+    assert recording.run_result.sources["beside.py"].startswith("VALUE = 42")
     assert [event.output for event in events if event.output] == ["a\n"]
     assert (recording.outcome, recording.environment.sandbox) == (Outcome.RETURNED, "trusted")
 
@@ -190,7 +190,7 @@ def test_limits_and_a_second_run(folder: Path, capfd: pytest.CaptureFixture[str]
     (folder / "app.py").write_text("n = 0\nwhile n < 1000:\n    n += 1\nprint(n)\n")
     settings = RunSettings(trace_limits=TraceLimits(events=100))
     _, (_, out, _), recording = both(capfd, ["app.py"], settings=settings)
-    assert (out, len(recording.trace), recording.ending.cut) == ("1000\n", 100, "events")
+    assert (out, len(recording.trace), recording.run_result.cut) == ("1000\n", 100, "events")
     _, _, again = both(capfd, ["app.py"])
     assert (recording.id, again.id) == ("app.py", "app.py-2")
 
@@ -221,7 +221,7 @@ def test_a_module_of_the_library_is_recorded(folder: Path, capfd: pytest.Capture
     """With its text, though it lies in no folder of the user's."""
     _, _, recording = both(capfd, ["-m", "json.tool", "--compact"], '{"a": [1, 2]}')
     assert {event.file for event in recording.trace} == {"json/tool.py"}
-    assert "def main" in recording.ending.sources["json/tool.py"]
+    assert "def main" in recording.run_result.sources["json/tool.py"]
 
 
 def test_a_program_from_a_pipe(folder: Path) -> None:

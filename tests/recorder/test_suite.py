@@ -321,7 +321,7 @@ def lines(recording: Recording) -> list[int]:
 def test_a_call_is_recorded_where_it_happens(recorded: tuple[SuiteSummary, dict[str, Recording]]) -> None:
     """Inputs, events in both modules and the result; where it came from; what the source is."""
     recording = recorded[1]["shop.words.shout(['a', '_b'])"]
-    assert (recording.ending.result, recording.ending.result_builtin) == ("['A!']", True)
+    assert (recording.run_result.result, recording.run_result.result_builtin) == ("['A!']", True)
     assert {row.file for row in recording.trace.rows} == {"shop/words.py", "shop/tools.py"}
     assert recording.source("shop/words.py") == WORDS
     assert recording.trace[0].locals["words"].items[1].atom == "_b"
@@ -407,11 +407,11 @@ def test_what_a_call_wrote_and_raised_is_part_of_it(
 ) -> None:
     """Output goes with its event although pytest captures it; an exception is an ending."""
     pushed = recorded[1]["shop.stack.Stack.push(Stack#1(items=[1]), 3)"]
-    assert pushed.ending.stdout == "pushed 3\n"
+    assert pushed.run_result.stdout == "pushed 3\n"
     assert "".join(row.output or "" for row in pushed.trace.rows) == "pushed 3\n"
     divided = recorded[1]["shop.words.divide(2, 0)"]
     assert divided.outcome is Outcome.RAISED
-    assert (divided.ending.exception, divided.ending.result) == ("ZeroDivisionError", None)
+    assert (divided.run_result.exception, divided.run_result.result) == ("ZeroDivisionError", None)
 
 
 def test_a_recording_is_true_without_its_test_or_says_that_it_is_not(
@@ -435,7 +435,7 @@ def test_what_the_environment_holds_is_masked_alone_too(
     """A call that gives the value of an environment variable is the same without its test."""
     stage = recorded[1]["shop.words.stage()"]
     assert stage.program.extra["alone"] is True
-    assert stage.ending.result == "'[masked]'"
+    assert stage.run_result.result == "'[masked]'"
 
 
 def test_the_tests_come_out_as_without_us(shop: Path, tmp_path: Path) -> None:
@@ -984,7 +984,7 @@ def test_environment_variables_are_masked(
             assert len(value) < 12 or f'"{value}"' not in everything
     assert "set by the test" in everything
     recordings = {recording.program.entry: recording for recording in Recordings(tmp_path / "runs")}
-    assert recordings["own"].ending.result == "'set by the test'"
+    assert recordings["own"].run_result.result == "'set by the test'"
     assert recordings["whole"].trace[-1].locals["found"].type.endswith("_Environ")
     # What holds such a value by itself is the same again, and alone.
     assert {name for name in ("quiet", "loud") if recordings[name].program.extra.get("alone")} == {
@@ -992,7 +992,9 @@ def test_environment_variables_are_masked(
         "loud",
     }
     plain = [r for r in Recordings(tmp_path / "runs") if "elsewhere" in r.id]
-    assert [(r.ending.result, r.program.extra["arguments"]) for r in plain] == [("'elsewherex'", "literal")]
+    assert [(r.run_result.result, r.program.extra["arguments"]) for r in plain] == [
+        ("'elsewherex'", "literal")
+    ]
 
 
 PARAMETRISED = """

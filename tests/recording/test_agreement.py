@@ -9,7 +9,7 @@ import pytest
 from deskcheck.recording import Row, State, agreement
 from deskcheck.recording.compare import difference
 from deskcheck.recording.outcome import Outcome
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.recording.trace import fingerprint
 
 
@@ -116,9 +116,9 @@ def test_two_runs_differ_in_endings_or_events(
     """Whichever is first; what the one has and the other has not is a difference."""
     frame: dict[str, Any] = {"frame": 0, "function": "f"}
     told = [json.dumps(row).encode() for row in events(frame, frame)]
-    ending = Ending(outcome=Outcome.RETURNED, stdout="a", result="1")
-    one = (ending, lambda: told)
-    other = (replace(ending, **change), lambda: [told[number] for number in blocks])
+    run_result = RunResult(outcome=Outcome.RETURNED, stdout="a", result="1")
+    one = (run_result, lambda: told)
+    other = (replace(run_result, **change), lambda: [told[number] for number in blocks])
     assert (difference(other, one) is None) == (where is None)
     found = difference(one, other)
     assert found is None if where is None else where in (found or "")

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.recording import Ending, Environment, Mode, Outcome, Program, RecordingError, Row
+from deskcheck.recording import Environment, Mode, Outcome, Program, RecordingError, Row, RunResult
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
 from deskcheck.recording.writer import Writer
@@ -75,8 +75,8 @@ def folder_of(
             )
             for row in _ROWS:
                 spool.write(json.dumps(row))
-            ending = Ending(outcome=Outcome.RETURNED, result="[1]", result_builtin=True)
-            spool.finish(ending, _HERE, repeatable=True)
+            run_result = RunResult(outcome=Outcome.RETURNED, result="[1]", result_builtin=True)
+            spool.finish(run_result, _HERE, repeatable=True)
     for table, schema, changes in (
         ("events", EVENTS_SCHEMA, {len(_ROWS) + n: change for n, change in (events or {}).items()}),
         ("recordings", RECORDINGS_SCHEMA, {1: recording or {}}),
@@ -152,7 +152,7 @@ def _spooled(folder: Path) -> Path:
         spool = writer.begin(Program(id=name, code=_CODE, mode=Mode.CALL, entry="f", arguments="(1,)"))
         for row in _ROWS:
             spool.write(json.dumps(row))
-        spool.finish(Ending(outcome=Outcome.RETURNED), _HERE, repeatable=True)
+        spool.finish(RunResult(outcome=Outcome.RETURNED), _HERE, repeatable=True)
     dead = folder.with_name("killed")
     shutil.copytree(folder, dead)
     writer.close()
@@ -208,7 +208,7 @@ def test_what_is_no_recording_in_the_spool_is_passed_over(tmp_path: Path, name: 
         assert writer.done - {"two"} == {"one", "three"}
         if "two" not in writer.done:
             with writer.begin(Program(id="two", code=_CODE)) as spool:
-                spool.finish(Ending(outcome=Outcome.RETURNED), _HERE)
+                spool.finish(RunResult(outcome=Outcome.RETURNED), _HERE)
     assert sorted(recording.id for recording in Recordings(folder)) == ["one", "three", "two"]
 
 

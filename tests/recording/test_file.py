@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 
 import deskcheck
 from deskcheck.recording import (
-    Ending,
     Environment,
     InputError,
     Mode,
@@ -30,6 +29,7 @@ from deskcheck.recording import (
     Recording,
     RecordingError,
     Row,
+    RunResult,
 )
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.schema import RECORDINGS_SCHEMA
@@ -59,12 +59,12 @@ def program(id_: str, **changes: Any) -> Program:
 
 
 def record(
-    writer: Writer, id_: str, rows: int | list[Row] = 3, ending: Ending | None = None, **changes: Any
+    writer: Writer, id_: str, rows: int | list[Row] = 3, run_result: RunResult | None = None, **changes: Any
 ) -> None:
     spool = writer.begin(program(id_, **changes))
     for one in rows if isinstance(rows, list) else map(row, range(rows)):
         spool.write(json.dumps(one))
-    spool.finish(ending or Ending(outcome=Outcome.RETURNED), ENVIRONMENT)
+    spool.finish(run_result or RunResult(outcome=Outcome.RETURNED), ENVIRONMENT)
 
 
 def rows_by_id(recordings: Recordings) -> dict[str, list[Row]]:
@@ -83,7 +83,7 @@ def child_command(script: str, *arguments: object) -> list[str]:
 
 CHILD_HELPERS = f"""
 import json, os, time
-from deskcheck.recording import Ending, Environment, Outcome, Program, RecordingError, Row
+from deskcheck.recording import RunResult, Environment, Outcome, Program, RecordingError, Row
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
 ENVIRONMENT = Environment.from_dict({ENVIRONMENT.to_dict()!r})
@@ -91,7 +91,7 @@ def record(writer, id_, rows=3, text='{{"a": 1}}'):
     spool = writer.begin(Program(id=id_, code="a = 1"))
     for i in range(rows):
         spool.write(json.dumps([0, i, "line", 0, "f", "program.py", 2, 4, text] + [None] * 8))
-    spool.finish(Ending(outcome=Outcome.RETURNED), ENVIRONMENT)
+    spool.finish(RunResult(outcome=Outcome.RETURNED), ENVIRONMENT)
 folder = sys.argv[1]
 """
 
@@ -129,7 +129,7 @@ programs = st.builds(
     extra=st.dictionaries(texts, json_values, max_size=3),
 )
 endings = st.builds(
-    Ending,
+    RunResult,
     outcome=st.sampled_from(Outcome),
     detail=texts,
     exception=maybe_texts,
@@ -173,21 +173,21 @@ def test_what_is_written_is_read(
         patch.setattr("deskcheck.recording.writer._GROUP_ROWS", group_rows)
         patch.setattr("deskcheck.recording.reader._PAGE_ROWS", 2)
         with Writer(folder, shard_recordings=shard_recordings) as writer:
-            for one, rows, ending, environment, repeatable, difference in written:
+            for one, rows, run_result, environment, repeatable, difference in written:
                 spool = writer.begin(one)
                 for event in rows:
                     spool.write(json.dumps(event, ensure_ascii=False))
-                spool.finish(ending, environment, repeatable=repeatable, difference=difference)
+                spool.finish(run_result, environment, repeatable=repeatable, difference=difference)
         if not written:
             return
         recordings = Recordings(folder)
         assert recordings.ids == tuple(run[0].id for run in written)
         assert len(recordings) == len(written)
-        for recording, (one, rows, ending, environment, repeatable, difference) in zip(
+        for recording, (one, rows, run_result, environment, repeatable, difference) in zip(
             recordings, written, strict=True
         ):
             assert recording.program == one
-            assert recording.ending == ending
+            assert recording.run_result == run_result
             assert recording.environment == environment
             assert (recording.repeatable, recording.difference) == (repeatable, difference)
             for trace in recording.traces:
@@ -195,7 +195,7 @@ def test_what_is_written_is_read(
                 assert list(trace.rows) == expected
                 assert [trace.rows[i] for i in range(-len(expected), len(expected))] == expected * 2
                 assert trace.rows[1:-1] == expected[1:-1]
-                assert trace.cut == ending.cut
+                assert trace.cut == run_result.cut
             assert sum(map(len, recording.traces)) == len(rows)
 
 
@@ -219,13 +219,15 @@ def test_lone_surrogates_are_spelled_out(tmp_path: Path) -> None:
         spool = writer.begin(program("p"))
         spool.write(json.dumps(rows[0], ensure_ascii=False))
         spool.write(json.dumps(rows[1]).encode())
-        spool.finish(Ending(outcome=Outcome.RETURNED, stdout="\udcff", sources={"a": "\udcff"}), ENVIRONMENT)
+        spool.finish(
+            RunResult(outcome=Outcome.RETURNED, stdout="\udcff", sources={"a": "\udcff"}), ENVIRONMENT
+        )
     recording = Recordings(tmp_path)["p"]
     assert recording.trace.rows[0].output == r"x\udcff"
     assert recording.trace.rows[1].output == r"é\ud800"
     assert json.loads(recording.trace.rows[0].locals or "") == {"a": "\udcff"}
-    assert recording.ending.stdout == r"\udcff"
-    assert recording.ending.sources == {"a": "\udcff"}
+    assert recording.run_result.stdout == r"\udcff"
+    assert recording.run_result.sources == {"a": "\udcff"}
 
 
 def test_result_value(tmp_path: Path) -> None:
@@ -233,8 +235,8 @@ def test_result_value(tmp_path: Path) -> None:
     call = {"mode": Mode.CALL, "entry": "f", "arguments": "()"}
     made = row(1, objects='{"3": {"kind": "list", "type": "list", "items": [1, 2], "length": 2}}')
     end = row(2, kind="return", value='{"ref": 3}')
-    returned = Ending(outcome=Outcome.RETURNED, result="[1, 2]", result_builtin=True)
-    seven = Ending(outcome=Outcome.RETURNED, result="7", result_builtin=True)
+    returned = RunResult(outcome=Outcome.RETURNED, result="[1, 2]", result_builtin=True)
+    seven = RunResult(outcome=Outcome.RETURNED, result="7", result_builtin=True)
     with Writer(tmp_path) as writer:
         record(writer, "list", [row(0), made, end], returned, **call)
         record(writer, "atom", [row(0, kind="return", value="7")], seven, **call)
@@ -242,7 +244,7 @@ def test_result_value(tmp_path: Path) -> None:
         record(writer, "cut", [row(0), made], returned, **call)
         record(writer, "nothing", [], returned, **call)
         record(writer, "module", [row(0), made, end], returned)
-        record(writer, "raised", [row(0), made, end], Ending(outcome=Outcome.RAISED), **call)
+        record(writer, "raised", [row(0), made, end], RunResult(outcome=Outcome.RAISED), **call)
     recordings = Recordings(tmp_path)
     assert repr(recordings["list"].result_value) == "[1, 2]"
     assert repr(recordings["atom"].result_value) == "7"
@@ -261,7 +263,7 @@ def test_many_writers_of_one_folder(tmp_path: Path) -> None:
                     for spool in spools:
                         spool.write(json.dumps(row(index, output=spool.id)))
                 for spool in spools:
-                    spool.finish(Ending(outcome=Outcome.RETURNED), ENVIRONMENT)
+                    spool.finish(RunResult(outcome=Outcome.RETURNED), ENVIRONMENT)
 
         run_threads(work, 4)
     recordings = Recordings(tmp_path)
@@ -349,7 +351,7 @@ def test_what_is_no_event_is_refused(tmp_path: Path, text: str | bytes, reason: 
         with pytest.raises(RecordingError, match=f"recording 'p', event 0 is refused: {reason}"):
             spool.write(text)
         spool.write(json.dumps(row(0)))
-        spool.finish(Ending(outcome=Outcome.KILLED, cut="damaged"), ENVIRONMENT)
+        spool.finish(RunResult(outcome=Outcome.KILLED, cut="damaged"), ENVIRONMENT)
     assert list(Recordings(tmp_path)["p"].trace.rows) == [row(0)]
 
 
@@ -395,13 +397,13 @@ def test_a_bad_ending_can_be_mended(tmp_path: Path) -> None:
         spool = writer.begin(program("p"))
         spool.write(json.dumps(row(0)))
         with pytest.raises(InputError, match=r"recording of 'p': exit_status=.* cannot be saved"):
-            spool.finish(Ending(outcome=Outcome.EXITED, exit_status=10**30), ENVIRONMENT)
-        spool.finish(Ending(outcome=Outcome.EXITED, exit_status=1), ENVIRONMENT)
+            spool.finish(RunResult(outcome=Outcome.EXITED, exit_status=10**30), ENVIRONMENT)
+        spool.finish(RunResult(outcome=Outcome.EXITED, exit_status=1), ENVIRONMENT)
         with pytest.raises(RecordingError, match="'p' is finished"):
             spool.write(json.dumps(row(1)))
     with pytest.raises(RecordingError, match="closed"):
         writer.begin(program("q"))
-    assert Recordings(tmp_path)["p"].ending.exit_status == 1
+    assert Recordings(tmp_path)["p"].run_result.exit_status == 1
 
 
 def test_options_are_checked(tmp_path: Path) -> None:
@@ -961,7 +963,7 @@ with Writer(folder) as writer:
     spool = writer.begin(Program(id="p", code="a = 1"))
     for n in range(EVENTS):
         spool.write(text % (n, json.dumps(json.dumps({"a": n, "b": "x" * (n % 300)}))))
-    spool.finish(Ending(outcome=Outcome.RETURNED), ENVIRONMENT)
+    spool.finish(RunResult(outcome=Outcome.RETURNED), ENVIRONMENT)
 written = peak_mb() - base
 trace = Recordings(folder)["p"].trace
 assert len(trace) == EVENTS

@@ -186,7 +186,7 @@ def test_events_of_a_file(tmp_path: Path) -> None:
         spool = writer.begin(made.program)
         for row in made.trace.rows:
             spool.write(json.dumps(row))
-        spool.finish(made.ending, made.environment)
+        spool.finish(made.run_result, made.environment)
     trace = Recordings(tmp_path / "runs")[made.id].trace
     assert len(trace) > 3 * CHECKPOINT_EVENTS
     kept = list(trace)
@@ -270,11 +270,11 @@ def test_the_result_has_the_numbers_of_the_trace(tmp_path: Path) -> None:
     record_programs(made, tmp_path, RecordSettings(repeat=False))
     recordings = Recordings(tmp_path)
     one, other = recordings["last_of"], recordings["other"]
-    assert (one.ending.result or "").startswith("Point#1(x=2, follows=Point#2(x=1, ")
+    assert (one.run_result.result or "").startswith("Point#1(x=2, follows=Point#2(x=1, ")
     assert one.result == repr(one.trace[-1].value) == repr(one.trace[-1].locals["other"])
-    assert one.result != one.ending.result
+    assert one.result != one.run_result.result
     assert other.trace[-1].value is not None
-    assert other.result == other.ending.result == "Point#1(x=3, follows='#7')"
+    assert other.result == other.run_result.result == "Point#1(x=3, follows='#7')"
     assert deskcheck.trace(grow, 2).result == "[0, 2]"
 
 

@@ -13,7 +13,7 @@ from deskcheck.recorder.programs import ProgramRecorder
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox import Limits, Sandbox
 from deskcheck.sandbox.limits import WALL_TIMES
 from deskcheck.sandbox.linux import cgroup
@@ -68,7 +68,7 @@ def without_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cgroup, "places", none)
 
 
-def ran(code: str, level: str, limits: Limits = LIMITS) -> Ending:
+def ran(code: str, level: str, limits: Limits = LIMITS) -> RunResult:
     with Sandbox(level, workers=1, limits=limits) as sandbox:
         return sandbox.run_one(Program(id="p", code=code))
 
@@ -77,11 +77,11 @@ def ran(code: str, level: str, limits: Limits = LIMITS) -> Ending:
 def test_children_that_nobody_waits_for_are_counted(level: str, groups: bool) -> None:
     """Children that end between two looks, of a parent that ignores their end, use up the program's time."""
     code = IGNORED + "ignore()\nfor _ in range(200):\n    child(lambda: burn(0.02))\n"
-    ending = ran(code, level)
-    assert ending.outcome is Outcome.TIMED_OUT, ending
-    assert "CPU time" in ending.detail
-    assert ending.cpu_s is not None
-    assert ending.cpu_s > 0.38
+    run_result = ran(code, level)
+    assert run_result.outcome is Outcome.TIMED_OUT, run_result
+    assert "CPU time" in run_result.detail
+    assert run_result.cpu_s is not None
+    assert run_result.cpu_s > 0.38
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_children_that_nobody_waits_for_are_counted(level: str, groups: bool) ->
 def test_the_time_of_all_processes_is_told(level: str, groups: bool) -> None:
     """What a child's child used, which lost its parent, is in the time of the program."""
     code = IGNORED + "child(lambda: os.fork() or burn(0.15))\n"
-    ending = ran(code, level)
-    assert ending.outcome is Outcome.RETURNED, ending
-    assert ending.cpu_s is not None
-    assert 0.15 <= ending.cpu_s < 0.4
+    run_result = ran(code, level)
+    assert run_result.outcome is Outcome.RETURNED, run_result
+    assert run_result.cpu_s is not None
+    assert 0.15 <= run_result.cpu_s < 0.4
 
 
 @pytest.mark.parametrize("level", ["strict", pytest.param("standard", marks=pytest.mark.slow)])
@@ -107,10 +107,10 @@ def test_children_of_threads_are_counted(level: str, groups: bool) -> None:
         "        os.waitpid(each, 0)\n"
         "thread = threading.Thread(target=several)\nthread.start()\nthread.join()\n"
     )
-    ending = ran(code, level)
-    assert ending.outcome is Outcome.TIMED_OUT, ending
-    assert ending.cpu_s is not None
-    assert ending.cpu_s < 1.4  # it was stopped, and not after it had been waited for
+    run_result = ran(code, level)
+    assert run_result.outcome is Outcome.TIMED_OUT, run_result
+    assert run_result.cpu_s is not None
+    assert run_result.cpu_s < 1.4  # it was stopped, and not after it had been waited for
 
 
 def test_wall_time_has_an_end() -> None:
@@ -123,11 +123,11 @@ def test_wall_time_has_an_end() -> None:
         "        os._exit(0)\n"
         "burn(60)\n"
     )
-    ending = ran(code, "strict", Limits(cpu_s=60, wall_s=0.5))
-    assert ending.outcome is Outcome.TIMED_OUT, ending
-    assert f"{WALL_TIMES} times" in ending.detail
-    assert ending.wall_s is not None
-    assert ending.wall_s >= WALL_TIMES * 0.5
+    run_result = ran(code, "strict", Limits(cpu_s=60, wall_s=0.5))
+    assert run_result.outcome is Outcome.TIMED_OUT, run_result
+    assert f"{WALL_TIMES} times" in run_result.detail
+    assert run_result.wall_s is not None
+    assert run_result.wall_s >= WALL_TIMES * 0.5
 
 
 def test_a_session_has_an_end_too(groups: bool) -> None:
@@ -136,8 +136,8 @@ def test_a_session_has_an_end_too(groups: bool) -> None:
     with Sandbox(workers=1, limits=LIMITS) as sandbox, sandbox.session() as session:
         piece = session.run(code)
     assert piece.outcome is Outcome.TIMED_OUT
-    assert piece.ending.cpu_s is not None
-    assert piece.ending.cpu_s > 0.38
+    assert piece.run_result.cpu_s is not None
+    assert piece.run_result.cpu_s > 0.38
 
 
 TRIED = """
@@ -186,11 +186,13 @@ def test_what_sockets_can_hold_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
     """240 sockets can hold more than 48 MiB: too much beside a limit of so much memory, once for each."""
     without_groups(monkeypatch)
     most = 48 << 20
-    ending = ran(SOCKETS, "strict", Limits(cpu_s=10, wall_s=60, memory_bytes=most))
-    assert ending.outcome is Outcome.OUT_OF_MEMORY, ending
-    assert str(most) in ending.detail
-    ending = ran(SOCKETS.replace("60", "0.4"), "strict", Limits(cpu_s=10, wall_s=60, memory_bytes=4 * most))
-    assert ending.outcome is Outcome.RETURNED, ending
+    run_result = ran(SOCKETS, "strict", Limits(cpu_s=10, wall_s=60, memory_bytes=most))
+    assert run_result.outcome is Outcome.OUT_OF_MEMORY, run_result
+    assert str(most) in run_result.detail
+    run_result = ran(
+        SOCKETS.replace("60", "0.4"), "strict", Limits(cpu_s=10, wall_s=60, memory_bytes=4 * most)
+    )
+    assert run_result.outcome is Outcome.RETURNED, run_result
 
 
 def test_a_recording_says_what_counted(groups: bool) -> None:

@@ -103,9 +103,9 @@ def test_a_program_reads_its_folder_without_what_is_private(project: Path, level
     asked = [*(f"{project}/{name}" for name in (*hidden, *given)), *hidden, *given]
     code = READER.replace("PATHS", repr(json.dumps(asked))).replace("FOLDER", repr(str(project)))
     with Sandbox(level, limits=Limits(cpu_s=5)) as sandbox:
-        ending = sandbox.run_one(Program(id="p", code=code, path=str(project)))
-    assert ending.outcome is Outcome.RETURNED, ending.stderr
-    found = json.loads(ending.stdout)
+        run_result = sandbox.run_one(Program(id="p", code=code, path=str(project)))
+    assert run_result.outcome is Outcome.RETURNED, run_result.stderr
+    found = json.loads(run_result.stdout)
     assert "hidden" not in "".join(found[path] for path in asked)
     for name, text in given.items():
         assert (found[name], found[f"{project}/{name}"]) == (text, text), name

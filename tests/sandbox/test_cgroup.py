@@ -99,7 +99,7 @@ def test_a_server_has_a_group(level: str, proves: None) -> None:
     goes with the server."""
     code = "print(open('/proc/self/oom_score_adj').read(), end='')"
     with Sandbox(level=level, workers=1) as sandbox:
-        ending = sandbox.run_one(Program(id="p", code=code))
+        run_result = sandbox.run_one(Program(id="p", code=code))
         (server,) = sandbox._idle
         assert server.group is not None
         folders = set(server.group.folders.values())
@@ -107,7 +107,7 @@ def test_a_server_has_a_group(level: str, proves: None) -> None:
             assert str(server.process.pid) in Path(folder, "cgroup.procs").read_text().split()
     assert not any(Path(folder).exists() for folder in folders)
     if level != "standard":  # there, /proc cannot be read
-        assert ending.stdout == "1000\n", ending
+        assert run_result.stdout == "1000\n", run_result
 
 
 def test_a_process_that_is_killed_for_memory_is_out_of_memory(proves: None) -> None:
@@ -128,9 +128,9 @@ for at in range(0, len(kept), 4096):
         sandbox._give(server)
         server.group.limit = lambda *wanted: None  # type: ignore[method-assign]
         Path(server.group.limit_file(_cgroup.MEMORY)).write_text(str(300 << 20))
-        ending = sandbox.run_one(Program(id="p", code=code))
-        assert ending.outcome is Outcome.OUT_OF_MEMORY, ending
-        assert "kernel" in ending.detail
+        run_result = sandbox.run_one(Program(id="p", code=code))
+        assert run_result.outcome is Outcome.OUT_OF_MEMORY, run_result
+        assert "kernel" in run_result.detail
         after = sandbox.run_one(Program(id="q", code="import os; os.kill(os.getpid(), 9)"))
         assert after.outcome is Outcome.KILLED, "what one program did is told of the next"
 
@@ -249,10 +249,10 @@ os.close(writer)
 os.read(reader, 1)
 """
     with Sandbox(workers=1) as sandbox:
-        ending = sandbox.run_one(Program(id="p", code=code))
-    assert ending.outcome is Outcome.RETURNED, ending
-    assert ending.cpu_s is not None
-    assert 0.3 <= ending.cpu_s < 2
+        run_result = sandbox.run_one(Program(id="p", code=code))
+    assert run_result.outcome is Outcome.RETURNED, run_result
+    assert run_result.cpu_s is not None
+    assert 0.3 <= run_result.cpu_s < 2
     group = _cgroup.ControlGroup()
     with begun(FORK, group) as process:
         assert process.stdin is not None

@@ -54,8 +54,8 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 )
 def test_a_check_cannot_be_forged(sandbox: Sandbox, code: str, outcome: Outcome) -> None:
     """Only right values pass; what else a program does keeps its own outcome."""
-    ending = sandbox.check_one(Checked(Program(id="p", code=code), CHECK, ("f",)))
-    assert ending.outcome is outcome, ending.detail
+    run_result = sandbox.check_one(Checked(Program(id="p", code=code), CHECK, ("f",)))
+    assert run_result.outcome is outcome, run_result.detail
 
 
 @pytest.mark.parametrize("ordered", spread([True, False], 2))
@@ -77,7 +77,7 @@ def test_many_are_checked_as_workers_get_free(sandbox: Sandbox, ordered: bool) -
     assert sorted(int(result.program.id) for result in seen) == list(range(60))
     assert not ordered or [int(result.program.id) for result in seen] == list(range(60))
     wanted = {0: Outcome.RETURNED, 1: Outcome.WRONG}
-    assert all(result.ending.outcome is wanted[int(result.program.id) % 2] for result in seen)
+    assert all(result.run_result.outcome is wanted[int(result.program.id) % 2] for result in seen)
 
 
 def test_checking_can_be_left(sandbox: Sandbox) -> None:
@@ -85,7 +85,7 @@ def test_checking_can_be_left(sandbox: Sandbox) -> None:
     endless = Checked(Program(id="endless", code="def f(x):\n    while True: pass\n"), CHECK, ("f",))
     right = Checked(Program(id="right", code="def f(x):\n    return [x, x + 1]\n"), CHECK, ("f",))
     results = sandbox.check([right, endless, endless])
-    assert next(results).ending.outcome is Outcome.RETURNED
+    assert next(results).run_result.outcome is Outcome.RETURNED
     results.close()  # type: ignore[attr-defined]
     assert sandbox.check_one(right).outcome is Outcome.RETURNED
 
@@ -93,8 +93,8 @@ def test_checking_can_be_left(sandbox: Sandbox) -> None:
 def test_an_argument_is_changed_in_place(sandbox: Sandbox) -> None:
     """A check sees what a function did to the list that it was given."""
     check = "items = [3, 1, 2]\nassert f(items) is None\nassert items == [1, 2, 3]\n"
-    ending = sandbox.check_one(Checked(Program(id="p", code="def f(x): x.sort()\n"), check, ("f",)))
-    assert ending.outcome is Outcome.RETURNED, ending.detail
+    run_result = sandbox.check_one(Checked(Program(id="p", code="def f(x): x.sort()\n"), check, ("f",)))
+    assert run_result.outcome is Outcome.RETURNED, run_result.detail
 
 
 RIGHT = {
@@ -281,16 +281,16 @@ def test_what_is_right_is_found_right(strict: Sandbox, name: str) -> None:
     """Values of every type that can be told, what a call did to its arguments, functions and iterators."""
     code, check = RIGHT[name]
     compile(check, "check", "exec")
-    ending = strict.check_one(Checked(Program(id="p", code=code), check, ("f",)))
-    assert ending.outcome is Outcome.RETURNED, ending.detail
+    run_result = strict.check_one(Checked(Program(id="p", code=code), check, ("f",)))
+    assert run_result.outcome is Outcome.RETURNED, run_result.detail
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_found_wrong(strict: Sandbox, name: str) -> None:
     """Also where in one process it would pass: objects that lie, exceptions that end the check's loops."""
     code, check = WRONG[name]
-    ending = strict.check_one(Checked(Program(id="p", code=code), check, ("f",)))
-    assert ending.outcome is Outcome.WRONG, ending.detail
+    run_result = strict.check_one(Checked(Program(id="p", code=code), check, ("f",)))
+    assert run_result.outcome is Outcome.WRONG, run_result.detail
 
 
 @pytest.mark.parametrize(
@@ -310,10 +310,10 @@ def test_what_is_wrong_is_found_wrong(strict: Sandbox, name: str) -> None:
 )
 def test_what_cannot_be_compared_is_said_so(strict: Sandbox, code: str, check: str, reason: str) -> None:
     """Neither passed nor wrong, nor a failure of ours; with the reason, and whatever the check catches."""
-    ending = strict.check_one(Checked(Program(id="p", code=code), check, ("f",)))
-    assert ending.outcome is Outcome.NOT_COMPARED, ending.detail
-    assert ending.detail.startswith("cannot be compared: ")
-    assert reason in ending.detail
+    run_result = strict.check_one(Checked(Program(id="p", code=code), check, ("f",)))
+    assert run_result.outcome is Outcome.NOT_COMPARED, run_result.detail
+    assert run_result.detail.startswith("cannot be compared: ")
+    assert reason in run_result.detail
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()

@@ -12,13 +12,13 @@ import pytest
 from deskcheck.recording import compare, comparing
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox import Sandbox
 
 FORGED = """
 import functools, json, sys, tempfile
 from deskcheck.recording.outcome import Outcome
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.recording.compare import difference, save, saved
 
 def filled(name):
@@ -33,7 +33,7 @@ def forged(last):
     return stream
 
 one, other = forged(1), forged(2)
-ending = Ending(outcome=Outcome.RETURNED)
+ending = RunResult(outcome=Outcome.RETURNED)
 before = filled("VmRSS")
 with open("/proc/self/clear_refs", "w") as file:
     file.write("5")
@@ -62,7 +62,7 @@ def test_forged_rows_do_not_grow_the_caller() -> None:
     assert grown <= 40
 
 
-Run = tuple[Ending, Callable[[], Iterable[bytes]]]
+Run = tuple[RunResult, Callable[[], Iterable[bytes]]]
 
 
 def runs(ordered: bool, count: int = 60) -> tuple[Run, Run]:
@@ -71,9 +71,9 @@ def runs(ordered: bool, count: int = 60) -> tuple[Run, Run]:
     for seed in (0, 1):
         blocks: list[bytes] = []
         with Sandbox("trusted", workers=1, hash_seed=seed) as sandbox:
-            ending = sandbox.run_one(Program(id="p", code=PROGRAM % (ordered, count)), sink=blocks.append)
-        assert ending.outcome is Outcome.RETURNED, ending
-        found.append((ending, functools.partial(iter, blocks)))
+            run_result = sandbox.run_one(Program(id="p", code=PROGRAM % (ordered, count)), sink=blocks.append)
+        assert run_result.outcome is Outcome.RETURNED, run_result
+        found.append((run_result, functools.partial(iter, blocks)))
     return found[0], found[1]
 
 
@@ -100,11 +100,11 @@ def test_what_is_too_large_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows_that_do_not_add_up_are_a_difference(here: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program may forge rows that are right each by itself, and lead to an object that is not there."""
     monkeypatch.setattr(compare, "_HERE_BYTES", here)
-    ending = Ending(outcome=Outcome.RETURNED)
+    run_result = RunResult(outcome=Outcome.RETURNED)
     found = []
     for number in (10, 11):
         row = [0, 0, "call", 0, "f", "p.py", 1, 0, json.dumps({"x": {"ref": number}}), *[None] * 8]
-        found.append((ending, functools.partial(iter, [json.dumps(row).encode()])))
+        found.append((run_result, functools.partial(iter, [json.dumps(row).encode()])))
     where = compare.difference(found[0], found[1])
     assert where == "the rows do not add up: a value leads to object #10, which is not there"
 

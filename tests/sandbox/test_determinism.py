@@ -26,10 +26,10 @@ def sandbox() -> Iterator[Sandbox]:
         yield place
 
 
-def printed(sandbox: Sandbox, code: str, fixed: Determinism) -> str:
-    ending = sandbox.run_one(Program(id="p", code=code), fixed=fixed)
-    assert ending.outcome is Outcome.RETURNED, ending.stderr
-    return ending.stdout
+def printed(sandbox: Sandbox, code: str, determinism: Determinism) -> str:
+    run_result = sandbox.run_one(Program(id="p", code=code), determinism=determinism)
+    assert run_result.outcome is Outcome.RETURNED, run_result.stderr
+    return run_result.stdout
 
 
 FROZEN = """
@@ -80,8 +80,8 @@ def test_a_clock_advances_by_its_tick_and_by_what_is_slept(sandbox: Sandbox) -> 
         "n = 0\nwhile time.time() < b + 5:\n    n += 1\nprint(n)\n"
         "before = time.perf_counter()\ntime.sleep(0.01)\nprint(round(time.perf_counter() - before, 9))\n"
     )
-    fixed = Determinism(clock=START, tick_s=0.5)
-    assert printed(sandbox, code, fixed).split() == ["1.0", "8", "0.51"]
+    determinism = Determinism(clock=START, tick_s=0.5)
+    assert printed(sandbox, code, determinism).split() == ["1.0", "8", "0.51"]
 
 
 DRAWN = """
@@ -140,9 +140,9 @@ def test_threads_that_take_turns_only_where_they_wait() -> None:
     """A race is won the same way each time, though every event is handed over meanwhile."""
     for _ in range(3):
         blocks: list[bytes] = []
-        with Sandbox(workers=1, limits=LIMITS, fixed=Determinism(turns=True)) as sandbox:
-            ending = sandbox.run_one(Program(id="p", code=THREADS), sink=blocks.append)
-        assert ending.stdout == "6000\n"
+        with Sandbox(workers=1, limits=LIMITS, determinism=Determinism(turns=True)) as sandbox:
+            run_result = sandbox.run_one(Program(id="p", code=THREADS), sink=blocks.append)
+        assert run_result.stdout == "6000\n"
         assert blocks
 
 
@@ -179,7 +179,7 @@ def test_the_cause_is_found_by_experiment(code: str, found: set[Cause]) -> None:
 def test_what_was_fixed_is_no_cause() -> None:
     """With the clock fixed, only randomness is left of two causes."""
     program = Program(id="p", code="import random, time\nx = random.random()\ny = time.time()")
-    found = causes(program, fixed=Determinism(clock=START), limits=LIMITS)
+    found = causes(program, determinism=Determinism(clock=START), limits=LIMITS)
     assert set(found) == {Cause.RANDOMNESS}
     assert "x is" in found[Cause.RANDOMNESS]
 
@@ -203,15 +203,15 @@ def test_recordings_say_why_and_what_was_fixed(tmp_path: Path) -> None:
 def test_a_session_has_a_fixed_clock_too() -> None:
     """Time goes on from piece to piece, and is taken back with the session."""
     with (
-        Sandbox(workers=1, limits=LIMITS, fixed=Determinism(clock=START, random_seed=1)) as sandbox,
+        Sandbox(workers=1, limits=LIMITS, determinism=Determinism(clock=START, random_seed=1)) as sandbox,
         sandbox.session() as session,
     ):
         session.run("import random, time")
-        assert session.run("time.time()").ending.result == repr(START)
+        assert session.run("time.time()").run_result.result == repr(START)
         point = session.snapshot()
-        after = session.run("time.time(), random.random()").ending.result
+        after = session.run("time.time(), random.random()").run_result.result
         session.restore(point)
-        assert session.run("time.time(), random.random()").ending.result == after
+        assert session.run("time.time(), random.random()").run_result.result == after
 
 
 @pytest.mark.parametrize("wrong", [{"clock": -1.0}, {"clock": 0.0, "tick_s": -1.0}])

@@ -177,8 +177,8 @@ def test_programs_run_with_the_packages_that_they_name(one: BuiltEnvironment, tw
     """Two versions of one package side by side in one sandbox; without a name there is none."""
     with Sandbox(workers=2) as sandbox:
         programs = [call("one", "tiny-1"), call("two", "tiny-2"), call("none", None), call("again", "tiny-1")]
-        results = [result.ending for result in sandbox.run(programs)]
-    assert [ending.result for ending in results] == ["'1.0'", "'2.0'", None, "'1.0'"]
+        results = [result.run_result for result in sandbox.run(programs)]
+    assert [run_result.result for run_result in results] == ["'1.0'", "'2.0'", None, "'1.0'"]
     assert results[2].exception == "ModuleNotFoundError"
     assert results[1].packages == {"tiny-package": "2.0"}
 
@@ -194,9 +194,9 @@ def test_an_environment_is_readable_at_every_level(level: str, one: BuiltEnviron
     )
     code = code.replace("('deskcheck', ", "(")  # it is in sys.modules, which a program may look at
     with Sandbox(level, environment=one.name) as sandbox:
-        ending = sandbox.run_one(call("reads", None, code))
-    assert ending.outcome is Outcome.RETURNED, ending.detail
-    assert ending.result == repr(("def twice(x):\n    return 2 * x\n", []))
+        run_result = sandbox.run_one(call("reads", None, code))
+    assert run_result.outcome is Outcome.RETURNED, run_result.detail
+    assert run_result.result == repr(("def twice(x):\n    return 2 * x\n", []))
 
 
 def test_a_program_cannot_change_its_environment(one: BuiltEnvironment) -> None:
@@ -249,7 +249,7 @@ def test_another_python(wheels: Path, tmp_path: Path) -> None:
     recording = Recordings(tmp_path / "runs")["version"]
     assert other.python_version.startswith(f"{python}.")
     assert recording.environment.python == other.python_version
-    assert recording.ending.result == repr((tuple(map(int, other.python_version.split("."))), "1.0"))
+    assert recording.run_result.result == repr((tuple(map(int, other.python_version.split("."))), "1.0"))
     assert [event.kind for event in recording.trace] == ["call", "line", "return"]
 
 

@@ -35,9 +35,9 @@ def test_threads_and_forks_are_those_of_a_new_interpreter(level: str) -> None:
     """What a program sees of its threads, and a child that it forks, is as without the sandbox."""
     plain = subprocess.run([sys.executable, "-c", SHOWN], capture_output=True, text=True, check=True)
     with Sandbox(level=level, workers=1) as sandbox:
-        ending = sandbox.run_one(Program(id="p", code=SHOWN))
-    assert ending.outcome is Outcome.RETURNED, ending
-    assert ending.stdout == plain.stdout
+        run_result = sandbox.run_one(Program(id="p", code=SHOWN))
+    assert run_result.outcome is Outcome.RETURNED, run_result
+    assert run_result.stdout == plain.stdout
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -45,7 +45,7 @@ def test_each_program_has_random_numbers_of_its_own(level: str) -> None:
     """Forks of one server do not share the state of `random`."""
     programs = [Program(id=str(n), code="import random; print(random.random())") for n in range(4)]
     with Sandbox(level=level, workers=1) as sandbox:
-        given = [result.ending.stdout for result in sandbox.run(programs)]
+        given = [result.run_result.stdout for result in sandbox.run(programs)]
     assert len(set(given)) == 4
 
 

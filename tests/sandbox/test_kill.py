@@ -33,7 +33,7 @@ programs = (Program(id=str(n), code=f"print({n} * {n})") for n in range(100_000)
 with Sandbox(level=sys.argv[1], workers=2) as sandbox:
     for result in sandbox.run(programs):
         # In one piece, whatever the environment says of buffers: this process may be killed at any moment.
-        line = f"{result.program.id} {result.ending.outcome} {result.ending.stdout.strip()}\\n"
+        line = f"{result.program.id} {result.run_result.outcome} {result.run_result.stdout.strip()}\\n"
         os.write(1, line.encode())
 """
 
@@ -100,8 +100,8 @@ def test_servers_are_killed(level: str, kills: int, nothing_left: None) -> None:
     assert len(killed) == kills
     assert [result.program.id for result in results] == [str(n) for n in range(len(results))]
     for result in results:
-        assert result.ending.outcome is Outcome.RETURNED, result
-        assert result.ending.stdout == f"{int(result.program.id) ** 2}\n"
+        assert result.run_result.outcome is Outcome.RETURNED, result
+        assert result.run_result.stdout == f"{int(result.program.id) ** 2}\n"
     assert any(result.attempts > 1 for result in results), "no kill met a run"
 
 
@@ -140,7 +140,7 @@ with Sandbox(level=level, workers=2, tries=60) as sandbox:
     print("ready", flush=True)
     for result in sandbox.run(programs):
         # In one piece, whatever the environment says of buffers: this process may be killed at any moment.
-        line = f"{result.program.id} {result.ending.outcome} {result.ending.stdout.strip()}\\n"
+        line = f"{result.program.id} {result.run_result.outcome} {result.run_result.stdout.strip()}\\n"
         os.write(1, line.encode())
 """
 _LAST = 1_000_000

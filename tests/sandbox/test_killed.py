@@ -8,7 +8,7 @@ import pytest
 from deskcheck.recording import Row, block
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox import Limits, run
 from tests.tracer import agree
 
@@ -33,11 +33,11 @@ def work(n):
 LIMITS = Limits(cpu_s=10, wall_s=30, memory_bytes=1 << 30)
 
 
-def traced(code: str, limits: Limits = LIMITS) -> tuple[list[Row], Ending]:
+def traced(code: str, limits: Limits = LIMITS) -> tuple[list[Row], RunResult]:
     """The events of a run, every block of which can be read, and how it ended."""
     blocks: list[bytes] = []
-    ending = run(Program(id="p", code=code), limits=limits, sink=blocks.append)
-    return [row for one in blocks for row in block.rows(one)], ending
+    run_result = run(Program(id="p", code=code), limits=limits, sink=blocks.append)
+    return [row for one in blocks for row in block.rows(one)], run_result
 
 
 def without_gaps(rows: list[Row]) -> bool:
@@ -50,23 +50,23 @@ def without_gaps(rows: list[Row]) -> bool:
 def test_killed_at_any_moment(kills: int) -> None:
     """Killed from outside at so many moments: what is there is the beginning of what an unkilled run tells."""
     code = WORK + "work(400)\n"
-    whole, ending = traced(code)
-    assert ending.wall_s is not None
-    seconds = ending.wall_s
+    whole, run_result = traced(code)
+    assert run_result.wall_s is not None
+    seconds = run_result.wall_s
     assert without_gaps(whole)
     choose = random.Random(5)
     lengths = set()
     for _ in range(kills):
-        rows, ending = traced(code, replace(LIMITS, wall_s=choose.uniform(0.4, 1.0) * seconds))
-        assert ending.outcome in (Outcome.TIMED_OUT, Outcome.RETURNED)
+        rows, run_result = traced(code, replace(LIMITS, wall_s=choose.uniform(0.4, 1.0) * seconds))
+        assert run_result.outcome in (Outcome.TIMED_OUT, Outcome.RETURNED)
         assert without_gaps(rows)
         assert rows == whole[: len(rows)]
         lengths.add(len(rows))
         if (
-            ending.outcome is Outcome.RETURNED
+            run_result.outcome is Outcome.RETURNED
         ):  # on a busy machine the first may have taken longer than the rest
-            assert ending.wall_s is not None
-            seconds = min(seconds, ending.wall_s)
+            assert run_result.wall_s is not None
+            seconds = min(seconds, run_result.wall_s)
     assert len(lengths) > 1, "the moments differ"
 
 

@@ -120,8 +120,8 @@ def test_standard_is_refused_where_landlock_leaves_truncate_to_all() -> None:
 @pytest.mark.parametrize(("level", "abi"), [("strict", 1), ("strict", 5), ("standard", 3), ("standard", 5)])
 def test_older_versions_of_landlock_do(level: str, abi: int) -> None:
     with Sandbox(level, workers=1, _landlock_abi=abi) as sandbox:
-        ending = sandbox.run_one(Program(id="p", code="print(1)"))
-    assert (ending.outcome, ending.stdout) == (Outcome.RETURNED, "1\n"), ending
+        run_result = sandbox.run_one(Program(id="p", code="print(1)"))
+    assert (run_result.outcome, run_result.stdout) == (Outcome.RETURNED, "1\n"), run_result
 
 
 @pytest.mark.parametrize("level", CONFINED)
@@ -134,9 +134,9 @@ def test_the_doctors_attack_is_one() -> None:
     """Without confinement it reaches all that it aims at, and each is seen."""
     with probe._targets() as (names, reached), Sandbox("trusted", workers=1) as sandbox:
         text = "".join(f"{name} = {value!r}\n" for name, value in names.items())
-        ending = sandbox.run_one(Program(id="attack", code=text + probe._ATTACK))
-        assert ending.outcome is Outcome.RETURNED, ending
-        found = reached(ending.stdout)
+        run_result = sandbox.run_one(Program(id="attack", code=text + probe._ATTACK))
+        assert run_result.outcome is Outcome.RETURNED, run_result
+        found = reached(run_result.stdout)
     assert found == [
         "a private file", "a file outside, which it changed", "a TCP listener", "a UNIX socket", "a process of yours",
     ]  # fmt: skip
@@ -191,9 +191,9 @@ def test_foreign_modules_are_imported_confined(level: str, tmp_path: Path) -> No
         endings = [sandbox.run_one(Program(id=str(n), code=code)) for n in range(3)]
         lasting = sandbox.run_one(Program(id="c", code="while True: pass"), limits=Limits(cpu_s=0.5))
         after = sandbox.run_one(Program(id="d", code="import os; print(os.listdir())"))
-    for ending in endings:
-        assert ending.outcome is Outcome.RETURNED, ending
-        facts, where = ending.stdout.splitlines()
+    for run_result in endings:
+        assert run_result.outcome is Outcome.RETURNED, run_result
+        facts, where = run_result.stdout.splitlines()
         found = json.loads(facts)
         uid = found.pop("uid")
         assert where == f"{uid} ['program.py']"

@@ -60,13 +60,13 @@ def test_every_way_to_run_a_program(sandbox: Sandbox, form: str) -> None:
     code = f"{FIND}\nsend({FORMS[form]!r})\nimport os\nos._exit(0)\n"
     program = Program(id="p", code=code)
     endings = [
-        next(iter(sandbox.run([program]))).ending,
+        next(iter(sandbox.run([program]))).run_result,
         sandbox.run_one(program),
         sandbox.run_one(program, sink=lambda block: None),
         sandbox.check_one(Checked(program, "assert f() == 1", ("f",))),
     ]
-    for ending in endings[:-1]:
-        assert ending.outcome in (Outcome.KILLED, Outcome.EXITED)
+    for run_result in endings[:-1]:
+        assert run_result.outcome in (Outcome.KILLED, Outcome.EXITED)
     # A check may read what looks like an answer before it sees that nobody asked.
     assert endings[-1].outcome in (Outcome.KILLED, Outcome.EXITED, Outcome.WRONG)
     assert "it wrote to the recorder's channel" in endings[0].detail
@@ -79,7 +79,7 @@ def test_a_session(sandbox: Sandbox) -> None:
         with sandbox.session() as session:
             piece = session.run(f"{FIND}\nsend({FORMS[form]!r})\nimport time\ntime.sleep(20)")
             assert piece.outcome is Outcome.KILLED
-            assert "it wrote to the session's channel" in piece.ending.detail
+            assert "it wrote to the session's channel" in piece.run_result.detail
 
 
 def test_a_value_that_is_none(sandbox: Sandbox) -> None:

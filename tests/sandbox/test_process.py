@@ -15,18 +15,18 @@ from deskcheck.errors import SandboxError
 from deskcheck.recording import block
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox import Confinement, Limits, run
 
 LIMITS = Limits(cpu_s=1, wall_s=60, memory_bytes=1 << 30, output_bytes=100_000)
 """CPU time decides, also where many others want the processor."""
 
 
-def module(code: str, **options: object) -> Ending:
+def module(code: str, **options: object) -> RunResult:
     return run(Program(id="p", code=code), limits=LIMITS, **options)  # type: ignore[arg-type]
 
 
-def call(code: str, arguments: str = "()") -> Ending:
+def call(code: str, arguments: str = "()") -> RunResult:
     program = Program(id="p", code=code, mode=Mode.CALL, entry="f", arguments=arguments)
     return run(program, limits=LIMITS)
 
@@ -61,24 +61,26 @@ def call(code: str, arguments: str = "()") -> Ending:
 )
 def test_every_ending_is_told_apart(code: str, outcome: Outcome, said: str) -> None:
     """Each way a program can end has its own outcome, with what happened in the detail."""
-    ending = module(code)
-    assert ending.outcome is outcome
-    assert said in ending.detail
+    run_result = module(code)
+    assert run_result.outcome is outcome
+    assert said in run_result.detail
 
 
 def test_time_on_the_clock_has_a_limit() -> None:
     """A program that does nothing for too long is stopped, too."""
-    ending = run(Program(id="p", code="import time; time.sleep(60)"), limits=replace(LIMITS, wall_s=1))
-    assert ending.outcome is Outcome.TIMED_OUT
-    assert "wall time" in ending.detail
+    run_result = run(Program(id="p", code="import time; time.sleep(60)"), limits=replace(LIMITS, wall_s=1))
+    assert run_result.outcome is Outcome.TIMED_OUT
+    assert "wall time" in run_result.detail
 
 
 @pytest.mark.parametrize(("beyond", "outcome"), [(0, Outcome.RETURNED), (1, Outcome.OUTPUT_LIMIT)])
 def test_both_streams_share_one_limit(beyond: int, outcome: Outcome) -> None:
     """Bytes of standard output and error together: as many as the limit are let through, one more is not."""
     half = LIMITS.output_bytes // 2
-    ending = module(f"import sys\nsys.stdout.write('a' * {half})\nsys.stderr.write('b' * {half + beyond})")
-    assert ending.outcome is outcome
+    run_result = module(
+        f"import sys\nsys.stdout.write('a' * {half})\nsys.stderr.write('b' * {half + beyond})"
+    )
+    assert run_result.outcome is outcome
 
 
 FORGED = json.dumps({"outcome": "returned", "result": "42", "result_builtin": True, "cpu_s": 0})
@@ -111,34 +113,34 @@ def test_a_verdict_cannot_be_forged(attack: str) -> None:
         "        os._exit(0)\n"
         "    os._exit(0)\n"
     )
-    ending = call(code)
-    assert ending.outcome in (Outcome.EXITED, Outcome.KILLED)
-    assert ending.result is None
+    run_result = call(code)
+    assert run_result.outcome in (Outcome.EXITED, Outcome.KILLED)
+    assert run_result.result is None
 
 
 def test_the_result_is_the_value_and_not_its_repr() -> None:
     """An object that calls itself 42 is not 42, and its __repr__ does not run."""
     code = "class Liar:\n    def __repr__(self):\n        print('ran')\n        return '42'\ndef f():\n    return Liar()\n"
-    ending = call(code)
-    assert ending.outcome is Outcome.RETURNED
-    assert ending.result != "42"
-    assert not ending.result_builtin
-    assert ending.stdout == ""
+    run_result = call(code)
+    assert run_result.outcome is Outcome.RETURNED
+    assert run_result.result != "42"
+    assert not run_result.result_builtin
+    assert run_result.stdout == ""
 
 
 def test_nothing_of_ours_is_in_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key in the caller's environment cannot be read from the program."""
     monkeypatch.setenv("SECRET_API_KEY", "hunter2")
-    ending = module("import os; print(sorted(os.environ), os.environ.get('SECRET_API_KEY'))")
-    assert "hunter2" not in ending.stdout
-    assert "SECRET_API_KEY" not in ending.stdout
+    run_result = module("import os; print(sorted(os.environ), os.environ.get('SECRET_API_KEY'))")
+    assert "hunter2" not in run_result.stdout
+    assert "SECRET_API_KEY" not in run_result.stdout
 
 
 @pytest.mark.parametrize("confinement", Confinement)
 def test_what_it_leaves_behind_goes(confinement: Confinement) -> None:
     """A child, and one that left its session, are gone when the run is over; so is the scratch directory."""
     name = f"left-{secrets.token_hex(4)}"
-    ending = module(
+    run_result = module(
         "import ctypes, os, time\nprint(os.getcwd(), flush=True)\nopen('mine', 'w').close()\n"
         f"ctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\n"
         "if os.fork() == 0:\n    time.sleep(30)\n"
@@ -146,7 +148,7 @@ def test_what_it_leaves_behind_goes(confinement: Confinement) -> None:
         "time.sleep(0.2)\nprint('done')\n",
         confinement=confinement,
     )
-    scratch, done = ending.stdout.split()
+    scratch, done = run_result.stdout.split()
     assert done == "done"
     assert confinement is Confinement.STRICT or not Path(scratch).exists()
     assert running(name) == []
@@ -168,9 +170,9 @@ def running(name: str) -> list[int]:
 def test_a_killed_program_keeps_its_events() -> None:
     """What was recorded before the process was killed has been received."""
     blocks: list[bytes] = []
-    ending = module("import os\na = 1\nb = 2\nos.kill(os.getpid(), 9)\n", sink=blocks.append)
-    assert ending.outcome is Outcome.KILLED
-    assert ending.cut == "ended"
+    run_result = module("import os\na = 1\nb = 2\nos.kill(os.getpid(), 9)\n", sink=blocks.append)
+    assert run_result.outcome is Outcome.KILLED
+    assert run_result.cut == "ended"
     assert [row.line for each in blocks for row in block.rows(each)] == [1, 1, 2, 3, 4]
 
 

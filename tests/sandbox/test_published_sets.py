@@ -88,11 +88,11 @@ def wrong_verdicts(name: str) -> dict[str, str]:
     verdicts = {program.id: "no verdict" for program in of_set}
     with Sandbox(level="strict", workers=2, limits=LIMITS) as sandbox:
         for result in sandbox.run(of_set):
-            ending = result.ending
-            if ending.outcome in expected(name, result.program.id):
+            run_result = result.run_result
+            if run_result.outcome in expected(name, result.program.id):
                 del verdicts[result.program.id]
             else:
-                verdicts[result.program.id] = f"{ending.outcome}: {ending.detail}"
+                verdicts[result.program.id] = f"{run_result.outcome}: {run_result.detail}"
     return verdicts
 
 

@@ -57,36 +57,38 @@ def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 def test_its_name_is_told(sandbox: Sandbox) -> None:
     """On a line of its own, after what the exception says, which is as it is elsewhere."""
     for what, (code, name) in NAMED.items():
-        ending = sandbox.run_one(Program(id="p", code=code))
-        assert ending.outcome is Outcome.RAISED, what
-        said, _, told = ending.detail.rpartition("\n")
-        assert told == TELL + name, f"{what}: {ending.detail}"
-        assert str(ending.exception) in said, what
+        run_result = sandbox.run_one(Program(id="p", code=code))
+        assert run_result.outcome is Outcome.RAISED, what
+        said, _, told = run_result.detail.rpartition("\n")
+        assert told == TELL + name, f"{what}: {run_result.detail}"
+        assert str(run_result.exception) in said, what
         assert TELL not in said, what
-        assert TELL not in ending.stderr + ending.stdout
+        assert TELL not in run_result.stderr + run_result.stdout
 
 
 def test_nothing_else_is_told(sandbox: Sandbox) -> None:
     """Where it was another error, or it is not known: then there is no name, and nothing of the program runs."""
     for what, code in UNNAMED.items():
-        ending = sandbox.run_one(Program(id="p", code=code))
-        assert ending.outcome is Outcome.RAISED, what
-        assert "sandbox" not in ending.detail, f"{what}: {ending.detail}"
+        run_result = sandbox.run_one(Program(id="p", code=code))
+        assert run_result.outcome is Outcome.RAISED, what
+        assert "sandbox" not in run_result.detail, f"{what}: {run_result.detail}"
     assert sandbox.run_one(Program(id="p", code=UNNAMED["an attribute with code"])).stdout == "run\n"
 
 
 def test_in_a_session(sandbox: Sandbox) -> None:
     with sandbox.session() as session:
-        assert session.run("import socket\nsocket.socket()").ending.detail.endswith(f"{TELL}socket")
-        assert session.run("1 / 0").ending.detail == "ZeroDivisionError: division by zero"
+        assert session.run("import socket\nsocket.socket()").run_result.detail.endswith(f"{TELL}socket")
+        assert session.run("1 / 0").run_result.detail == "ZeroDivisionError: division by zero"
 
 
 def test_where_nothing_is_refused_nothing_is_told() -> None:
     """At `trusted` the kernel refuses as it wants to."""
     with Sandbox(Confinement.TRUSTED, workers=1) as sandbox:
-        ending = sandbox.run_one(Program(id="p", code="import os\nos.setxattr('nothing', 'user.a', b'b')"))
-    assert ending.outcome is Outcome.RAISED
-    assert TELL not in ending.detail
+        run_result = sandbox.run_one(
+            Program(id="p", code="import os\nos.setxattr('nothing', 'user.a', b'b')")
+        )
+    assert run_result.outcome is Outcome.RAISED
+    assert TELL not in run_result.detail
 
 
 def test_of_the_owner_of_files() -> None:

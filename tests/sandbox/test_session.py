@@ -46,7 +46,7 @@ def session(sandbox: Sandbox) -> Iterator[Session]:
 
 def shown(session: Session, code: str) -> str | None:
     """The rendering of what an expression gives in a session."""
-    return session.run(code).ending.result
+    return session.run(code).run_result.result
 
 
 def running(name: str) -> list[int]:
@@ -69,14 +69,14 @@ NAMED = "import ctypes\nctypes.CDLL(None).prctl(15, b'{name}', 0, 0, 0)\n"
 def test_state_is_kept_and_the_last_expression_is_the_value(session: Session) -> None:
     """Names, imports and the last value live on; a piece that ends in a statement has no value."""
     first = session.run("import math\nx = [math.pi]")
-    assert (first.outcome, first.value, first.ending.stdout) == (Outcome.RETURNED, None, "")
+    assert (first.outcome, first.value, first.run_result.stdout) == (Outcome.RETURNED, None, "")
     second = session.run("x.append(1)\nprint('out')\nx")
     assert repr(second.value) == f"[{3.141592653589793}, 1]"
     assert second.value is not None
     assert second.value.builtin
-    assert second.ending.stdout == "out\n"
+    assert second.run_result.stdout == "out\n"
     assert shown(session, "len(_)") == "2"
-    assert session.run("class A:\n    pass\nA()").ending.result == "A#1()"
+    assert session.run("class A:\n    pass\nA()").run_result.result == "A#1()"
 
 
 def test_an_exception_is_data_and_the_session_goes_on(session: Session) -> None:
@@ -84,11 +84,11 @@ def test_an_exception_is_data_and_the_session_goes_on(session: Session) -> None:
     session.run("def f(n):\n    return 1 / n")
     piece = session.run("y = 5\nf(0)")
     assert piece.outcome is Outcome.RAISED
-    assert piece.ending.detail == "ZeroDivisionError: division by zero"
+    assert piece.run_result.detail == "ZeroDivisionError: division by zero"
     assert piece.after is After.KEPT
-    assert "return 1 / n" in piece.ending.stderr
-    assert "_session_child" not in piece.ending.stderr
-    assert session.run("def g(:").ending.exception == "SyntaxError"
+    assert "return 1 / n" in piece.run_result.stderr
+    assert "_session_child" not in piece.run_result.stderr
+    assert session.run("def g(:").run_result.exception == "SyntaxError"
     assert session.run("raise KeyboardInterrupt").outcome is Outcome.RAISED
     assert session.run("x = [0] * (1 << 36)").outcome is Outcome.OUT_OF_MEMORY
     assert shown(session, "y") == "5"
@@ -237,7 +237,7 @@ def test_a_piece_that_ends_the_interpreter(strict: Sandbox, code: str, outcome: 
         session.run("x = 2; open('f', 'w').close()")
         piece = session.run(code, limits=limits)
         assert (piece.outcome, piece.after) == (outcome, After.ROLLED_BACK)
-        assert said in piece.ending.detail
+        assert said in piece.run_result.detail
         assert "back at snapshot 1, after piece 1" in piece.word
         assert shown(session, "x, __import__('os').listdir()") == "(1, [])"
     with strict.session() as session:
@@ -261,10 +261,10 @@ def test_a_recorded_piece_shows_functions_of_earlier_ones(strict: Sandbox) -> No
         assert [(file, line) for file, line, _ in at] == [("piece_1.py", 2), ("piece_1.py", 3)]
         assert repr(at[1][2]) == "{'n': 21, 'm': 42}"
         assert recording.source("piece_1.py") == "def double(n):\n    m = 2 * n\n    return m\n"
-        assert recording.ending.stdout == "hi\n"
+        assert recording.run_result.stdout == "hi\n"
         killed = session.run("a = 1\nimport os; os._exit(0)", record=True).recording
         assert killed is not None
-        assert (killed.outcome, killed.ending.cut) == (Outcome.EXITED, "ended")
+        assert (killed.outcome, killed.run_result.cut) == (Outcome.EXITED, "ended")
         assert [e.line for e in killed.trace if e.kind == "line"][-1] == 2
 
 
@@ -275,7 +275,7 @@ def test_the_session_has_limits_of_its_own(strict: Sandbox) -> None:
         assert session.run(spin.format(0.4)).outcome is Outcome.RETURNED
         second = session.run(spin.format(1.5))
         assert second.outcome is Outcome.TIMED_OUT
-        assert "left to the session" in second.ending.detail or "CPU" in second.ending.detail
+        assert "left to the session" in second.run_result.detail or "CPU" in second.run_result.detail
         assert second.after is After.ENDED
 
 
@@ -387,7 +387,7 @@ def test_the_channel_cannot_be_used(sandbox: Sandbox, attack: str, outcomes: set
         session.snapshot()
         piece = session.run(listed + textwrap.dedent(attack))
         assert piece.outcome in outcomes
-        assert piece.ending.result is None
+        assert piece.run_result.result is None
         if piece.after is After.KEPT:
             return
         assert session.ended is not None or shown(session, "x") == "1"
@@ -408,7 +408,7 @@ with Sandbox(sys.argv[1], workers=1) as sandbox, sandbox.session() as session:
         sys.exit()
     session.run("os.unlink(own)\\nos.rename(own + '-aside', own)")
     session.restore(snapshot)
-    print(session.run("[open(name).read() for name in os.listdir(own)]").ending.result)
+    print(session.run("[open(name).read() for name in os.listdir(own)]").run_result.result)
 """
 
 
@@ -435,14 +435,14 @@ def test_a_child_that_writes_later_is_found_out(session: Session) -> None:
     )
     piece = session.run("os.write(write, b'x')\ntime.sleep(1)\n'not 42'")
     assert piece.outcome is Outcome.KILLED
-    assert "wrote to the session's channel" in piece.ending.detail
-    assert piece.ending.result is None
+    assert "wrote to the session's channel" in piece.run_result.detail
+    assert piece.run_result.result is None
 
 
 def test_a_child_that_returns_from_the_piece_is_nobody(session: Session) -> None:
     """A fork that comes to the end of its piece does not report, and hears no later piece."""
     piece = session.run("import os\nchild = os.fork()\nchild == 0")
-    assert piece.ending.result == "False"
+    assert piece.run_result.result == "False"
     assert [shown(session, f"{n}") for n in range(5)] == ["0", "1", "2", "3", "4"]
 
 
@@ -470,7 +470,7 @@ def test_patched_machinery_changes_nothing(session: Session) -> None:
     """A piece that replaces what a session is made of lies to later pieces of itself, not about them."""
     assert session.run(PATCHES).after is After.KEPT
     assert session.run("1 / 0").outcome is Outcome.RAISED
-    assert session.run("raise ValueError('x')").ending.detail == "ValueError: x"
+    assert session.run("raise ValueError('x')").run_result.detail == "ValueError: x"
     assert shown(session, "6 * 7 + 1") == "43"
     assert session.run("sys.exit(0)").outcome is Outcome.EXITED
 

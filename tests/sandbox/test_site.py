@@ -81,9 +81,9 @@ def test_it_runs_confined_before_each_program(
     code = "import hostile, json, os\nprint(json.dumps([hostile.found, os.getuid(), os.getpid()]))\n"
     with Sandbox(level, workers=1, python=python_of(place), modules=modules) as sandbox:
         endings = [sandbox.run_one(Program(id=str(n), code=code)) for n in range(2)]
-    for ending in endings:
-        assert ending.outcome is Outcome.RETURNED, ending
-        found, uid, pid = json.loads(ending.stdout)
+    for run_result in endings:
+        assert run_result.outcome is Outcome.RETURNED, run_result
+        found, uid, pid = json.loads(run_result.stdout)
         assert found.pop("uid") == uid
         assert uid != 0 or os.geteuid() != 0
         assert (found.pop("pid") == pid) is not bool(modules)
@@ -104,9 +104,9 @@ def test_a_program_sees_what_it_sees_anywhere(level: str, place: Path) -> None:
     expected = json.loads(plain.stdout)
     assert [Path(told).name for told in expected[3]] == ["site-packages", "b", "sitecustomize"]
     with Sandbox(level, workers=1, python=python_of(place)) as sandbox:
-        ending = sandbox.run_one(Program(id="p", code=SEEN))
-    assert ending.outcome is Outcome.RETURNED, ending
-    assert json.loads(ending.stdout) == expected
+        run_result = sandbox.run_one(Program(id="p", code=SEEN))
+    assert run_result.outcome is Outcome.RETURNED, run_result
+    assert json.loads(run_result.stdout) == expected
 
 
 def test_it_is_under_the_programs_limits(place: Path) -> None:
@@ -116,10 +116,10 @@ def test_it_is_under_the_programs_limits(place: Path) -> None:
     custom.write_text("while True: pass\n")
     try:
         with Sandbox("trusted", workers=1, python=python_of(place)) as sandbox:
-            ending = sandbox.run_one(Program(id="p", code=""), limits=Limits(cpu_s=0.5))
+            run_result = sandbox.run_one(Program(id="p", code=""), limits=Limits(cpu_s=0.5))
             custom.write_text(kept)
             after = sandbox.run_one(Program(id="q", code="print(1)"))
     finally:
         custom.write_text(kept)
-    assert ending.outcome is Outcome.TIMED_OUT, ending
+    assert run_result.outcome is Outcome.TIMED_OUT, run_result
     assert (after.outcome, after.stdout) == (Outcome.RETURNED, "1\n"), after

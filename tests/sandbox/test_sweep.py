@@ -113,8 +113,8 @@ def test_a_server_s_folder_is_held_while_it_runs(
         assert len(list(tmp_path.iterdir())) == 1
         sweep.cache_clear()
         assert folders(sweep(str(tmp_path))) == []
-        ending = sandbox.run_one(Program(id="p", code="print(open(__file__).read())"))
-        assert ending.outcome is Outcome.RETURNED, ending
+        run_result = sandbox.run_one(Program(id="p", code="print(open(__file__).read())"))
+        assert run_result.outcome is Outcome.RETURNED, run_result
     assert list(tmp_path.iterdir()) == []
 
 

@@ -159,7 +159,7 @@ def test_again_does_nothing_and_one_change_redoes_one_shard(tmp_path: Path) -> N
     redone = job(changed_one, folder, replace=True)
     assert 0 < redone.recorded <= 20
     assert redone.recorded + redone.skipped == 60
-    assert Recordings(folder)["sum30"].ending.result == str(30 + sum(range(7)))
+    assert Recordings(folder)["sum30"].run_result.result == str(30 + sum(range(7)))
     job(changed_one, tmp_path / "anew")
     assert digests(folder) == digests(tmp_path / "anew")
     with pytest.raises(InputError, match="shards that this plan does not have"):
@@ -178,8 +178,8 @@ def test_what_kills_its_worker_stands_alone(tmp_path: Path) -> None:
     assert set(summary.tried_again) == {"killed by SIGSEGV", "killed by SIGKILL"}
     for name, signal_name in (("segfaults", "SIGSEGV"), ("is killed", "SIGKILL")):
         assert recordings[name].outcome is Outcome.HARNESS_ERROR
-        assert f"killed by {signal_name} (3 times)" in recordings[name].ending.detail
-        assert failures(tmp_path / "runs")["harness_error"][name] == recordings[name].ending.detail
+        assert f"killed by {signal_name} (3 times)" in recordings[name].run_result.detail
+        assert failures(tmp_path / "runs")["harness_error"][name] == recordings[name].run_result.detail
     job(sums(40), tmp_path / "without")
     without, found = digests(tmp_path / "without"), digests(tmp_path / "runs")
     assert {name: found[name] for name in without} == without
@@ -366,7 +366,7 @@ def test_what_hangs_its_worker_stands_alone(tmp_path: Path) -> None:
         [*sums(2), sleeper], tmp_path / "runs", runner=LocalPool(1), settings=OPEN, size=2, patience_s=5.0
     )
     assert set(summary.tried_again) == {"hung"}
-    found = {r.id: r.ending for r in Recordings(tmp_path / "runs")}
+    found = {r.id: r.run_result for r in Recordings(tmp_path / "runs")}
     assert [found[name].outcome for name in ("sum0", "sum1")] == [Outcome.RETURNED] * 2
     assert found["sleeps"].outcome is Outcome.HARNESS_ERROR
     assert "hung (3 times)" in found["sleeps"].detail

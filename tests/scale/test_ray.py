@@ -89,7 +89,7 @@ def test_ray_and_the_pool_record_the_same(tmp_path: Path, more: tuple[str, ...])
     assert theirs == ours
     assert order(tmp_path / "ray") == order(tmp_path / "here")
     assert list(summary["problems"]) == ["is killed"]
-    assert "3 times" in Recordings(tmp_path / "ray")["is killed"].ending.detail
+    assert "3 times" in Recordings(tmp_path / "ray")["is killed"].run_result.detail
 
 
 @pytest.mark.skipif(

@@ -44,7 +44,7 @@ def record(tmp_path: Path) -> Recorded:
                 for row in recording.trace.rows:
                     spool.write(json.dumps(row))
                 environment = replace(recording.environment, granularity=granularity.value)
-                spool.finish(recording.ending, environment, repeatable=repeatable)
+                spool.finish(recording.run_result, environment, repeatable=repeatable)
         return tmp_path / folder
 
     return recorded

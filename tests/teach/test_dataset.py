@@ -49,7 +49,7 @@ def test_datasets_loads_recordings(runs: Path, tmp_path: Path) -> None:
     for name, (split, row) in rows.items():
         assert split == split_of(program_sha256(row["code"]), 0.2, 0.2)
         assert row["code"] == expected[name].program.code
-        assert row["result"] == expected[name].ending.result
+        assert row["result"] == expected[name].run_result.result
         assert row["train_ok"] is True
     events = load(tmp_path / "out", tmp_path, "events")
     assert {split: len(some) for split, some in events.items()} == exported.rows["events"]

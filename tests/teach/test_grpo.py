@@ -91,7 +91,7 @@ class Watched:
 
 
 def test_a_model_learns_by_rewards(record: Callable[..., Recording], tmp_path: Path) -> None:
-    """20 steps: each completion is rewarded as `mark` marks it, the log has their means, a metric that only some
+    """20 steps: each completion is rewarded as `score` scores it, the log has their means, a metric that only some
     questions have is averaged over those, and the right answers become more."""
     asked = samples(record)
     model, tokenizer = tiny()

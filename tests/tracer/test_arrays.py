@@ -202,7 +202,7 @@ def test_no_array_makes_us_import_numpy() -> None:
     """Neither library is there after `import deskcheck` and a recording of a program without them."""
     script = (
         "import sys, deskcheck\nfrom deskcheck.tracer import tracer_class\ndef f():\n    return [1]\n"
-        "assert deskcheck.trace(f).ending.result == '[1]'\n"
+        "assert deskcheck.trace(f).run_result.result == '[1]'\n"
         "print([name for name in ('numpy', 'pandas') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -311,8 +311,8 @@ def test_line_level_is_the_rest(path: Path) -> None:
     traces = []
     for granularity in Granularity:
         blocks: list[bytes] = []
-        ending = run(program, sink=blocks.append, granularity=granularity)
-        assert ending.outcome is not Outcome.HARNESS_ERROR, ending.detail
+        run_result = run(program, sink=blocks.append, granularity=granularity)
+        assert run_result.outcome is not Outcome.HARNESS_ERROR, run_result.detail
         traces.append(trace_of(blocks))
     same_at_line_level(*traces)
     assert len(traces[1]) > 2 * len(traces[0])

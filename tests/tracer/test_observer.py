@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from deskcheck.recording import Ending, Outcome, Program
+from deskcheck.recording import Outcome, Program, RunResult
 from deskcheck.sandbox import run
 from deskcheck.sandbox.server import _environment
 from deskcheck.tracer import ReferenceTracer, tracer_class
@@ -74,10 +74,10 @@ def seen(stdout: str, stderr: str, status: int | None) -> Seen:
     return Seen(stdout, stderr.rstrip().rpartition("\n")[2], status)
 
 
-def sandboxed(path: Path, blocks: list[bytes] | None = None) -> tuple[Seen, Ending]:
+def sandboxed(path: Path, blocks: list[bytes] | None = None) -> tuple[Seen, RunResult]:
     program = Program(id=path.stem, code=path.read_text(encoding="utf-8"), filename=path.name)
-    ending = run(program, sink=None if blocks is None else blocks.append)
-    return seen(ending.stdout, ending.stderr, ending.exit_status), ending
+    run_result = run(program, sink=None if blocks is None else blocks.append)
+    return seen(run_result.stdout, run_result.stderr, run_result.exit_status), run_result
 
 
 @pytest.mark.parametrize("path", spread(PROGRAMS, 20, 6), ids=lambda path: path.stem)
@@ -88,8 +88,8 @@ def test_a_program_does_not_notice(path: Path, tmp_path: Path) -> None:
     boxed, _ = sandboxed(path)
     assert boxed == plain, "the sandbox changed something"
     blocks: list[bytes] = []
-    watched, ending = sandboxed(path, blocks)
-    assert ending.outcome is not Outcome.HARNESS_ERROR, ending.detail
+    watched, run_result = sandboxed(path, blocks)
+    assert run_result.outcome is not Outcome.HARNESS_ERROR, run_result.detail
     assert blocks
     if path.stem in EXCEPTIONS and (tracer_class() is ReferenceTracer or path.stem not in OF_THE_REFERENCE):
         why, without_us = EXCEPTIONS[path.stem]

@@ -53,8 +53,8 @@ def record(function: Any, *args: Any) -> Recording:
 def test_a_coroutine_is_awaited(function: Any) -> None:
     """The result is what it returns, and its lines are recorded."""
     recording = record(function, 3)
-    assert recording.ending.result == "4"
-    assert recording.ending.result_builtin
+    assert recording.run_result.result == "4"
+    assert recording.run_result.result_builtin
     assert {"later"} <= {event.function for event in recording.trace}
 
 
@@ -63,8 +63,8 @@ def test_a_coroutine_is_awaited(function: Any) -> None:
 def test_a_generator_is_drawn(function: Any, result: str, decorated: bool) -> None:
     """The result is the list of what it yields, which is not said to be what the call returned."""
     recording = record(logged(function) if decorated else function, 3)
-    assert recording.ending.result == result
-    assert not recording.ending.result_builtin
+    assert recording.run_result.result == result
+    assert not recording.run_result.result_builtin
     assert recording.result_value is None
 
 
@@ -72,7 +72,7 @@ def test_a_generator_of_others_is_left_alone() -> None:
     """One that the function only hands on is not drawn."""
     numbers = iter(squares(3))
     recording = record(handed_on, numbers)
-    assert "generator" in (recording.ending.result or "")
+    assert "generator" in (recording.run_result.result or "")
     assert list(numbers) == [0, 1, 4]
 
 
@@ -82,10 +82,10 @@ def test_inside_a_loop_the_way_out_is_said() -> None:
     async def inside() -> Recording:
         with pytest.raises(InputError, match=r"asyncio\.to_thread\(deskcheck\.trace, later"):
             deskcheck.trace(later, 3)
-        assert deskcheck.trace(squares, 3).ending.result == "[0, 1, 4]"
+        assert deskcheck.trace(squares, 3).run_result.result == "[0, 1, 4]"
         return await asyncio.to_thread(deskcheck.trace, later, 3)
 
-    assert asyncio.run(inside()).ending.result == "4"
+    assert asyncio.run(inside()).run_result.result == "4"
 
 
 def test_an_exception_inside_is_the_calls() -> None:
@@ -94,7 +94,7 @@ def test_an_exception_inside_is_the_calls() -> None:
     async def fails() -> None:
         raise KeyError("inside")
 
-    assert record(fails).ending.detail == "KeyError: 'inside'"
+    assert record(fails).run_result.detail == "KeyError: 'inside'"
 
 
 def test_a_coroutine_of_a_plain_function_is_refused_inside_a_loop_too() -> None:
@@ -112,7 +112,7 @@ def test_a_coroutine_of_a_plain_function_is_refused_inside_a_loop_too() -> None:
         warnings.simplefilter("error")
         asyncio.run(inside())
         gc.collect()
-    assert deskcheck.trace(gives).ending.result == "4"
+    assert deskcheck.trace(gives).run_result.result == "4"
 
 
 def test_what_a_decorator_runs_by_itself_is_its_own() -> None:
@@ -132,8 +132,8 @@ def test_what_a_decorator_runs_by_itself_is_its_own() -> None:
     async def inside() -> Recording:
         return deskcheck.trace(in_a_thread, 3)
 
-    assert asyncio.run(inside()).ending.result == "4"
-    assert deskcheck.trace(doubled, 3).ending.result == "[0, 2, 8]"
+    assert asyncio.run(inside()).run_result.result == "4"
+    assert deskcheck.trace(doubled, 3).run_result.result == "[0, 2, 8]"
     in_a_thread.__wrapped__ = in_a_thread
     assert whole_call(in_a_thread, squares(1)).drawn is False
 
@@ -147,4 +147,4 @@ def test_a_cancelled_task_is_how_the_call_ended() -> None:
         await task
 
     recording = record(cancelled)
-    assert (recording.outcome, recording.ending.exception) == (Outcome.RAISED, "CancelledError")
+    assert (recording.outcome, recording.run_result.exception) == (Outcome.RAISED, "CancelledError")

@@ -205,11 +205,11 @@ def runs(lines: Folder, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str
 def hostile_logs() -> Any:
     """A run whose every text is hostile."""
     from deskcheck.ask.results.logs import Logs
-    from deskcheck.ask.results.results import Marked, result_of
+    from deskcheck.ask.results.results import ScoredSample, result_of
 
     text = f"{HOSTILE}\u202e\u200b\ud800" + "<b>" * 400_000
     rows = tuple(
-        Marked(
+        ScoredSample(
             id=f"{HOSTILE}{number}\udc80",
             program=HOSTILE,
             cluster=str(number),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask.results.results import Marked, result_of
+from deskcheck.ask.results.results import ScoredSample, result_of
 from deskcheck.ask.results.tables import write_results
 from deskcheck.recording import InputError
 from deskcheck.terminal import console_out
@@ -54,7 +54,7 @@ TOLD: dict[str, Any] = {
         {"kind": "choice", "step": "majority", "verdict": "2 of 3 agree\x1b[31m"},
     ],
 }
-ROW = Marked(
+ROW = ScoredSample(
     id="half:program",
     program="half",
     cluster="half",

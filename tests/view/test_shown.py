@@ -48,8 +48,8 @@ def test_saves_add_up(tmp_path: Path) -> None:
     assert [list(read[name].trace.rows) for name in ids] == [
         list(r.trace.rows) for r in (first, second, first)
     ]
-    assert (read[ids[1]].ending, read["chosen"].environment.tracer) == (
-        second.ending,
+    assert (read[ids[1]].run_result, read["chosen"].environment.tracer) == (
+        second.run_result,
         first.environment.tracer,
     )
     with pytest.raises(deskcheck.InputError, match="'chosen' already"):

@@ -1,6 +1,6 @@
-"""Questions about recordings, put to language models; marking; statistics.
+"""Questions about recordings, put to language models; scoring; statistics.
 
-Questions, prompts, parsing and marking are plain functions over our own rows. The models are reached through
+Questions, prompts, parsing and scoring are plain functions over our own rows. The models are reached through
 Inspect AI (the extra ``deskcheck[ask]``), which is imported only where it is used.
 """
 
@@ -10,59 +10,59 @@ from deskcheck.lazy import lazily
 
 __all__ = [
     "BASELINES",
+    "BENCHMARKS",
     "METHODS",
     "NOTEBOOK_QUESTIONS",
     "QUESTIONS",
-    "SUITES",
+    "AnswerScore",
     "AskSettings",
     "Baseline",
+    "BenchmarkReader",
     "Effect",
     "Generation",
     "Horizon",
     "Interval",
-    "Mark",
-    "Marked",
     "Method",
     "NotebookOptions",
     "Question",
     "Result",
     "Sample",
     "Sampling",
+    "ScoredSample",
     "StepOptions",
     "Steps",
-    "Suite",
     "Unfit",
     "ask",
-    "ask_suite",
+    "ask_benchmark",
     "baseline",
     "compare",
     "effects",
-    "mark",
     "mean_interval",
     "method",
     "paired_difference",
     "question",
     "sample_about",
+    "score_answer",
 ]
 
 if TYPE_CHECKING:
     from deskcheck.ask.baselines.stand_ins import BASELINES, Baseline, baseline
     from deskcheck.ask.inspect.settings import Generation
     from deskcheck.ask.methods.solvers import METHODS, Method, method
+    from deskcheck.ask.questions.benchmarks import BENCHMARKS, BenchmarkReader
     from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS
     from deskcheck.ask.questions.questions import QUESTIONS, question
     from deskcheck.ask.questions.settings import NotebookOptions, Sampling
-    from deskcheck.ask.questions.suites import SUITES, Suite
     from deskcheck.ask.results.effects import Effect, effects
-    from deskcheck.ask.results.results import Marked, Result
+    from deskcheck.ask.results.results import Result, ScoredSample
     from deskcheck.ask.results.statistics import Interval, mean_interval, paired_difference
     from deskcheck.ask.results.steps import Horizon, Steps
-    from deskcheck.ask.run import ask, ask_suite, compare
+    from deskcheck.ask.run import ask, ask_benchmark, compare
     from deskcheck.ask.samples.kind import Question, sample_about
     from deskcheck.ask.samples.places import Unfit
     from deskcheck.ask.samples.sample import Sample
     from deskcheck.ask.samples.steps import StepOptions
-    from deskcheck.ask.scoring.marking import Mark, mark
+    from deskcheck.ask.scoring.score import AnswerScore, score_answer
     from deskcheck.ask.settings import AskSettings
 
 __getattr__, __dir__ = lazily(
@@ -74,17 +74,17 @@ __getattr__, __dir__ = lazily(
         "questions.notebooks": ("NOTEBOOK_QUESTIONS",),
         "questions.questions": ("QUESTIONS", "question"),
         "questions.settings": ("NotebookOptions", "Sampling"),
-        "questions.suites": ("SUITES", "Suite"),
+        "questions.benchmarks": ("BENCHMARKS", "BenchmarkReader"),
         "results.effects": ("Effect", "effects"),
-        "results.results": ("Marked", "Result"),
+        "results.results": ("ScoredSample", "Result"),
         "results.statistics": ("Interval", "mean_interval", "paired_difference"),
         "results.steps": ("Horizon", "Steps"),
-        "run": ("ask", "ask_suite", "compare"),
+        "run": ("ask", "ask_benchmark", "compare"),
         "samples.kind": ("Question", "sample_about"),
         "samples.places": ("Unfit",),
         "samples.sample": ("Sample",),
         "samples.steps": ("StepOptions",),
-        "scoring.marking": ("Mark", "mark"),
+        "scoring.score": ("AnswerScore", "score_answer"),
         "settings": ("AskSettings",),
     },
 )

@@ -32,8 +32,8 @@ from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import Sampling
 from deskcheck.ask.results.statistics import Interval, mean_interval
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.marking import mark
 from deskcheck.ask.scoring.sandbox import for_many
+from deskcheck.ask.scoring.score import score_answer
 from deskcheck.errors import InputError
 from deskcheck.files import FolderLock, disk_errors, write_file
 from deskcheck.recorder.interpreter import Interpreter, interpreter_of
@@ -273,8 +273,8 @@ class _Clock:
 def _begin(folder: Path, files: ProjectFiles) -> None:
     """Make the folder, or look whether what is there is ours."""
     if folder.is_dir() and any(folder.iterdir()):
-        mark = folder / ".gitignore"
-        if not mark.is_file() or mark.read_text("utf-8", "replace") != _IGNORE:
+        ignored = folder / ".gitignore"
+        if not ignored.is_file() or ignored.read_text("utf-8", "replace") != _IGNORE:
             raise InputError(
                 f"{folder}: holds something else than a benchmark: name another folder with --out."
             )
@@ -395,8 +395,8 @@ def _scored(
         for number, sample in enumerate(_samples(folder), 1):
             oracle.remember([sample])
             for name, complete in models.items():
-                marked = mark(sample, complete(sample.prompt), run=sandbox.run_one)
-                scores.setdefault((sample.question, name), []).append(marked.score)
+                scored = score_answer(sample, complete(sample.prompt), run=sandbox.run_one)
+                scores.setdefault((sample.question, name), []).append(scored.score)
             oracle.forget([sample])
             clusters[sample.question].append(sample.cluster)
             of_programs.setdefault(sample.program, Counter())[sample.question] += 1

@@ -1,8 +1,8 @@
-"""Marking as a job in shards, of answers that models gave elsewhere (`lines`): no model is asked.
+"""Scoring as a job in shards, of answers that models gave elsewhere (`lines`): no model is asked.
 
-A line of the files of answers is an item of the job and gives one row, whatever stands in it. Marks are
+A line of the files of answers is an item of the job and gives one row, whatever stands in it. Scores are
 those of `deskcheck ask` for the same completions, but for one thing: where our own sandbox failed, the answer
-has no score. Not: next cells marked by running (`running`), answers read from predicted runs (`solvers`).
+has no score. Not: next cells scored by running (`running`), answers read from predicted runs (`solvers`).
 """
 
 import json
@@ -32,15 +32,15 @@ from deskcheck.ask.questions.lines import (
     sample_in,
 )
 from deskcheck.ask.results.attempts import Attempt, measured, vote_of
-from deskcheck.ask.results.offline_marks import QUESTIONS_FILE
+from deskcheck.ask.results.offline_scores import QUESTIONS_FILE
 from deskcheck.ask.results.statistics import Interval, interval_of
 from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring import sandbox as _sandbox
-from deskcheck.ask.scoring.marking import METRICS, Reading
 from deskcheck.ask.scoring.programs import InstructionCount
+from deskcheck.ask.scoring.score import METRICS, Reading
 from deskcheck.files import sync
-from deskcheck.recording import Ending, InputError, Program
+from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox import Checked, Confinement
 from deskcheck.scale import Item, Job, JobSummary, Progress, Runner, run_job
 from deskcheck.scale.manifest import Line
@@ -53,7 +53,7 @@ FORMAT = 4
 """Version of the columns of a shard."""
 SIZE = 2000
 """Answers of a shard: by value a fifth of a second of work, by running ten seconds."""
-TABLE = "marks"
+TABLE = "scores"
 MEASURED = tuple(dict.fromkeys(name for names in METRICS.values() for name in names))
 _SCHEMA = pa.schema(
     [
@@ -72,7 +72,7 @@ _SCHEMA = pa.schema(
         *(pa.field(name, pa.float64()) for name in MEASURED),
         pa.field("extra", pa.string()),
     ],
-    metadata={"deskcheck.marks": str(FORMAT)},
+    metadata={"deskcheck.scores": str(FORMAT)},
 )
 _ROWS, _CHARS = 2000, 8_000_000
 """What is held of rows before they are written."""
@@ -82,9 +82,9 @@ _PATIENCE_S = 120.0
 
 
 class AnswerStatus(StrEnum):
-    """What became of a line of answers. Only what was marked has a score."""
+    """What became of a line of answers. Only what was scored has a score."""
 
-    MARKED = "marked"
+    SCORED = "scored"
     EMPTY = "empty"
     """Nothing but white space: an answer that was lost, and so its question has none."""
     NO_COMPLETION = "no_completion"
@@ -101,8 +101,8 @@ class Score:
     n: questions of that kind, answered or not; without those on whose only answer our machinery failed.
     score: share that is right, with its 95 % interval clustered by program, as in `Result`; a question with
     several samples counts with their mean. programs: how many different ones. unanswered: questions
-    among n without an answer; they count as wrong. answers: those that were marked. cut, empty, refused,
-    unreadable: of these, completions without an answer, by what they are (`marking.Reading`); they count as
+    among n without an answer; they count as wrong. answers: those that were scored. cut, empty, refused,
+    unreadable: of these, completions without an answer, by what they are (`score.Reading`); they count as
     wrong."""
 
     question: str
@@ -128,9 +128,9 @@ class Score:
 
 
 @dataclass(slots=True)
-class Marks:
-    """What marking came to. statuses: lines by `AnswerStatus`. not_used: the first lines that hold no
-    answer to be marked, with the reason."""
+class OfflineScores:
+    """What scoring came to. statuses: lines by `AnswerStatus`. not_used: the first lines that hold no
+    answer to be scored, with the reason."""
 
     scores: list[Score] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -145,7 +145,7 @@ class Marks:
         }
 
 
-def mark_in_shards(
+def score_in_shards(
     questions: str | os.PathLike[str],
     answers: Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
@@ -156,19 +156,19 @@ def mark_in_shards(
     samples: bool = False,
     confinement: Confinement = Confinement.STRICT,
     progress: Callable[[Progress], None] = lambda progress: None,
-) -> tuple[Marks, JobSummary]:
-    """Mark answers to a file of questions, in shards of about `size` answers, wherever `runner` does it: what
+) -> tuple[OfflineScores, JobSummary]:
+    """Score answers to a file of questions, in shards of about `size`, wherever `runner` does it: what
     the folder does not have yet, as `run_job` does. A row for each line, in their order.
 
     The score of a model is over all questions: what it did not answer is wrong. samples: several answers of
     one model to one question are samples, of which the mean counts; without it they are refused.
 
-    An answer that ends the process that marks it three times has the status ``harness_error``.
+    An answer that ends the process that scores it three times has the status ``harness_error``.
 
     Raises:
         InputError: a file cannot be read or is changed meanwhile; the questions are damaged, or two have one
             id; there is no answer; a model answers one question twice, and not `samples`; the folder holds
-            other marks, and not `replace`.
+            other scores, and not `replace`.
         RecordingError: another job has the folder, or the disk refuses.
         SandboxError: a machine does not give what running answers needs.
     """
@@ -177,7 +177,7 @@ def mark_in_shards(
     told = {"confinement": Confinement(confinement).value, "limits": asdict(_sandbox.LIMITS)}
     told["program_limits"] = asdict(_sandbox.PROGRAM_LIMITS)
     key = decided_by(settings=told, format=FORMAT)
-    found = Marks()
+    found = OfflineScores()
 
     def finish(place: Place, lines: Sequence[Line]) -> None:
         _tell([place.file(TABLE, line["shard"]) for line in lines], known, found, samples=samples)
@@ -186,7 +186,7 @@ def mark_in_shards(
             write_whole(place.folder / QUESTIONS_FILE, json.dumps(asked))
 
     job = Job(
-        kind="mark",
+        kind="score",
         work=__name__,
         items=_items(known, files, samples=samples),
         key=key,
@@ -207,7 +207,7 @@ def mark_in_shards(
 
 def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Iterator[Item]:
     """Each line of the answers: where it is, where its question is, and digests of both lines, which decide
-    its mark. A line without a known question says of itself where it stands, so that this decides, too."""
+    its score. A line without a known question says of itself where it stands, so that this decides, too."""
     attempts = array("I", bytes(array("I").itemsize * len(questions)))
     answered = KeySet()
     none = True
@@ -250,7 +250,7 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
 
 
 def _make(task: dict[str, Any]) -> Line | None:
-    """Mark answers FIRST to STOP of a shard. If that is all of it, it is put in its place."""
+    """Score answers FIRST to STOP of a shard. If that is all of it, it is put in its place."""
     node = os.uname().nodename
     if decided_by(settings=task["settings"], format=FORMAT) != task["decided_by"]:
         raise InputError(
@@ -269,8 +269,8 @@ def _make(task: dict[str, Any]) -> Line | None:
         empty(scratch)
     made = _made(scratch)
     try:
-        with _Marker(task) as marker:
-            _write(made, (marker.row(*item) for item in items), place)
+        with _Scorer(task) as scorer:
+            _write(made, (scorer.row(*item) for item in items), place)
         with place.doing("put a shard in its place"):
             sync(made)
             if not task["whole"]:
@@ -289,7 +289,7 @@ def _made(scratch: Path) -> Path:
 
 
 def _write(path: Path, rows: Iterator[dict[str, Any]], place: Place) -> None:
-    with place.doing("write marks"), pq.ParquetWriter(path, _SCHEMA, compression="zstd") as writer:
+    with place.doing("write scores"), pq.ParquetWriter(path, _SCHEMA, compression="zstd") as writer:
         some: list[dict[str, Any]] = []
         chars = 0
         for row in rows:
@@ -311,16 +311,16 @@ def _be_patient() -> None:
 class _Watched(_sandbox.SandboxJudge):
     """An answer is not given up as long as its program is run."""
 
-    def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[Ending, str]:
+    def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[RunResult, str]:
         _be_patient()
         return super().check(checked, count)
 
-    def script(self, program: Program, count: InstructionCount | None = None) -> Ending:
+    def script(self, program: Program, count: InstructionCount | None = None) -> RunResult:
         _be_patient()
         return super().script(program, count)
 
 
-class _Marker:
+class _Scorer:
     """Makes rows. Files are opened, and a sandbox is started, when first needed."""
 
     def __init__(self, task: dict[str, Any]) -> None:
@@ -333,7 +333,7 @@ class _Marker:
         self._files: dict[str, IO[bytes]] = {}
         self._sample = lru_cache(maxsize=64)(self._read_sample)
 
-    def __enter__(self) -> "_Marker":
+    def __enter__(self) -> "_Scorer":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -372,22 +372,22 @@ class _Marker:
         if given.completion is None:
             reason = f"{name} line {number}: has no completion"
             return row | _told(status=AnswerStatus.NO_COMPLETION, reason=reason)
-        return row | self._marked(sample, given)
+        return row | self._scored(sample, given)
 
-    def _marked(self, sample: Sample, given: Given) -> dict[str, Any]:
+    def _scored(self, sample: Sample, given: Given) -> dict[str, Any]:
         assert given.completion is not None
         if self._blame is not None:
             return _told(status=AnswerStatus.HARNESS_ERROR, reason=self._blame)
         watch(_PATIENCE_S)
         try:
             judge = _Watched(self._sandbox)
-            found = _sandbox.mark_in(
+            found = _sandbox.score_in(
                 self._sandbox, sample, given.completion, judge=judge, stop_reason=given.stop_reason
             )
         except _sandbox.AnswerNotRun as error:
             return _told(status=AnswerStatus.HARNESS_ERROR, reason=str(error))
         return _told(
-            status=AnswerStatus.MARKED,
+            status=AnswerStatus.SCORED,
             score=found.score,
             answer=found.answer,
             reason=found.reason,
@@ -441,7 +441,7 @@ def _describe(task: dict[str, Any]) -> Line:
     outcomes: Counter[str] = Counter()
     problems: dict[str, str] = {}
     for status, score in zip(*(table.column(name).to_pylist() for name in ("status", "score")), strict=True):
-        outcomes[("right" if score else "wrong") if status == AnswerStatus.MARKED else status] += 1
+        outcomes[("right" if score else "wrong") if status == AnswerStatus.SCORED else status] += 1
     if outcomes[AnswerStatus.HARNESS_ERROR]:
         ours = pq.read_table(
             path,
@@ -471,14 +471,14 @@ _READINGS = [reading.value for reading in Reading if reading is not Reading.ANSW
 _SUMMED = ["n", "answers", "failed", "right", *_READINGS, *(f"sum_{name}" for name in MEASURED)]
 _MERGE_ROWS = 200_000
 _OF_QUESTIONS = [
-    AnswerStatus.MARKED.value,
+    AnswerStatus.SCORED.value,
     AnswerStatus.HARNESS_ERROR.value,
     AnswerStatus.NO_COMPLETION.value,
 ]
 """Rows that have a question and a model."""
 
 
-def _tell(paths: Sequence[Path], questions: Questions, found: Marks, *, samples: bool) -> None:
+def _tell(paths: Sequence[Path], questions: Questions, found: OfflineScores, *, samples: bool) -> None:
     """Add up shards, one at a time; what is held is a row for each question kind, model and cluster, of
     samples for each question and model."""
     keys = [*_KEYS, "id"] if samples else _KEYS
@@ -490,10 +490,10 @@ def _tell(paths: Sequence[Path], questions: Questions, found: Marks, *, samples:
         counted = Counter(table.column("status").to_pylist())
         found.statuses.update(counted)
         if len(found.not_used) < _NAMED and counted.keys() - {
-            AnswerStatus.MARKED,
+            AnswerStatus.SCORED,
             AnswerStatus.HARNESS_ERROR,
         }:
-            used = [AnswerStatus.MARKED.value, AnswerStatus.HARNESS_ERROR.value]
+            used = [AnswerStatus.SCORED.value, AnswerStatus.HARNESS_ERROR.value]
             odd = pq.read_table(path, columns=["reason"], filters=[("status", "not in", used)])
             found.not_used += odd.column("reason").to_pylist()[: _NAMED - len(found.not_used)]
         if samples:
@@ -513,9 +513,9 @@ _Tries = dict[tuple[str, str | None], dict[str, tuple[str, list[Attempt]]]]
 
 
 def _note(path: Path, tries: _Tries) -> None:
-    """Add the answers of a shard that were marked."""
+    """Add the answers of a shard that were scored."""
     columns = ["question", "model", "id", "cluster", "score", "answer"]
-    table = pq.read_table(path, columns=columns, filters=[("status", "=", AnswerStatus.MARKED.value)])
+    table = pq.read_table(path, columns=columns, filters=[("status", "=", AnswerStatus.SCORED.value)])
     for batch in table.to_batches():
         for kind, model, id_, cluster, score, answer in zip(*batch.to_pydict().values(), strict=True):
             vote = vote_of(answer)
@@ -524,10 +524,10 @@ def _note(path: Path, tries: _Tries) -> None:
 
 
 def _ones(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """A row of sums for each row. answers: marked; n: the same, until samples of one question become one."""
+    """A row of sums for each row. answers: scored; n: the same, until samples of one question become one."""
     columns = {name: table[name] for name in keys}
-    marked = pc.is_valid(table["score"])
-    columns["n"] = columns["answers"] = pc.cast(marked, pa.int64())
+    scored = pc.is_valid(table["score"])
+    columns["n"] = columns["answers"] = pc.cast(scored, pa.int64())
     columns["failed"] = pc.cast(pc.equal(table["status"], AnswerStatus.HARNESS_ERROR.value), pa.int64())
     columns["right"] = pc.fill_null(table["score"], 0.0)
     for reading in _READINGS:
@@ -543,7 +543,7 @@ def _means(table: pa.Table) -> pa.Table:
     times = pc.if_else(some, table["n"], 1)
     columns = {name: table[name] for name in table.column_names}
     columns["n"] = pc.cast(some, pa.int64())
-    # Where one sample was marked, those on which our machinery failed do not count.
+    # Where one sample was scored, those on which our machinery failed do not count.
     columns["failed"] = pc.cast(pc.and_not(pc.greater(table["failed"], 0), some), pa.int64())
     for name in ("right", *(f"sum_{name}" for name in MEASURED)):
         columns[name] = pc.divide(table[name], pc.cast(times, pa.float64()))
@@ -557,7 +557,7 @@ def _summed(table: pa.Table, keys: Sequence[str]) -> pa.Table:
     )
 
 
-def _score(sums: pa.Table, questions: Questions, found: Marks, tries: _Tries) -> None:
+def _score(sums: pa.Table, questions: Questions, found: OfflineScores, tries: _Tries) -> None:
     """A score for each kind of question and each model that answered any."""
     models = sorted(set(sums["model"].to_pylist()), key=lambda model: model or "")
     for kind in sorted(questions.names):

@@ -1,10 +1,10 @@
-"""Rewards for reinforcement learning: marks of answers to our questions, as a function that trainers call.
+"""Rewards for reinforcement learning: scores of answers to our questions, as a function that trainers call.
 
-The marks are those of `deskcheck offline score` for the same completions: both call
-`scoring.sandbox.mark_in`. What failed on our side is never a reward of 0. Answers that need no running are
-marked in the calling process; others are run in a sandbox, which is started when the first of them comes.
+The scores are those of `deskcheck offline score` for the same completions: both call
+`scoring.sandbox.score_in`. What failed on our side is never a reward of 0. Answers that need no running are
+scored in the calling process; others are run in a sandbox, which is started when the first of them comes.
 
-Not: next cells marked by running (`scoring.running`), runs that a model predicts whole (`methods.solvers`).
+Not: next cells scored by running (`scoring.running`), runs that a model predicts whole (`methods.solvers`).
 """
 
 import os
@@ -19,13 +19,13 @@ from typing import Any
 
 from deskcheck.ask.questions.lines import Questions
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.marking import METRICS
-from deskcheck.ask.scoring.sandbox import AnswerNotRun, for_many, mark_in
+from deskcheck.ask.scoring.sandbox import AnswerNotRun, for_many, score_in
+from deskcheck.ask.scoring.score import METRICS
 from deskcheck.errors import InputError
 from deskcheck.sandbox import Confinement, Sandbox
 
 OUTCOME = "outcome"
-"""The reward that every kind of question has: the score of the mark."""
+"""The reward that every kind of question has: the score itself."""
 
 
 class OnFailure(StrEnum):
@@ -53,7 +53,7 @@ def reward(
 
     questions: a file that ``deskcheck offline questions`` wrote, which is read again for each question that
     is met and must not change; or samples, which are held in memory. metric: ``outcome``, the score of the
-    mark, 0 or 1 (of a question kind of one's own also between); or the name of a metric of a kind
+    score, 0 or 1 (of a question kind of one's own also between); or the name of a metric of a kind
     (`METRICS`), from 0 to 1: where a question has no such metric, its answers get None. workers: answers
     that are run at once; rewards do not depend on it. confinement: of answers that are run. on_failure: see
     `OnFailure`.
@@ -117,7 +117,7 @@ class Reward:
 
         completions: texts, or conversations as lists of messages, of which the last of the assistant counts.
         id: of each the id of its question; None, for a row that is none of ours: the reward is None.
-        stop_reason: why each ended, where that is known (`marking.reading_of`); of one that ended at a limit
+        stop_reason: why each ended, where that is known (`score.reading_of`); of one that ended at a limit
         of tokens, an answer counts only if it is closed. Other columns, and what else a trainer gives, are
         not read.
 
@@ -182,7 +182,7 @@ class Reward:
         if not self._applies(sample):
             return None
         try:
-            found = mark_in(sandbox, sample, completion, stop_reason=stop_reason)
+            found = score_in(sandbox, sample, completion, stop_reason=stop_reason)
         except AnswerNotRun as error:
             return error
         return found.score if self.metric == OUTCOME else found.metrics[self.metric]

@@ -1,4 +1,4 @@
-"""Asking: questions about recordings, put to models, marked, with intervals. What `deskcheck ask` calls.
+"""Asking: questions about recordings, put to models, scored, with intervals. What `deskcheck ask` calls.
 
 Inspect AI does the talking to models; its logs are kept beside our table of samples. Inspect's own
 files outside the run folder are kept out of the home directory as long as the run lasts.
@@ -22,6 +22,7 @@ from deskcheck.ask.inspect.models import options_of, plain_text, prepare
 from deskcheck.ask.inspect.settings import Generation
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import METHODS, check_methods, named, unfit
+from deskcheck.ask.questions.benchmarks import BENCHMARKS, benchmark_in, benchmark_samples
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.each import check_questions, of_each
 from deskcheck.ask.questions.load import Folder, by_folder, folder_of
@@ -31,7 +32,6 @@ from deskcheck.ask.questions.notebooks import (
     trajectory_files,
 )
 from deskcheck.ask.questions.questions import QUESTIONS
-from deskcheck.ask.questions.suites import SUITES, suite_in, suite_samples
 from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.energy import metered
 from deskcheck.ask.results.folder import (
@@ -47,7 +47,15 @@ from deskcheck.ask.results.folder import (
     run_folder,
     write_samples,
 )
-from deskcheck.ask.results.results import AskProgress, Marked, Result, Usage, marked_of, result_of, usage_of
+from deskcheck.ask.results.results import (
+    AskProgress,
+    Result,
+    ScoredSample,
+    Usage,
+    result_of,
+    scored_of,
+    usage_of,
+)
 from deskcheck.ask.results.statistics import Interval, paired_difference
 from deskcheck.ask.results.tables import write_results
 from deskcheck.ask.samples.sample import Sample
@@ -119,7 +127,7 @@ def ask(
     note: Callable[[str], None] = lambda text: None,
     progress: Callable[[AskProgress], None] = lambda answered: None,
 ) -> list[Result]:
-    """Put questions about recordings to models and mark the answers: one result per question and model.
+    """Put questions about recordings to models and score the answers: one result per question and model.
 
     recordings: a folder of recordings, several, or recordings. questions: names in `QUESTIONS`; or in
     `NOTEBOOK_QUESTIONS`, about the trajectories in the folders: one result for each view of the state in
@@ -219,8 +227,8 @@ def _told_of_notebooks(settings: AskSettings) -> dict[str, Any]:
     return {**asdict(options), "state": list(options.state), "run_cells": settings.run_cells}
 
 
-def ask_suite(
-    suites: Sequence[str],
+def ask_benchmark(
+    benchmarks: Sequence[str],
     models: "Sequence[str | Model]",
     *,
     path: str | None = None,
@@ -230,25 +238,25 @@ def ask_suite(
     note: Callable[[str], None] = lambda text: None,
     progress: Callable[[AskProgress], None] = lambda answered: None,
 ) -> list[Result]:
-    """As `ask`, for suites: names in `SUITES`, each as ``NAME:PATH`` or fetched, or files of programs of
-    one's own. path: of the file of all that name none. By methods that need no recording.
+    """As `ask`, for benchmarks: names in `BENCHMARKS`, each as ``NAME:PATH`` or fetched, or files of programs
+    of one's own. path: of the file of all that name none. By methods that need no recording.
 
-    Raises InputError, too, where a suite cannot be read."""
+    Raises InputError, too, where a benchmark cannot be read."""
     settings = replace(settings or AskSettings(), run_cells=False)
     seed, limit = settings.sampling.seed, settings.sampling.limit
-    texts = [f"{text}:{path}" if path is not None and text in SUITES else text for text in suites]
-    unknown = [text for text in texts if suite_in(text) is None]
+    texts = [f"{text}:{path}" if path is not None and text in BENCHMARKS else text for text in benchmarks]
+    unknown = [text for text in texts if benchmark_in(text) is None]
     if unknown or not texts:
-        check_questions(unknown, SUITES)
+        check_questions(unknown, BENCHMARKS)
     check_methods(settings.methods, [])
     check_options(settings.methods)
     if any(named(text)[0].notation for text in settings.methods):
         fit = ", ".join(name for name, known in METHODS.items() if known.notation is None)
-        raise InputError(f"suites are asked by methods that need no recording: {fit}.")
+        raise InputError(f"benchmarks are asked by methods that need no recording: {fit}.")
     prepared = prepare(models, settings.model_args)
     asked: _Asked = {
         (name, ""): (drawn(samples, seed=seed, limit=limit), Counter[str]())
-        for name, samples in suite_samples(texts, note=note).items()
+        for name, samples in benchmark_samples(texts, note=note).items()
     }
     told = {
         "question": [name for name, _ in asked],
@@ -280,7 +288,7 @@ def compare(first: Result, second: Result) -> Interval:
 
 
 _Asked = dict[tuple[str, str], tuple[list[Sample], Counter[str]]]
-"""(question or suite, view of the state or nothing) -> samples and what was excluded."""
+"""(question or benchmark, view of the state or nothing) -> samples and what was excluded."""
 
 
 # -- the run -------------------------------------------------------------------------------------------
@@ -464,7 +472,7 @@ def _put(
         forget(runs)
         for samples, _ in asked.values():
             oracle.forget(samples)
-    rows: dict[tuple[str, str, str, str], tuple[Marked, ...]] = {}
+    rows: dict[tuple[str, str, str, str], tuple[ScoredSample, ...]] = {}
     used: dict[tuple[str, str, str, str], tuple[Usage, ...]] = {}
     for log in logs:
         question, state, method = (
@@ -473,10 +481,10 @@ def _put(
         key = (question, state, method, log.eval.model)
         place = {sample.id: at for at, sample in enumerate(asked[question, state][0])}
 
-        def order(row: Marked | Usage, place: Mapping[str, int] = place) -> tuple[int, int]:
+        def order(row: ScoredSample | Usage, place: Mapping[str, int] = place) -> tuple[int, int]:
             return place[row.id], row.epoch
 
-        rows[key] = tuple(sorted(marked_of(log, question, state, method), key=order))
+        rows[key] = tuple(sorted(scored_of(log, question, state, method), key=order))
         used[key] = tuple(sorted(usage_of(log, question, state, method), key=order))
     if settings.run_cells:
         following = {key: found for key, found in rows.items() if key[0] == "next_cell"}
@@ -568,10 +576,10 @@ def _inspected(
     if failed is not None:
         raise DeskcheckError(
             f"asking {failed.eval.model} did not finish: {_why_failed(failed)}. "
-            f"{len(_scored(place))} of {total} answers were marked; {kept}"
+            f"{len(_scored(place))} of {total} answers were scored; {kept}"
         )
     if len(found) < len(tasks) * len(models) or any(log.status != "success" for log in found):
-        raise Interrupted(f"{len(_scored(place))} of {total} answers were marked; {kept}")
+        raise Interrupted(f"{len(_scored(place))} of {total} answers were scored; {kept}")
     wanted = {log.location for log in found}
     for path in place.glob("*.eval"):  # of runs that were killed; what they held is in the others
         if not any(location.endswith(path.name) for location in wanted):
@@ -590,7 +598,7 @@ def _why_failed(log: "EvalLog") -> str:
 
 
 def _scored(place: Path) -> set[tuple[str, str, str, int]]:
-    """(task, model, sample, epoch) of all answers that the logs of a folder hold, marked."""
+    """(task, model, sample, epoch) of all answers that the logs of a folder hold, scored."""
     from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
 
     found: set[tuple[str, str, str, int]] = set()

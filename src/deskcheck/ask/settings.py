@@ -28,7 +28,7 @@ class AskSettings:
 
     methods: names in `ask.METHODS`, with options as ``NAME:OPTION=VALUE``; each is asked the same samples,
     and the differences from the first are told. explain: prompts for runs and states explain the notation;
-    without it they are laid out as in lessons. run_cells: next cells of notebooks are marked by running them
+    without it they are laid out as in lessons. run_cells: next cells of notebooks are scored by running them
     too. model_args: arguments of the models' provider, as Inspect has them.
     """
 
@@ -48,7 +48,7 @@ class AskSettings:
         STEP_BUDGET
     )
     run_cells: Annotated[
-        bool, Setting("Notebooks: mark next cells by running them too, in forks of the state.")
+        bool, Setting("Notebooks: score next cells by running them too, in forks of the state.")
     ] = False
     model_args: Annotated[
         Mapping[str, Any],

@@ -31,7 +31,7 @@ from deskcheck.errors import DeskcheckError
 app = typer.Typer(
     name="deskcheck",
     cls=Commands,
-    help="Records what Python programs really do, asks language models about it, and marks the answers.",
+    help="Records what Python programs really do, asks language models about it, and scores the answers.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

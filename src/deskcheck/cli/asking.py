@@ -26,7 +26,7 @@ Folders = Annotated[
     list[Path],
     typer.Argument(
         metavar="FOLDER...",
-        help="Folders of recordings; or suites, NAME or NAME:PATH, and files of programs of your own.",
+        help="Folders of recordings; or benchmarks, NAME or NAME:PATH, and files of programs of your own.",
     ),
 ]
 Kinds = Annotated[
@@ -36,7 +36,7 @@ Kinds = Annotated[
         "-q",
         help="output, input, next_line, state, path, exception, step, branch, iterations, after_loop, visit, "
         "move, coverage, calls, changes, alias, type; all: each of these; about notebooks: cell_output, "
-        "next_cell, crash. A suite has its own.",
+        "next_cell, crash. A benchmark has its own.",
     ),
 ]
 READINGS = ("cut", "empty", "refused", "unreadable")
@@ -63,21 +63,21 @@ def ask(
     settings: Annotated[AskSettings, Panel("Methods")],
     as_json: Json = False,
 ) -> None:
-    """Put questions about recordings, or of suites, to models and mark the answers.
+    """Put questions about recordings, or of benchmarks, to models and score the answers.
 
     A run that was stopped keeps its answers: the same command goes on with it. Of a finished run the same
     command shows the answers; --out NEW_FOLDER asks again.
 
     Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call or an error of ours or of the
     provider, 130 interrupted."""
-    from deskcheck.ask.run import Interrupted, ask_suite
+    from deskcheck.ask.run import Interrupted, ask_benchmark
     from deskcheck.ask.run import ask as ask_models
 
-    suites = suites_in(folders, question)
+    benchmarks = benchmarks_in(folders, question)
     with _says_what_is_kept(Interrupted), _live(as_json) as tell:
         told: dict[str, Any] = {"out": out, "settings": settings, "note": say, "progress": tell}
-        if suites:
-            results = ask_suite(suites, names(model), **told)
+        if benchmarks:
+            results = ask_benchmark(benchmarks, names(model), **told)
         else:
             results = ask_models(folders, kinds_in(question), names(model), **told)
     if as_json:
@@ -161,16 +161,16 @@ def live_text(answered: Any, seconds: float) -> str:
     return ", ".join(parts)
 
 
-def suites_in(places: list[Path], kinds: list[str] | None) -> list[str]:
-    """The suites among what is asked about: all of it or nothing. Raises InputError."""
-    from deskcheck.ask.questions.suites import suite_in
+def benchmarks_in(places: list[Path], kinds: list[str] | None) -> list[str]:
+    """The benchmarks among what is asked about: all of it or nothing. Raises InputError."""
+    from deskcheck.ask.questions.benchmarks import benchmark_in
 
-    found = [str(place) for place in places if suite_in(str(place)) is not None]
+    found = [str(place) for place in places if benchmark_in(str(place)) is not None]
     others = [str(place) for place in places if str(place) not in found]
     if found and others:
-        raise InputError(f"{found[0]} is a suite, and {others[0]} is none: ask them one after the other.")
+        raise InputError(f"{found[0]} is a benchmark, and {others[0]} is none: ask them one after the other.")
     if found and kinds:
-        raise InputError(f"{found[0]}: a suite has its own questions: leave --question out.")
+        raise InputError(f"{found[0]}: a benchmark has its own questions: leave --question out.")
     return found
 
 
@@ -272,7 +272,7 @@ def _print_state_effects(console: Console, question: str, results: list[Any]) ->
 
 
 def _print_not_run(console: Console, question: str, results: list[Any]) -> None:
-    """Why answers are not marked by running, where they are not."""
+    """Why answers are not scored by running, where they are not."""
     why_not = Counter(
         row.ran
         for row in {row.id: row for r in results for row in r.samples}.values()
@@ -281,7 +281,7 @@ def _print_not_run(console: Console, question: str, results: list[Any]) -> None:
     why_not.pop("", None)
     if why_not:
         said = ", ".join(f"{n} {why}" for why, n in why_not.most_common(5))
-        console.print(f"{question}: not marked by running: {said}", markup=False)
+        console.print(f"{question}: not scored by running: {said}", markup=False)
 
 
 def _print_methods(console: Console, results: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Commands for who makes benchmarks: `bench`, of a project's tests, and `selfcheck`, of a suite."""
+"""Commands for who makes benchmarks: `bench`, of a project's tests, and `selfcheck`, of a benchmark."""
 
 import json
 import os
@@ -90,23 +90,23 @@ def _print(found: Any, place: Path, page: Path) -> None:
 
 @with_options
 def selfcheck(
-    suite: Annotated[
+    benchmark: Annotated[
         str,
-        typer.Argument(metavar="SUITE", help="NAME or NAME:PATH, or a file of programs of your own."),
+        typer.Argument(metavar="BENCHMARK", help="NAME or NAME:PATH, or a file of programs of your own."),
     ],
     *,
     workers: Annotated[int, typer.Option(min=1, help="Answers that are run at once.")] = os.cpu_count() or 1,
     as_json: Json = False,
 ) -> None:
-    """Check a suite: every reference must be right, every answer that is known to be bad must be wrong.
+    """Check a benchmark: every reference must be right, every answer that is known to be bad must be wrong.
 
-    They are run and marked as a model's answers are.
+    They are run and scored as a model's answers are.
 
     Exit status: 0 all holds, 1 something does not, 2 a wrong call or an error of ours."""
-    from deskcheck.ask.questions.suites import suite_samples
+    from deskcheck.ask.questions.benchmarks import benchmark_samples
     from deskcheck.ask.scoring.selfcheck import self_check
 
-    ((name, samples),) = suite_samples([suite], note=say).items()
+    ((name, samples),) = benchmark_samples([benchmark], note=say).items()
     with progress_told(as_json) as advance:
         found = self_check(
             samples,
@@ -114,7 +114,7 @@ def selfcheck(
             progress=lambda done: advance(f"{done} of {len(samples)} tasks", done),
         )
     if as_json:
-        print(json.dumps({"suite": name, "tasks": len(samples), **asdict(found)}))
+        print(json.dumps({"benchmark": name, "tasks": len(samples), **asdict(found)}))
     else:
         _print_selfcheck(name, len(samples), found)
     if not found.holds:

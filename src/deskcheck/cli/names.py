@@ -17,11 +17,13 @@ from deskcheck.tracer import tracer_class
 def list_names(
     sort: Annotated[
         str | None,
-        typer.Argument(metavar="[SORT]", help="questions, suites, notations, methods, models or sources."),
+        typer.Argument(
+            metavar="[SORT]", help="questions, benchmarks, notations, methods, models or sources."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """What can be named: question kinds, suites, notations, methods, models, sources of programs."""
+    """What can be named: question kinds, benchmarks, notations, methods, models, sources of programs."""
     from deskcheck.view.catalogue import catalogue, catalogue_table
 
     found = catalogue()

@@ -13,10 +13,10 @@ from deskcheck.cli.asking import (
     READINGS,
     Folders,
     Kinds,
+    benchmarks_in,
     few_programs,
     kinds_in,
     print_excluded,
-    suites_in,
 )
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
@@ -40,11 +40,11 @@ def questions(
     """Write the questions that `ask` would put, for models that answer elsewhere.
 
     A line for each: its id, the prompt, and what `offline score` needs: the right answer, too."""
-    from deskcheck.ask.questions.lines import write_questions, write_suite_questions
+    from deskcheck.ask.questions.lines import write_benchmark_questions, write_questions
 
     excluded: Mapping[str, Mapping[str, int]] = {}
-    if suites := suites_in(folders, question):
-        written = write_suite_questions(out, suites, sampling=sampling, note=say)
+    if benchmarks := benchmarks_in(folders, question):
+        written = write_benchmark_questions(out, benchmarks, sampling=sampling, note=say)
     else:
         written, excluded = write_questions(
             out, folders, kinds_in(question), sampling=sampling, steps=steps, notebooks=notebooks
@@ -65,7 +65,7 @@ def tasks(
     out: Annotated[Path, typer.Option("--out", help="Folder for the tasks.")],
     as_json: Json = False,
 ) -> None:
-    """Write questions as tasks for lm-evaluation-harness, which has answers marked as `ask` does.
+    """Write questions as tasks for lm-evaluation-harness, which has answers scored as `ask` does.
 
     Run them with `lm_eval run --include_path FOLDER --tasks deskcheck`, where deskcheck is installed, too."""
     from deskcheck.ask.exchange.harness import write_tasks
@@ -137,12 +137,12 @@ def score(
 
     A score is over all questions of its kind: one that is not answered counts as wrong.
 
-    Exit status: 0 all were marked, 1 some lines hold no answer that can be, 2 a wrong call or an error of
+    Exit status: 0 all were scored, 1 some lines hold no answer that can be, 2 a wrong call or an error of
     ours."""
-    from deskcheck.ask.job import SIZE, mark_in_shards
+    from deskcheck.ask.job import SIZE, score_in_shards
 
     with job_progress(out, as_json) as tell:
-        marks, done = mark_in_shards(
+        found, done = score_in_shards(
             questions_file,
             answers,
             out,
@@ -154,22 +154,22 @@ def score(
             progress=tell,
         )
     if as_json:
-        print(json.dumps({**marks.to_dict(), "job": done.to_dict()}))
+        print(json.dumps({**found.to_dict(), "job": done.to_dict()}))
     else:
-        _print_marks(marks)
+        _print_scores(found)
         print_job(done)
-        print(f"marks: {out}")
+        print(f"scores: {out}")
     if done.totals.problems:
         raise typer.Exit(2)
-    if marks.not_used:
+    if found.not_used:
         raise typer.Exit(1)
 
 
-def _print_marks(marks: Any) -> None:
+def _print_scores(found: Any) -> None:
     console = console_out()
-    measured = list(dict.fromkeys(name for score in marks.scores for name in score.metrics))
+    measured = list(dict.fromkeys(name for score in found.scores for name in score.metrics))
     rows = []
-    for s in marks.scores:
+    for s in found.scores:
         shown = [
             str(s.n),
             str(s.programs),
@@ -183,19 +183,19 @@ def _print_marks(marks: Any) -> None:
     if rows:
         numbers = ("n", "programs", "score", "95 % interval", "not answered", *READINGS, *measured)
         print_table(console, ("question", "model"), numbers, rows, optional=("not answered", *READINGS))
-    named = [((s.question, "-" if s.model is None else s.model), s) for s in marks.scores]
+    named = [((s.question, "-" if s.model is None else s.model), s) for s in found.scores]
     print_attempts(console, ("question", "model"), named)
-    for s in marks.scores:
+    for s in found.scores:
         if s.unanswered:
             who = "" if s.model is None else f" by {s.model}"
             told = f"{s.question}: {s.unanswered} of {s.n} questions are not answered{who}"
             console.print(f"{told}; they count as wrong", markup=False)
-    for text in few_programs((s.question, s.programs) for s in marks.scores):
+    for text in few_programs((s.question, s.programs) for s in found.scores):
         say(text)
-    others = {name.replace("_", " "): n for name, n in marks.statuses.items() if name != "marked"}
+    others = {name.replace("_", " "): n for name, n in found.statuses.items() if name != "scored"}
     if others:
-        print(f"not marked: {counts_text(others)}")
-    for text in marks.not_used[:10]:
+        print(f"not scored: {counts_text(others)}")
+    for text in found.not_used[:10]:
         console.print(f"  {text}", markup=False)
-    if len(marks.not_used) > 10:
-        print("  ... and more: the rows whose status is not marked")
+    if len(found.not_used) > 10:
+        print("  ... and more: the rows whose status is not scored")

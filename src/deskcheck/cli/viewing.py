@@ -165,7 +165,7 @@ def _list_recordings(recordings: Iterable[Any], *, as_json: bool) -> None:
     for name in ("id", "outcome", "events", "result"):
         table.add_column(name, overflow="ellipsis", no_wrap=True)
     for recording in recordings:
-        result = recording.ending.result or recording.ending.detail
+        result = recording.run_result.result or recording.run_result.detail
         table.add_row(recording.id, recording.outcome.value, str(len(recording.trace)), f"{result:.60}")
     console_out().print(table)
 
@@ -304,14 +304,14 @@ def show(
 
 
 def _facts(recording: Any) -> dict[str, Any]:
-    ending = recording.ending
+    run_result = recording.run_result
     return {
         "id": recording.id,
-        "outcome": ending.outcome.value,
-        "detail": ending.detail,
-        "result": ending.result,
+        "outcome": run_result.outcome.value,
+        "detail": run_result.detail,
+        "result": run_result.result,
         "n_events": sum(len(trace) for trace in recording.traces),
         "repeatable": recording.repeatable,
         "difference": recording.difference,
-        "cut": ending.cut,
+        "cut": run_result.cut,
     }

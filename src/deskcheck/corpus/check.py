@@ -12,7 +12,7 @@ from typing import Any
 
 from deskcheck.corpus.generated import SOURCE as GENERATED
 from deskcheck.corpus.readers import doctests
-from deskcheck.corpus.readers.published import marked_by_equality
+from deskcheck.corpus.readers.published import scored_by_equality
 from deskcheck.errors import DamagedRows, RecordingError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
@@ -76,8 +76,8 @@ def _look_at(recording: Recording, report: CheckReport, max_events: int) -> None
         report.wrong[recording.id] = why
     if recording.repeatable is False:
         report.not_repeatable[recording.id] = recording.difference or ""
-    if recording.ending.cut is not None:
-        report.cut[recording.id] = recording.ending.cut
+    if recording.run_result.cut is not None:
+        report.cut[recording.id] = recording.run_result.cut
     address = shown_address(recording)
     if address is not None:
         report.addresses[recording.id] = address
@@ -109,12 +109,12 @@ def disagreement(recording: Recording) -> str | None:
     """How a recording differs from what the program's source says will happen; None if it does not.
 
     A program of a published set must return; where the set states a value, the rendering of the
-    result must be that text, or, of a set that marks by ``==``, an equal value; where it states the lines
+    result must be that text, or, of a set that scores by ``==``, an equal value; where it states the lines
     that run, or what is printed, that. A session of doctests must show what each example says. Of a call
     that a test made nothing is expected (some are made to fail), and nothing of a script, a mutant or a
     generated program.
     """
-    program, ending = recording.program, recording.ending
+    program, run_result = recording.program, recording.run_result
     if program.mode is Mode.SESSION and program.expected is not None:
         failing = doctests.check(program.expected, session_outputs(recording))
         return f"examples that show something else: {', '.join(failing)}" if failing else None
@@ -122,15 +122,19 @@ def disagreement(recording: Recording) -> str | None:
         program.extra.keys() & _ENDS_AS_IT_ENDS or program.source.startswith(GENERATED)
     ):
         return None
-    if ending.outcome is not Outcome.RETURNED:
-        return f"{ending.outcome}: {ending.detail}"
-    if program.mode is Mode.CALL and program.expected is not None and not _returned(program, ending.result):
-        return f"returned {ending.result!r:.80}, not {program.expected!r:.80}"
+    if run_result.outcome is not Outcome.RETURNED:
+        return f"{run_result.outcome}: {run_result.detail}"
+    if (
+        program.mode is Mode.CALL
+        and program.expected is not None
+        and not _returned(program, run_result.result)
+    ):
+        return f"returned {run_result.result!r:.80}, not {program.expected!r:.80}"
     return _published(recording)
 
 
 def _returned(program: Program, result: str | None) -> bool:
-    if result == program.expected or result is None or not marked_by_equality(program):
+    if result == program.expected or result is None or not scored_by_equality(program):
         return result == program.expected
     try:
         return bool(ast.literal_eval(result) == ast.literal_eval(program.expected or ""))
@@ -140,9 +144,11 @@ def _returned(program: Program, result: str | None) -> bool:
 
 def _published(recording: Recording) -> str | None:
     """As `disagreement`, of the lines that run and of the output, where the program's row has them."""
-    extra, ending = recording.program.extra, recording.ending
-    if (printed := extra.get("published_output")) is not None and printed.strip() != ending.stdout.strip():
-        return f"printed {ending.stdout.strip()!r:.80}, not {printed.strip()!r:.80}"
+    extra, run_result = recording.program.extra, recording.run_result
+    if (
+        printed := extra.get("published_output")
+    ) is not None and printed.strip() != run_result.stdout.strip():
+        return f"printed {run_result.stdout.strip()!r:.80}, not {printed.strip()!r:.80}"
     lines = extra.get("published_lines")
     if lines is None:
         return None
@@ -178,7 +184,7 @@ def session_outputs(recording: Recording) -> list[str]:
         if top and row.kind == Kind.LINE:
             current = max((i for i, line in enumerate(starts) if line <= row.line), default=-1)
     if current >= 0:  # an exception of the last statement is shown after the last event
-        outputs[current] += recording.ending.stdout[shown:]
+        outputs[current] += recording.run_result.stdout[shown:]
     return outputs
 
 

@@ -18,7 +18,7 @@ import pytest
 from deskcheck.failures.watching import Watch, WatchedCall
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
-from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.recording import Recording, RunResult
 from deskcheck.recording.trace import Kind, Trace
 from deskcheck.recording.value import render
 from deskcheck.sandbox.inside.calls import Project
@@ -170,7 +170,7 @@ def recorded(call: WatchedCall, test: str, limits: TraceLimits, error: BaseExcep
             source=call.code.co_filename,
             extra={"test": test, "arguments": "in part"},
         ),
-        ending=Ending(
+        run_result=RunResult(
             outcome=outcome,
             detail=detail,
             exception=re.split("[(:]", detail)[0] if outcome is Outcome.RAISED else None,
@@ -228,9 +228,9 @@ def telling_event(trace: Trace) -> int:
 
 def said(recording: Recording) -> str:
     """The call and how it ended, in one line."""
-    program, ending = recording.program, recording.ending
-    told = ending.detail if ending.result is None else ending.result
-    how = told if ending.outcome is Outcome.KILLED else f"{ending.outcome} {told}"
+    program, run_result = recording.program, recording.run_result
+    told = run_result.detail if run_result.result is None else run_result.result
+    how = told if run_result.outcome is Outcome.KILLED else f"{run_result.outcome} {told}"
     parts = [f"{program.entry}{program.arguments}", how]
     short = [visible(part if len(part) <= _SAID_CHARS else part[:_SAID_CHARS] + "...") for part in parts]
     return f"{short[0]} {short[1]}".rstrip() + f", {recording.events:,} events"

@@ -27,7 +27,7 @@ from deskcheck.recording.block import rows
 from deskcheck.recording.compare import save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
-from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.recording import Recording, RunResult
 from deskcheck.recording.trace import Row
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
@@ -172,12 +172,12 @@ class _Place:
         key = granularity, bool(environment.fixed.get("addresses")), again
         with self._guard:
             if key not in self._made:
-                fixed = Determinism(addresses=key[1] or None)
-                sandbox = Sandbox(granularity, workers=1 if again else self.workers, fixed=fixed)
+                determinism = Determinism(addresses=key[1] or None)
+                sandbox = Sandbox(granularity, workers=1 if again else self.workers, determinism=determinism)
                 self._made[key] = self._stack.enter_context(sandbox)
             return self._made[key]
 
-    def run(self, recording: Recording, spool: IO[bytes], *, again: bool = False) -> Ending:
+    def run(self, recording: Recording, spool: IO[bytes], *, again: bool = False) -> RunResult:
         """Run a program as it was run, under the reference. Its blocks of events go to the file."""
         environment = recording.environment
         # Files of before these were kept have been recorded with the usual ones, as far as we know.
@@ -189,7 +189,7 @@ class _Place:
             trace_limits=trace_limits,
             granularity=Granularity(environment.granularity),
             hash_seed=environment.hash_seed or 0,
-            fixed=Determinism(**environment.fixed),
+            determinism=Determinism(**environment.fixed),
             sink=functools.partial(save, stream=spool),
             tracer=REFERENCE,
             cancelled=self.cancelled,
@@ -235,36 +235,36 @@ def _compare(place: _Place, recording: Recording) -> _Compared:
     if built is not None and built.installed_sha256 != recording.environment.installed_sha256:
         return _Compared(recording.id, left_out=f"the environment {built.name} has changed")
     with tempfile.TemporaryFile() as spool:
-        ending = place.run(recording, spool)
-        if ending.outcome is Outcome.HARNESS_ERROR:
-            return _Compared(recording.id, left_out=f"our own machinery failed: {ending.detail}")
-        if ending.sources != recording.ending.sources:
+        run_result = place.run(recording, spool)
+        if run_result.outcome is Outcome.HARNESS_ERROR:
+            return _Compared(recording.id, left_out=f"our own machinery failed: {run_result.detail}")
+        if run_result.sources != recording.run_result.sources:
             return _Compared(recording.id, left_out="its files have changed")
-        if ending.packages != recording.ending.packages:
+        if run_result.packages != recording.run_result.packages:
             return _Compared(recording.id, left_out="other versions of packages are installed")
-        partly = _partly(recording.ending, ending)
-        difference, events = _difference(recording, ending, spool, partly)
+        partly = _partly(recording.run_result, run_result)
+        difference, events = _difference(recording, run_result, spool, partly)
         if partly and not events:
             why = "a limit ended one of the runs before its first event"
             return _Compared(recording.id, left_out=why)
-        if difference is not None and not _repeats(place, recording, ending, spool):
+        if difference is not None and not _repeats(place, recording, run_result, spool):
             return _Compared(recording.id, left_out="not repeatable")
     return _Compared(recording.id, events, partly, difference)
 
 
-def _repeats(place: _Place, recording: Recording, ending: Ending, spool: IO[bytes]) -> bool:
+def _repeats(place: _Place, recording: Recording, run_result: RunResult, spool: IO[bytes]) -> bool:
     """Whether the reference, asked again, tells the same as it did."""
     with tempfile.TemporaryFile() as second:
         again = place.run(recording, second, again=True)
-        partly = _partly(ending, again)
+        partly = _partly(run_result, again)
         threads = range(len(recording.traces))
         pairs = ((_Thread(spool, number), _Thread(second, number)) for number in threads)
         if any(first_difference(one, other, may_end=partly) for one, other in pairs):
             return False
-        return partly or all(getattr(ending, name) == getattr(again, name) for name in _ENDING)
+        return partly or all(getattr(run_result, name) == getattr(again, name) for name in _ENDING)
 
 
-def _partly(one: Ending, other: Ending) -> bool:
+def _partly(one: RunResult, other: RunResult) -> bool:
     return one.cut != other.cut or one.outcome in _STOPPED or other.outcome in _STOPPED
 
 
@@ -281,7 +281,7 @@ class _Thread:
 
 
 def _difference(
-    recording: Recording, ending: Ending, spool: IO[bytes], partly: bool
+    recording: Recording, run_result: RunResult, spool: IO[bytes], partly: bool
 ) -> tuple[TraceDifference | None, int]:
     """Where the two first differ, and how many events of the recording were compared."""
     events = 0
@@ -295,7 +295,7 @@ def _difference(
     if partly:
         return None, events
     for name in _ENDING:
-        one, other = getattr(ending, name), getattr(recording.ending, name)
+        one, other = getattr(run_result, name), getattr(recording.run_result, name)
         if one != other:
             return TraceDifference(events, name, str(one)[:300], str(other)[:300]), events
     return None, events

@@ -19,7 +19,7 @@ from deskcheck.recorder.programs import ProgramRecorder
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.recording.schema import FORMAT
 from deskcheck.recording.writer import TABLES, Writer, join_shards
 from deskcheck.sandbox.confinement import Confinement
@@ -168,8 +168,8 @@ def _make(task: dict[str, Any]) -> Line | None:
 def _record_one(program: Program, writer: Writer, settings: RecordSettings, task: dict[str, Any]) -> None:
     if task["blame"] is not None:
         with writer.begin(program) as spool:
-            ending = Ending(outcome=Outcome.HARNESS_ERROR, detail=task["blame"])
-            spool.finish(ending, _recorder(settings).environment(program, {}))
+            run_result = RunResult(outcome=Outcome.HARNESS_ERROR, detail=task["blame"])
+            spool.finish(run_result, _recorder(settings).environment(program, {}))
         return
     watch(task["patience_s"])
     _recorder(settings).record(program, writer)

@@ -18,7 +18,7 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.compare import difference, save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.sandbox import Sandbox
@@ -66,7 +66,7 @@ class RecordSummary:
 class Recorded(NamedTuple):
     """How a recording came out. where: the first difference between two runs; why: its causes."""
 
-    ending: Ending
+    run_result: RunResult
     where: str | None
     why: dict[Cause, str]
 
@@ -88,7 +88,7 @@ class ProgramRecorder:
             settings.sandbox,
             workers=workers,
             limits=settings.limits,
-            fixed=settings.determinism,
+            determinism=settings.determinism,
             environment=settings.environment if python is None else of_interpreter(python),
         )
         self._watch = functools.partial(
@@ -129,30 +129,30 @@ class ProgramRecorder:
                 if settings.repeat:
                     save(block, first)
 
-            ending = self._watch(program, hash_seed=HASH_SEEDS[0], sink=keep)
+            run_result = self._watch(program, hash_seed=HASH_SEEDS[0], sink=keep)
             where, why = None, {}
             tried = False
-            if settings.repeat and ending.outcome is not Outcome.HARNESS_ERROR:
+            if settings.repeat and run_result.outcome is not Outcome.HARNESS_ERROR:
                 tried = True
                 for seed in range(1, settings.runs):
-                    where = where or _another_run(program, self._watch, ending, first, seed)
+                    where = where or _another_run(program, self._watch, run_result, first, seed)
                 # Where time ran out, each of some twenty experiments would take all of it again.
-                if where is not None and ending.outcome is not Outcome.TIMED_OUT:
+                if where is not None and run_result.outcome is not Outcome.TIMED_OUT:
                     why = self._explain(program)
                     where = in_words(where, why)
             spool.finish(
-                ending,
-                self.environment(program, ending.packages),
+                run_result,
+                self.environment(program, run_result.packages),
                 repeatable=where is None if tried else None,
                 difference=where,
             )
-        return Recorded(ending, where, why)
+        return Recorded(run_result, where, why)
 
     def _explain(self, program: Program) -> dict[Cause, str]:
         settings = self.settings
         return causes(
             program,
-            fixed=settings.determinism,
+            determinism=settings.determinism,
             limits=settings.limits,
             trace_limits=settings.trace_limits,
             granularity=settings.granularity,
@@ -171,7 +171,7 @@ class ProgramRecorder:
             packages=packages,
             granularity=settings.granularity,
             limits=settings.trace_limits.leaving_out,
-            fixed=self._place.fixed.said,
+            fixed=self._place.determinism.said,
         )
         here = replace(
             here,
@@ -199,7 +199,7 @@ def record_programs(
     settings: RecordSettings | None = None,
     *,
     workers: int = 2,
-    progress: Callable[[Program, Ending | None], None] = lambda program, ending: None,
+    progress: Callable[[Program, RunResult | None], None] = lambda program, run_result: None,
     note: Callable[[str], None] = _log.warning,
 ) -> RecordSummary:
     """Record every program that the folder does not hold yet.
@@ -227,15 +227,15 @@ def record_programs(
             done, _ = wait(pending, None if block else 0, FIRST_COMPLETED) if pending else (set(), None)
             for future in done:
                 program = pending.pop(future)
-                ending, where, why = future.result()
+                run_result, where, why = future.result()
                 summary.recorded += 1
-                summary.by_outcome[ending.outcome.value] += 1
+                summary.by_outcome[run_result.outcome.value] += 1
                 if where is not None:
                     summary.not_repeatable[program.id] = where
                     summary.causes.update(cause.value for cause in why)
-                if ending.outcome is Outcome.HARNESS_ERROR:
-                    summary.problems[program.id] = ending.detail
-                progress(program, ending)
+                if run_result.outcome is Outcome.HARNESS_ERROR:
+                    summary.problems[program.id] = run_result.detail
+                progress(program, run_result)
 
         try:
             for program in programs:
@@ -273,10 +273,10 @@ def slow(python: str | None) -> str:
 
 
 def _another_run(
-    program: Program, watch: Callable[..., Ending], ending: Ending, first: IO[bytes], seed: int
+    program: Program, watch: Callable[..., RunResult], run_result: RunResult, first: IO[bytes], seed: int
 ) -> str | None:
     with tempfile.TemporaryFile() as second:
         again = watch(program, hash_seed=seed, sink=functools.partial(save, stream=second))
         return difference(
-            (ending, functools.partial(saved, first)), (again, functools.partial(saved, second))
+            (run_result, functools.partial(saved, first)), (again, functools.partial(saved, second))
         )

@@ -166,7 +166,7 @@ def _programs(
             out,
             settings,
             workers=spread.workers,
-            progress=lambda program, ending: progress(program.id),
+            progress=lambda program, run_result: progress(program.id),
             note=note,
         )
     return Done(SourceKind.PROGRAMS, summary, _compare_some(summary.recorded, out, spread.workers, progress))

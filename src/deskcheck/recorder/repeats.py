@@ -15,7 +15,7 @@ from typing import IO
 
 from deskcheck.recording.compare import difference, save, saved
 from deskcheck.recording.program import Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.environments import of_interpreter
@@ -66,32 +66,32 @@ class _Conditions:
     """What a run finds: everything fixed, or some sources otherwise. again: how many programs its server has
     run before; none for a fresh one."""
 
-    fixed: Determinism
+    determinism: Determinism
     hash_seed: int = 0
     again: int = 0
 
     def varied(self, cause: Cause, number: int) -> "_Conditions":
         """These with one source otherwise, in one of several ways; number counts from one."""
-        fixed = self.fixed
+        determinism = self.determinism
         match cause:
             case Cause.RANDOMNESS:
-                return replace(self, fixed=replace(fixed, random_seed=number))
+                return replace(self, determinism=replace(determinism, random_seed=number))
             case Cause.TIME:
                 start, tick_s = (_FIXED.clock or 0.0) + number * _STEP_S, _FIXED.tick_s * (number + 1)
-                return replace(self, fixed=replace(fixed, clock=start, tick_s=tick_s))
+                return replace(self, determinism=replace(determinism, clock=start, tick_s=tick_s))
             case Cause.UNORDERED:
                 return replace(self, hash_seed=number)
             case Cause.ADDRESSES:
-                return replace(self, fixed=replace(fixed, addresses=None))
+                return replace(self, determinism=replace(determinism, addresses=None))
             case Cause.CONCURRENCY:
-                return replace(self, fixed=replace(fixed, turns=False))
+                return replace(self, determinism=replace(determinism, turns=False))
             case Cause.ENVIRONMENT:
                 return replace(self, again=number)
             case Cause.UNKNOWN:
                 raise ValueError("an unknown source cannot be varied")
 
 
-_Observed = tuple[Ending, Callable[[], Iterator[bytes]]]
+_Observed = tuple[RunResult, Callable[[], Iterator[bytes]]]
 
 
 class _Experiments:
@@ -138,18 +138,18 @@ class _Experiments:
 
     def observe(self, conditions: _Conditions) -> _Observed:
         """One run; in a fresh server, or in one that has run the program before."""
-        key = conditions.hash_seed, conditions.fixed.addresses
+        key = conditions.hash_seed, conditions.determinism.addresses
         place = self.places.get(key) if conditions.again else None
-        run = functools.partial(self.run, fixed=conditions.fixed)
+        run = functools.partial(self.run, determinism=conditions.determinism)
         if place is None:
-            place = self.place(hash_seed=conditions.hash_seed, fixed=conditions.fixed)
+            place = self.place(hash_seed=conditions.hash_seed, determinism=conditions.determinism)
             self.stack.callback(place.close)
             self.places[key] = place
             for _ in range(conditions.again):
                 run(place)
         blocks: IO[bytes] = self.stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - it is
-        ending = run(place, sink=functools.partial(save, stream=blocks))
-        return ending, functools.partial(saved, blocks)
+        run_result = run(place, sink=functools.partial(save, stream=blocks))
+        return run_result, functools.partial(saved, blocks)
 
     def all_varied(self, number: int, but: Iterable[Cause] = ()) -> _Conditions:
         conditions = self.base
@@ -213,7 +213,7 @@ def repeat(
 def causes(
     program: Program,
     *,
-    fixed: Determinism | None = None,
+    determinism: Determinism | None = None,
     limits: Limits | None = None,
     trace_limits: TraceLimits | None = None,
     granularity: Granularity = Granularity.LINE,
@@ -223,14 +223,14 @@ def causes(
 ) -> dict[Cause, str]:
     """Why two runs of a program differed, where that was seen: each cause with the difference that it makes.
 
-    fixed: what was fixed in those runs, and so is no cause. cancelled: as in `Sandbox.run_one`. python: the
-    interpreter, by default this one.
+    determinism: what was fixed in those runs, and so is no cause. cancelled: as in `Sandbox.run_one`.
+    python: the interpreter, by default this one.
     """
     with ExitStack() as stack:
         environment = None if python is None else of_interpreter(python)
         place = functools.partial(Sandbox, confinement, workers=1, limits=limits, environment=environment)
         about = place, trace_limits, granularity, cancelled
-        return _Experiments(stack, program, fixed or Determinism(), *about).causes()
+        return _Experiments(stack, program, determinism or Determinism(), *about).causes()
 
 
 def in_words(where: str, why: dict[Cause, str]) -> str:

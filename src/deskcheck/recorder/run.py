@@ -23,7 +23,7 @@ from deskcheck.errors import InputError
 from deskcheck.recorder.settings import RunSettings
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.recording.spool import Spool
 from deskcheck.recording.writer import Writer, free_id
 from deskcheck.sandbox.decoder import Decoder
@@ -65,8 +65,8 @@ def run(
         watched = _Watched(spool)
         began = time.monotonic()
         status = watched.run(job | {"settings": settings})
-        ending = watched.ending(status, time.monotonic() - began)
-        spool.finish(ending, _environment(settings, ending))
+        run_result = watched.run_result(status, time.monotonic() - began)
+        spool.finish(run_result, _environment(settings, run_result))
     return program.id, status
 
 
@@ -229,12 +229,12 @@ class _Watched:
             if block is not None:
                 self.spool.write(block, checked=True)
 
-    def ending(self, status: int, wall_s: float) -> Ending:
+    def run_result(self, status: int, wall_s: float) -> RunResult:
         end = self.end or {}
         outcome, detail = self._verdict(status)
         texts = {label: _text(file) for label, file in end.get("sources", {}).items()}
         cut = self.decoder.cut or end.get("cut") or ("ended" if self.end is None else None)
-        return Ending(
+        return RunResult(
             outcome=outcome,
             detail=detail,
             exception=end.get("exception") if outcome == end.get("outcome") else None,
@@ -285,11 +285,11 @@ def _text(file: str) -> str:
         return ""
 
 
-def _environment(settings: RunSettings, ending: Ending) -> Environment:
+def _environment(settings: RunSettings, run_result: RunResult) -> Environment:
     here = Environment.here(
         tracer=tracer_class().name,
         hash_seed=None,
-        packages=ending.packages,
+        packages=run_result.packages,
         granularity=settings.granularity,
         limits=settings.trace_limits.leaving_out,
     )

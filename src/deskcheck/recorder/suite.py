@@ -39,7 +39,7 @@ from deskcheck.recorder.kept import SETTINGS, Kept
 from deskcheck.recorder.programs import HASH_SEEDS, SLOW, SLOW_THERE, RecordSummary
 from deskcheck.recorder.reads import VARIES, reads_of, without
 from deskcheck.recorder.settings import SuiteSettings
-from deskcheck.recording import Ending, Environment, InputError, Kind, Mode, Outcome, Program
+from deskcheck.recording import Environment, InputError, Kind, Mode, Outcome, Program, RunResult
 from deskcheck.recording.block import rows
 from deskcheck.recording.compare import Global, difference
 from deskcheck.recording.secrets import EnvironmentMask
@@ -626,7 +626,7 @@ class _Recorder:
     def _check_alone(
         self,
         program: Program,
-        one: tuple[Ending, Callable[[], Iterable[bytes]]],
+        one: tuple[RunResult, Callable[[], Iterable[bytes]]],
         reads: Callable[[Global], bool],
         cancelled: Callable[[], bool],
     ) -> _Checked:
@@ -637,15 +637,15 @@ class _Recorder:
             return _Checked(program, True, alone="no time")
         extra = {**program.extra, "alone": True}
         if self.ours is not None and program.module not in self.not_ours:
-            ending, blocks = self._alone(self.ours, program, cancelled)
-            if not blocks or self._foreign(ending):
+            run_result, blocks = self._alone(self.ours, program, cancelled)
+            if not blocks or self._foreign(run_result):
                 self.not_ours.add(program.module)
-            elif self._differs(one, ending, blocks, reads) is None:
+            elif self._differs(one, run_result, blocks, reads) is None:
                 return _Checked(replace(program, extra=extra), True)
-        ending, blocks = self._alone(self.sandbox, program, cancelled)
+        run_result, blocks = self._alone(self.sandbox, program, cancelled)
         if not blocks:  # it needs more than its module: settings, a database, another folder
             return _Checked(program, True)
-        where = self._differs(one, ending, blocks, reads)
+        where = self._differs(one, run_result, blocks, reads)
         if where is not None:
             return _Checked(program, False, f"alone, without its test: {where}")
         if self.suite.python != os.path.abspath(sys.executable):
@@ -654,36 +654,38 @@ class _Recorder:
 
     def _alone(
         self, sandbox: Sandbox, program: Program, cancelled: Callable[[], bool]
-    ) -> tuple[Ending, list[bytes]]:
+    ) -> tuple[RunResult, list[bytes]]:
         """Make a call without its test; its end and its events."""
         blocks: list[bytes] = []
-        ending = sandbox.run_one(
+        run_result = sandbox.run_one(
             program, trace_limits=self.trace_limits, sink=blocks.append, cancelled=cancelled
         )
         with self.guard:
-            self.spent_s += ending.cpu_s or 0.0
+            self.spent_s += run_result.cpu_s or 0.0
         if self.mask is not None:  # as what it is compared with
-            ending, blocks = _masked(ending, self.mask), [*self.mask.blocks(blocks)]
-        return ending, blocks
+            run_result, blocks = _masked(run_result, self.mask), [*self.mask.blocks(blocks)]
+        return run_result, blocks
 
     @staticmethod
     def _differs(
-        one: tuple[Ending, Callable[[], Iterable[bytes]]],
-        ending: Ending,
+        one: tuple[RunResult, Callable[[], Iterable[bytes]]],
+        run_result: RunResult,
         blocks: list[bytes],
         reads: Callable[[Global], bool],
     ) -> str | None:
-        where = difference(one, (ending, lambda: blocks), reads=reads)
+        where = difference(one, (run_result, lambda: blocks), reads=reads)
         if where is not None:  # caches that other tests have filled do no harm
-            where = difference((one[0], _without_globals(one[1])), (ending, _without_globals(lambda: blocks)))
+            where = difference(
+                (one[0], _without_globals(one[1])), (run_result, _without_globals(lambda: blocks))
+            )
         return where
 
-    def _foreign(self, ending: Ending) -> bool:
+    def _foreign(self, run_result: RunResult) -> bool:
         """Whether a call took more from our interpreter than the standard library: the tests' own may have
         another version of it."""
         assert self.first is not None
         own = versions({name.partition(".")[0] for name, _ in self.first.modules.values()})
-        return not ending.packages.keys() <= own.keys()
+        return not run_result.packages.keys() <= own.keys()
 
     def keep(
         self, writer: Writer, summary: SuiteSummary, observed: Observed, call: RecordedCall, checked: _Checked
@@ -697,7 +699,7 @@ class _Recorder:
         labels = {row.file for row in chain.from_iterable(map(rows, observed.blocks_of(call)))}
         labels |= call.facts["needs"].keys()
         sources = {label: _text(observed.modules[label][1]) for label in sorted(labels)}
-        ending = _ending(call, sources, observed.packages)
+        run_result = _ending(call, sources, observed.packages)
         blocks, where = observed.blocks_of(call), checked.difference
         if checked.varies:
             blocks = [*without(blocks, checked.varies)]
@@ -707,7 +709,7 @@ class _Recorder:
             for block in blocks:
                 spool.write(block)
             spool.finish(
-                ending,
+                run_result,
                 Environment(
                     **observed.interpreter,
                     hash_seed=HASH_SEEDS[0],
@@ -720,7 +722,7 @@ class _Recorder:
                 difference=where,
             )
         summary.recorded += 1
-        summary.by_outcome[ending.outcome.value] += 1
+        summary.by_outcome[run_result.outcome.value] += 1
         summary.alone += "alone" in program.extra
         summary.not_alone += bool(checked.alone)
         if where is not None:
@@ -744,9 +746,9 @@ def _import_folder(module: str, file: Path) -> Path | None:
     return place.parents[len(parts) - 1] if place.parts[-len(parts) :] == tuple(parts) else None
 
 
-def _ending(call: RecordedCall, sources: dict[str, str], packages: dict[str, str] | None = None) -> Ending:
+def _ending(call: RecordedCall, sources: dict[str, str], packages: dict[str, str] | None = None) -> RunResult:
     facts = call.facts
-    return Ending(
+    return RunResult(
         outcome=Outcome(facts["outcome"]),
         detail=facts.get("detail", ""),
         exception=facts.get("exception"),
@@ -758,12 +760,12 @@ def _ending(call: RecordedCall, sources: dict[str, str], packages: dict[str, str
     )
 
 
-def _masked(ending: Ending, mask: EnvironmentMask) -> Ending:
+def _masked(run_result: RunResult, mask: EnvironmentMask) -> RunResult:
     return replace(
-        ending,
-        result=None if ending.result is None else mask.text(ending.result),
-        stdout=mask.text(ending.stdout),
-        detail=mask.text(ending.detail),
+        run_result,
+        result=None if run_result.result is None else mask.text(run_result.result),
+        stdout=mask.text(run_result.stdout),
+        detail=mask.text(run_result.detail),
     )
 
 

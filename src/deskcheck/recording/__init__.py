@@ -13,13 +13,12 @@ from deskcheck.errors import (
 )
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
-from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.recording import Recording, RunResult
 from deskcheck.recording.trace import Event, Kind, Row, State, Trace
 from deskcheck.recording.value import Value, decode, render
 
 __all__ = [
     "DeskcheckError",
-    "Ending",
     "Environment",
     "Event",
     "InputError",
@@ -31,6 +30,7 @@ __all__ = [
     "Recording",
     "RecordingError",
     "Row",
+    "RunResult",
     "SandboxError",
     "State",
     "Trace",

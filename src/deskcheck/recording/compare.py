@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from deskcheck.errors import DamagedRows
 from deskcheck.recording.block import rows
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.recording.trace import Event, Row, State
 from deskcheck.recording.value import Value, decode, loads
 
@@ -23,8 +23,8 @@ Global = tuple[str, str]
 
 
 def difference(
-    first: tuple[Ending, Callable[[], Iterable[bytes]]],
-    second: tuple[Ending, Callable[[], Iterable[bytes]]],
+    first: tuple[RunResult, Callable[[], Iterable[bytes]]],
+    second: tuple[RunResult, Callable[[], Iterable[bytes]]],
     *,
     reads: Callable[[Global], bool] | None = None,
     unread: set[Global] | None = None,
@@ -86,7 +86,7 @@ def saved(stream: IO[bytes]) -> Iterator[bytes]:
         yield stream.read(int.from_bytes(size, "big"))
 
 
-def _endings(one: Ending, other: Ending, *, loosely: bool = False) -> str | None:
+def _endings(one: RunResult, other: RunResult, *, loosely: bool = False) -> str | None:
     if one.result != other.result and not loosely:
         return f"result: {one.result} and {other.result}"
     if one.exception != other.exception:

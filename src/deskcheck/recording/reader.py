@@ -28,7 +28,7 @@ from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import disk_errors
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
-from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.recording import Recording, RunResult
 from deskcheck.recording.rules import THREADS
 from deskcheck.recording.rules import check as check_rows
 from deskcheck.recording.schema import (
@@ -487,14 +487,14 @@ class ShardReader:
             row = table.slice(number - first, 1).to_pylist()[0]
             for name in RECORDINGS_JSON:
                 row[name] = _from_json(name, row[name])
-            ending = Ending(**_fields_of(Ending, row) | {"outcome": Outcome(row["outcome"])})
+            run_result = RunResult(**_fields_of(RunResult, row) | {"outcome": Outcome(row["outcome"])})
             self._check_place(row)
             rows = _Rows(self.events, row["id"], row["first_row"], row["n_events"])
             return Recording(
                 program=Program.from_dict(row),
-                ending=ending,
+                run_result=run_result,
                 environment=Environment.from_dict(row["environment"]),
-                traces=_traces(rows, row["threads"], ending.cut),
+                traces=_traces(rows, row["threads"], run_result.cut),
                 repeatable=row["repeatable"],
                 difference=row["difference"],
             )

@@ -23,11 +23,11 @@ CUT_WORDS = {
     "bytes": "it was too large",
     "ended": "the process was gone",
 }
-"""What `Ending.cut` means."""
+"""What `RunResult.cut` means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class RunResult:
     """How one run ended, as decided by whoever watched the process.
 
     result: the rendering of what the call returned (exactly its `repr` if `result_builtin`; else its
@@ -67,7 +67,7 @@ class Recording:
     """
 
     program: Program
-    ending: Ending
+    run_result: RunResult
     environment: Environment
     traces: tuple[Trace, ...]
     repeatable: bool | None = None
@@ -79,7 +79,7 @@ class Recording:
 
     @property
     def outcome(self) -> Outcome:
-        return self.ending.outcome
+        return self.run_result.outcome
 
     @property
     def trace(self) -> Trace:
@@ -103,14 +103,14 @@ class Recording:
             assert found is not None
             value = found
         # A decorator that is not recorded can return something else than the function under it.
-        return None if value.builtin and render(value) != self.ending.result else value
+        return None if value.builtin and render(value) != self.run_result.result else value
 
     @property
     def result(self) -> str | None:
-        """`Ending.result` with the identity numbers of the trace, so that it names objects as events do.
+        """`RunResult.result` with the identity numbers of the trace, so that it names objects as events do.
         Where the trace does not tell the same, as it is: its numbers are then its own, from 1."""
-        text = self.ending.result
-        if text is None or self.ending.result_builtin or not _NUMBER.search(text):
+        text = self.run_result.result
+        if text is None or self.run_result.result_builtin or not _NUMBER.search(text):
             return text
         value = self.result_value
         if value is None:
@@ -124,7 +124,7 @@ class Recording:
         """Text of a file that events name; None if it was not kept."""
         if file == self.program.filename:
             return self.program.code
-        return self.ending.sources.get(file)
+        return self.run_result.sources.get(file)
 
     @property
     def events(self) -> int:
@@ -185,13 +185,13 @@ class Recording:
         return deskcheck.inline_page(self)
 
     def __repr__(self) -> str:
-        result, detail = self.ending.result, self.ending.detail
+        result, detail = self.run_result.result, self.run_result.detail
         said = [f"{self.outcome} {_one_line(detail if result is None else result)}"]
         if result is not None and detail:
             said.append(_one_line(detail))
         threads = f" in {len(self.traces)} threads" if len(self.traces) > 1 else ""
         said.append(f"{self.events:,} event{'' if self.events == 1 else 's'}{threads}")
-        cut = self.ending.cut
+        cut = self.run_result.cut
         if cut is not None:
             said.append(f"the rest is missing: {CUT_WORDS.get(cut, cut)}")
         if self.environment.limits:

@@ -18,7 +18,7 @@ from deskcheck.recording.block import KINDS, MAGIC, TEXTS
 from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.recording.rules import Checker, row_of
 from deskcheck.recording.schema import EVENTS_SCHEMA, FORMAT, RECORDINGS_JSON, RECORDINGS_SCHEMA, SPOOL_SCHEMA
 from deskcheck.recording.trace import Kind, Row
@@ -89,7 +89,7 @@ class Spool:
         fields of `Row`, in their order.
 
         What is no event (`recording.rules`) is refused and leaves the recording as it was, so that it
-        can still be finished: with `Ending.cut`, say. checked: a sandbox gave it, and all others of this
+        can still be finished: with `RunResult.cut`, say. checked: a sandbox gave it, and all others of this
         recording: it has looked at them.
 
         Raises:
@@ -128,7 +128,7 @@ class Spool:
 
     def finish(
         self,
-        ending: Ending,
+        run_result: RunResult,
         environment: Environment,
         *,
         repeatable: bool | None = None,
@@ -145,7 +145,7 @@ class Spool:
         with self._guard:
             if self._state != "open":
                 self._refuse()
-            row = self._row | ending_row(self.id, ending, environment, repeatable, difference)
+            row = self._row | ending_row(self.id, run_result, environment, repeatable, difference)
             row |= {"threads": max(self._threads) + 1, "n_events": self.n_events, "format": FORMAT}
             part, path = self._path.with_suffix(".json.part"), self._path.with_suffix(".json")
             self._state = "failed"
@@ -322,10 +322,10 @@ def program_row(program: Program) -> dict[str, Any]:
 
 
 def ending_row(
-    id_: str, ending: Ending, environment: Environment, repeatable: bool | None, difference: str | None
+    id_: str, run_result: RunResult, environment: Environment, repeatable: bool | None, difference: str | None
 ) -> dict[str, Any]:
     what = f"recording of {id_!r}"
-    row = ending.to_dict() | {"outcome": Outcome(ending.outcome).value}
+    row = run_result.to_dict() | {"outcome": Outcome(run_result.outcome).value}
     row["environment"] = environment.to_dict()
     row |= {"python": environment.python, "hash_seed": environment.hash_seed}
     row |= {"repeatable": repeatable, "difference": difference}

@@ -331,7 +331,7 @@ def save(recording: Recording, folder: str | os.PathLike[str], *, id: str | None
                 for row in trace.rows:
                     spool.write(json.dumps(row))
             spool.finish(
-                recording.ending,
+                recording.run_result,
                 recording.environment,
                 repeatable=recording.repeatable,
                 difference=recording.difference,

@@ -1,4 +1,4 @@
-"""Marks a program by a check that runs in another process, out of the program's reach.
+"""Judges a program by a check that runs in another process, out of the program's reach.
 
 Asserts in the same process as the code that they judge can be forged: by an object that is equal to
 everything, by a frame that skips lines, by a builtin replaced. Here the check is a program of its own, under
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.inside.calling import NotCompared
 from deskcheck.sandbox.process import Cancelled, ProcessRun
 
@@ -40,13 +40,13 @@ class Checked:
         return Program(id=f"{self.program.id}:check", code=self.check, filename="check.py")
 
 
-def mark(
+def judge(
     answering: ProcessRun,
     checking: ProcessRun,
     cancelled: Callable[[], bool],
     told: Callable[[str], None] = lambda text: None,
-) -> Ending:
-    """Have a check call a program until one of them ends. The program's ending, marked.
+) -> RunResult:
+    """Have a check call a program until one of them ends. The program's result, judged.
 
     told: is given what the check printed, which the program has no part in.
 
@@ -55,7 +55,7 @@ def mark(
     object of the program's own that says itself what it is equal to is wrong. What else the program
     did, it ran out of time or exited, stays what it is; what the check did wrong itself is a failure of ours.
 
-    Raises Cancelled, ServerLost: both servers may be busy then. After a mark they are free.
+    Raises Cancelled, ServerLost: both servers may be busy then. Afterwards they are free.
     """
     answering.forward = checking.send
     checking.forward = answering.send
@@ -64,7 +64,7 @@ def mark(
     poll = select.poll()
     for descriptor in (*runs, *owners):
         poll.register(descriptor, select.POLLIN)
-    endings: dict[int, Ending] = {}
+    endings: dict[int, RunResult] = {}
     while True:
         if cancelled():
             raise Cancelled(f"the run of {answering.program.id!r} was cancelled")
@@ -80,9 +80,9 @@ def mark(
                 del owners[descriptor]
         for connection in ready:
             if connection in runs and connection not in endings:
-                ending = runs[connection].finish()
-                if ending is not None:
-                    endings[connection] = ending
+                run_result = runs[connection].finish()
+                if run_result is not None:
+                    endings[connection] = run_result
                     poll.unregister(connection)
                     for descriptor in [d for d, owner in owners.items() if owner is runs[connection]]:
                         del owners[descriptor]
@@ -95,10 +95,10 @@ def mark(
             answering.stop(Outcome.RETURNED, "")
         if check is not None and answer is not None:
             told(check.stdout)
-            return _marked(answer, check, checking)
+            return _judged(answer, check, checking)
 
 
-def _marked(answer: Ending, check: Ending, checking: ProcessRun) -> Ending:
+def _judged(answer: RunResult, check: RunResult, checking: ProcessRun) -> RunResult:
     if checking.stopped is not None and checking.stopped[1] == "the program is gone":
         if answer.outcome is Outcome.RETURNED:
             return replace(answer, outcome=Outcome.WRONG, detail="it ended before the check was over")

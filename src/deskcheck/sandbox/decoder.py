@@ -36,7 +36,7 @@ BEYOND = "deskcheck_beyond"
 GOES_ON = "deskcheck_goes_on"
 """A field of what it prints: whether it goes on from the message before it."""
 CUT = "bytes"
-"""What `Ending.cut` says then."""
+"""What `RunResult.cut` says then."""
 _DEPTH = 60
 WORD_BYTES = 1 << 16
 """Of a short message."""

@@ -60,16 +60,16 @@ def fault(level: Confinement) -> str:
     Raises SandboxError where it cannot be started.
     """
     with Sandbox(level, workers=1, limits=_LIMITS) as sandbox:
-        ending = sandbox.run_one(Program(id="plain", code=_PLAIN))
-        if ending.outcome is not Outcome.RETURNED or ending.stdout != _PRINTED:
-            said = ending.detail or ending.stderr.strip()[-300:]
-            return f"a plain program does not run: {ending.outcome.value}: {said}"
+        run_result = sandbox.run_one(Program(id="plain", code=_PLAIN))
+        if run_result.outcome is not Outcome.RETURNED or run_result.stdout != _PRINTED:
+            said = run_result.detail or run_result.stderr.strip()[-300:]
+            return f"a plain program does not run: {run_result.outcome.value}: {said}"
         if level is Confinement.TRUSTED:
             return ""
         with _targets() as (names, reached):
             text = "".join(f"{name} = {value!r}\n" for name, value in names.items())
-            ending = sandbox.run_one(Program(id="attack", code=text + _ATTACK))
-            got = reached(ending.stdout)
+            run_result = sandbox.run_one(Program(id="attack", code=text + _ATTACK))
+            got = reached(run_result.stdout)
     return f"a program reached what it must not: {', '.join(got)}" if got else ""
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.decoder import Decoder, Forged
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.inside.channel import CALL_BYTES, KEY_BYTES, TooLong
@@ -69,13 +69,13 @@ class ProcessRun:
         trace_limits: TraceLimits | None = None,
         tracer: str | None = None,
         calls: tuple[str, ...] = (),
-        fixed: Determinism | None = None,
+        determinism: Determinism | None = None,
         answers: bool = False,
     ) -> None:
-        """tracer: ``reference`` for that one; None: the usual. calls: functions of another program that this
-        one may call. answers: whether, once its code has run, the program waits for calls from another.
-        `forward` takes what it says to that other. fixed: what the program finds in place of what differs
-        between runs."""
+        """tracer: ``reference`` for that one; None: the usual. calls: functions of another program that
+        this one may call. answers: whether, once its code has run, the program waits for calls from
+        another. `forward` takes what it says to that other. determinism: what the program finds in place of
+        what differs between runs."""
         self.forward: Callable[[bytes | memoryview], None] = lambda message: None
         self.program = program
         self.server = server
@@ -97,7 +97,7 @@ class ProcessRun:
             "granularity": granularity.value,
             "tracer": tracer,
             "key": key.hex(),
-            "fixed": (fixed or Determinism()).to_dict(),
+            "determinism": (determinism or Determinism()).to_dict(),
             "calls": calls,
             "answers": answers,
         }
@@ -222,7 +222,7 @@ class ProcessRun:
             self.deadline = min(now + _ANSWER_S, self.last_moment)
             self.server.too_late()
 
-    def finish(self) -> Ending | None:
+    def finish(self) -> RunResult | None:
         """How it ended, once the server's connection is readable; None if it goes on. Raises ServerLost."""
         report = self.server.report()
         if isinstance(report, float):
@@ -270,7 +270,7 @@ class ProcessRun:
                 case "ask" | "answer":
                     self.forward(content)
 
-    def _ending(self, report: ServerReport, wall_s: float) -> Ending:
+    def _ending(self, report: ServerReport, wall_s: float) -> RunResult:
         outcome, detail = self._verdict(report)
         end = self.end or {}
         facts: dict[str, Any] = {}
@@ -283,7 +283,7 @@ class ProcessRun:
         cut = self.decoder.cut or end.get("cut")
         if self.sink is not None and cut is None and self.end is None:
             cut = "ended"  # the process was gone before the trace was closed
-        return Ending(
+        return RunResult(
             outcome=outcome,
             detail=detail,
             stdout=text(self.stdout, self.limits.output_bytes),
@@ -349,7 +349,7 @@ def beyond_wall_time(limits: Limits) -> tuple[Outcome, str]:
     )
 
 
-def follow(run: ProcessRun, cancelled: Callable[[], bool]) -> Ending:
+def follow(run: ProcessRun, cancelled: Callable[[], bool]) -> RunResult:
     """Be there for one run until it ends. Raises Cancelled, ServerLost; the run is closed either way."""
     connection = run.server.connection.fileno()
     poll = select.poll()
@@ -371,8 +371,8 @@ def follow(run: ProcessRun, cancelled: Callable[[], bool]) -> Ending:
                     and descriptor not in run.descriptors
                 ):
                     poll.unregister(descriptor)
-            if connection in ready and (ending := run.finish()) is not None:
-                return ending
+            if connection in ready and (run_result := run.finish()) is not None:
+                return run_result
             if not ready and run.server.out_of_memory():  # of one of its processes; others may wait for that
                 run.stop(*run.beyond_memory())
     finally:

@@ -13,8 +13,8 @@ from types import TracebackType
 from deskcheck.errors import InputError, SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.recording.recording import Ending
-from deskcheck.sandbox.checked import Checked, mark
+from deskcheck.recording.recording import RunResult
+from deskcheck.sandbox.checked import Checked, judge
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.environments import BuiltEnvironment, find
@@ -35,7 +35,7 @@ class Result:
     """A program and how it ended. attempts: runs that it took, more than one after a failure of ours."""
 
     program: Program
-    ending: Ending
+    run_result: RunResult
     attempts: int = 1
 
 
@@ -44,16 +44,16 @@ class Sandbox:
 
         with Sandbox(level="strict", workers=2) as sandbox:
             for result in sandbox.run(programs):
-                print(result.program.id, result.ending.outcome)
+                print(result.program.id, result.run_result.outcome)
 
-    level: see `Confinement`. workers: programs that run at once. modules: imported before any program
-    runs; a program that imports them pays nothing. limits: bounds on each run. python: the interpreter, by
+    level: see `Confinement`. workers: programs that run at once. modules: imported before any program runs;
+    a program that imports them pays nothing. limits: bounds on each run. python: the interpreter, by
     default this one. environment: the environment (`environments`), or its name, of programs that name none
     themselves (``extra["environment"]``). readable: files and folders that programs may read, beside the
     interpreter's own and the file that a program comes from. folders: of these, and of `Program.path`, they
     may read what is not hidden and not named as a key or a secret (`_beside`). hash_seed: PYTHONHASHSEED of
-    the programs. fixed: what they find in place of clocks, random numbers and the like. tries: runs of one
-    program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
+    the programs. determinism: what they find in place of clocks, random numbers and the like. tries: runs
+    of one program until a failure of ours (`Outcome.HARNESS_ERROR`) is reported.
 
     Raises InputError where no environment has the name; SandboxError on entry where the kernel does not give
     what the level needs: the message names what is missing and the way out.
@@ -71,7 +71,7 @@ class Sandbox:
         readable: tuple[str, ...] = (),
         folders: tuple[str, ...] = (),
         hash_seed: int = 0,
-        fixed: Determinism | None = None,
+        determinism: Determinism | None = None,
         tries: int = 3,
         _landlock_abi: int | None = None,
     ) -> None:
@@ -87,7 +87,7 @@ class Sandbox:
         self.readable = tuple(readable)
         self.folders = tuple(folders)
         self.hash_seed = hash_seed
-        self.fixed = fixed or Determinism()
+        self.determinism = determinism or Determinism()
         self.tries = tries
         self._landlock_abi = _landlock_abi  # for tests: what an older kernel gives
         self._environments: dict[str, BuiltEnvironment] = {}
@@ -141,15 +141,15 @@ class Sandbox:
         trace_limits: TraceLimits | None = None,
         granularity: Granularity = Granularity.LINE,
         hash_seed: int | None = None,
-        fixed: Determinism | None = None,
+        determinism: Determinism | None = None,
         sink: Sink | None = None,
         tracer: str | None = None,
         cancelled: Callable[[], bool] = lambda: False,
-    ) -> Ending:
+    ) -> RunResult:
         """Run one program and say how it ended. Threads may call this together.
 
-        With a sink, it is traced and the blocks of events go there. limits, hash_seed, fixed: instead of the
-        sandbox's own; addresses are fixed for a sandbox as a whole. level: what is traced, lines or
+        With a sink, it is traced and the blocks of events go there. limits, hash_seed, determinism: instead
+        of the sandbox's own; addresses are fixed for a sandbox as a whole. level: what is traced, lines or
         instructions too. tracer: ``reference`` for that one, whichever is the usual. cancelled: asked some
         twenty times a second; once it says so, the program is killed and Cancelled is raised.
         """
@@ -174,25 +174,25 @@ class Sandbox:
                         granularity=granularity,
                         trace_limits=trace_limits,
                         tracer=tracer,
-                        fixed=fixed or self.fixed,
+                        determinism=determinism or self.determinism,
                     )
-                    ending = follow(run, lambda: self._closed.is_set() or cancelled())
+                    run_result = follow(run, lambda: self._closed.is_set() or cancelled())
             except ServerLost as error:
                 failure = str(error)
             else:
-                if ending.outcome is not Outcome.HARNESS_ERROR or delivered:
-                    return ending
-                failure = ending.detail
+                if run_result.outcome is not Outcome.HARNESS_ERROR or delivered:
+                    return run_result
+                failure = run_result.detail
             if delivered:  # what was given out cannot be taken back
                 break
-        return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+        return RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
 
     def check(self, programs: Iterable[Checked], *, ordered: bool = True) -> Iterator[Result]:
-        """Run programs and mark each by its check in another process (`check_one`); otherwise as `run`."""
+        """Run programs and judge each by its check in another process (`check_one`); otherwise as `run`."""
         stopping = threading.Event()
-        pending: dict[Future[Ending], Checked] = {}
+        pending: dict[Future[RunResult], Checked] = {}
 
-        def mark_one(checked: Checked) -> Ending:
+        def mark_one(checked: Checked) -> RunResult:
             return self.check_one(checked, cancelled=stopping.is_set)
 
         coming = iter(programs)
@@ -221,8 +221,8 @@ class Sandbox:
         sink: Sink | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         told: Callable[[str], None] = lambda text: None,
-    ) -> Ending:
-        """Run a program and mark it by a check in another process (`checked.mark`). Threads may call
+    ) -> RunResult:
+        """Run a program and judge it by a check in another process (`checked.judge`). Threads may call
         this together; each call takes two servers. told: is given what the check printed; where a failure
         of ours had it tried again, once for each try. With a sink, the program is traced, in the calls of
         the check, too, and the blocks of events go there; what was given out is not tried again."""
@@ -250,7 +250,7 @@ class Sandbox:
                         sink=None if sink is None else given,
                         trace_limits=trace_limits,
                         granularity=granularity,
-                        fixed=self.fixed,
+                        determinism=self.determinism,
                         answers=True,
                     )
                     stack.callback(answering.close)
@@ -258,7 +258,9 @@ class Sandbox:
                     patient = replace(bounds, wall_s=10 * bounds.wall_s)
                     checking = ProcessRun(checked.checking, servers[1], limits=patient, calls=checked.names)
                     stack.callback(checking.close)
-                    ending = mark(answering, checking, lambda: self._closed.is_set() or cancelled(), told)
+                    run_result = judge(
+                        answering, checking, lambda: self._closed.is_set() or cancelled(), told
+                    )
                 except ServerLost as error:
                     failure = str(error)
                     if delivered:
@@ -266,10 +268,10 @@ class Sandbox:
                     continue
                 while servers:
                     self._give(servers.pop())
-                if ending.outcome is not Outcome.HARNESS_ERROR or delivered:
-                    return ending
-                failure = ending.detail
-        return Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
+                if run_result.outcome is not Outcome.HARNESS_ERROR or delivered:
+                    return run_result
+                failure = run_result.detail
+        return RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
 
     def session(
         self,
@@ -294,7 +296,7 @@ class Sandbox:
             server,
             limits=bounds,
             total=replace(bounds, cpu_s=cpu_s, wall_s=wall_s),
-            fixed=self.fixed,
+            determinism=self.determinism,
             cancelled=lambda: self._closed.is_set() or cancelled(),
         )
         with self._lock:
@@ -363,7 +365,7 @@ class Sandbox:
             modules=modules,
             readable=tuple(sorted(readable)),
             folders=tuple(sorted(folders)),
-            fixed_addresses=bool(self.fixed.addresses),
+            fixed_addresses=bool(self.determinism.addresses),
             landlock_abi=self._landlock_abi,
         )
 
@@ -484,7 +486,7 @@ class _Stream:
             self._again(number, program, attempts, str(error))
             return
         try:
-            run = ProcessRun(program, server, limits=sandbox.limits, fixed=sandbox.fixed)
+            run = ProcessRun(program, server, limits=sandbox.limits, determinism=sandbox.determinism)
         except ServerLost as error:
             server.close()
             self._again(number, program, attempts, str(error))
@@ -503,8 +505,8 @@ class _Stream:
         if attempts < self.sandbox.tries:
             self._start(number, program, attempts + 1)
         else:
-            ending = Ending(outcome=Outcome.HARNESS_ERROR, detail=failure)
-            self.done[number] = Result(program, ending, attempts)
+            run_result = RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
+            self.done[number] = Result(program, run_result, attempts)
 
     def _wait(self) -> None:
         now = time.monotonic()
@@ -528,10 +530,10 @@ class _Stream:
     def _finish(self, connection: int) -> None:
         place = self.running[connection]
         run = place.run
-        failure, ending = "", None
+        failure, run_result = "", None
         try:
-            ending = run.finish()
-            if ending is None:
+            run_result = run.finish()
+            if run_result is None:
                 return  # it was asked whether it is too late, and is not
         except SandboxError as error:
             failure = str(error)
@@ -540,15 +542,15 @@ class _Stream:
         del self.running[connection]
         self.epoll.unregister(connection)
         run.close()
-        if ending is None:
+        if run_result is None:
             run.server.close()
         else:
             self.sandbox._give(run.server)
-            failure = ending.detail
-        if ending is None or ending.outcome is Outcome.HARNESS_ERROR:
+            failure = run_result.detail
+        if run_result is None or run_result.outcome is Outcome.HARNESS_ERROR:
             self._again(place.number, place.program, place.attempts, failure)
         else:
-            self.done[place.number] = Result(place.program, ending, place.attempts)
+            self.done[place.number] = Result(place.program, run_result, place.attempts)
 
 
 def run(
@@ -562,7 +564,7 @@ def run(
     python: str | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     confinement: Confinement | str = Confinement.STRICT,
-) -> Ending:
+) -> RunResult:
     """Run a program and return how it ended. With a sink, it is traced and the blocks of events go there.
 
     A sandbox is made for it and ended; for many programs, make one `Sandbox`.

@@ -30,7 +30,7 @@ from deskcheck.errors import SandboxError
 from deskcheck.recording import block
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
-from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.recording import Recording, RunResult
 from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import Value
 from deskcheck.sandbox.confinement import Confinement
@@ -97,7 +97,7 @@ class Piece:
 
     number: int
     code: str
-    ending: Ending
+    run_result: RunResult
     value: Value | None
     files: Files
     after: After
@@ -106,7 +106,7 @@ class Piece:
 
     @property
     def outcome(self) -> Outcome:
-        return self.ending.outcome
+        return self.run_result.outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +145,14 @@ class Session:
         *,
         limits: Limits,
         total: Limits,
-        fixed: Determinism,
+        determinism: Determinism,
         cancelled: Callable[[], bool],
     ) -> None:
         self._sandbox = sandbox
         self._server = server
         self._limits = limits
         self._left = total
-        self._fixed = fixed
+        self._determinism = determinism
         self._cancelled = cancelled
         self._closing = threading.Event()
         self._lock = threading.RLock()
@@ -191,7 +191,7 @@ class Session:
         job = {
             "session": self._server.profile.level is Confinement.STRICT,
             "limits": replace(self._limits, cpu_s=self._left.cpu_s).to_dict(),
-            "fixed": self._fixed.to_dict(),
+            "determinism": self._determinism.to_dict(),
         }
         try:
             self._server.begin_session(wishes, [out, err, theirs.fileno()], self._limits, _SNAPSHOTS)
@@ -261,12 +261,12 @@ class Session:
                 "trace_limits": asdict(kept),
             }
             said = self._order(order, bounds, {"do": "run", "cpu_s": bounds.cpu_s}, record=record)
-            ending, value = self._ending(said, bounds, limits or self._limits)
-            recording = self._recording(number, file, ending, said, granularity, kept) if record else None
+            run_result, value = self._ending(said, bounds, limits or self._limits)
+            recording = self._recording(number, file, run_result, said, granularity, kept) if record else None
             after, word = After.KEPT, "the session goes on"
             if not said.over:
-                after, word = self._recover(f"piece {number}: {ending.outcome}, {ending.detail}")
-            return Piece(number, code, ending, value, said.files, after, word, recording)
+                after, word = self._recover(f"piece {number}: {run_result.outcome}, {run_result.detail}")
+            return Piece(number, code, run_result, value, said.files, after, word, recording)
 
     def snapshot(self) -> Snapshot:
         """Keep the interpreter and its files as they are: a fork, held stopped, and a copy of the files.
@@ -409,7 +409,7 @@ class Session:
         finally:
             to.setblocking(False)
 
-    def _ending(self, said: _Said, bounds: Limits, asked: Limits) -> tuple[Ending, Value | None]:
+    def _ending(self, said: _Said, bounds: Limits, asked: Limits) -> tuple[RunResult, Value | None]:
         end = said.end or {}
         value = None
         outcome, detail = self._verdict(said, bounds, asked)
@@ -421,7 +421,7 @@ class Session:
                 "result_builtin": end.get("result_builtin", False),
             }
             value = end.get("value")
-        return Ending(
+        return RunResult(
             outcome=outcome,
             detail=detail,
             stdout=said.stdout,
@@ -461,7 +461,7 @@ class Session:
         self,
         number: int,
         file: str,
-        ending: Ending,
+        run_result: RunResult,
         said: _Said,
         granularity: Granularity,
         limits: TraceLimits,
@@ -472,17 +472,17 @@ class Session:
         sources = {name: self._sources[name] for name in names if name in self._sources}
         return Recording(
             program=Program(id=f"piece {number}", code=self._sources[file], filename=file, source="session"),
-            ending=replace(ending, sources=sources),
+            run_result=replace(run_result, sources=sources),
             environment=Environment.here(
                 tracer=tracer_class().name,
                 hash_seed=self._server.profile.hash_seed,
                 packages={},
                 granularity=granularity,
                 limits=limits.leaving_out,
-                fixed=self._fixed.said,
+                fixed=self._determinism.said,
             ),
             traces=tuple(
-                Trace([row for row in rows if row.thread == each], thread=each, cut=ending.cut)
+                Trace([row for row in rows if row.thread == each], thread=each, cut=run_result.cut)
                 for each in range(threads)
             ),
         )

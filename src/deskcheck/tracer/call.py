@@ -14,7 +14,7 @@ from deskcheck.errors import InputError
 from deskcheck.recording import block
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
-from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.recording import Recording, RunResult
 from deskcheck.recording.trace import Trace
 from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
@@ -70,7 +70,7 @@ def trace(
 
     A coroutine that the call gives is run to its end by `asyncio.run`. A generator that the function made is
     drawn to its end: the result is the list of what it yielded. One with more than 1,000 values is closed
-    after so many, and `Ending.detail` says so.
+    after so many, and `RunResult.detail` says so.
 
     Raises InputError for a callable that is not written in Python, and for a coroutine where an event loop
     runs already.
@@ -92,8 +92,8 @@ def trace(
         granularity=Granularity(granularity),
         hidden=names_of_ipython(getattr(target, "__globals__", None)),
     )
-    ending = _called(function, args, kwargs, tracer)
-    if ending is None:
+    run_result = _called(function, args, kwargs, tracer)
+    if run_result is None:
         raise _loop_runs(target)
     if tracer.failure is not None:
         raise tracer.failure
@@ -106,7 +106,7 @@ def trace(
     )
     return Recording(
         program=program,
-        ending=ending,
+        run_result=run_result,
         environment=replace(environment, trace_limits=asdict(tracer.limits)),
         traces=traces_of(blocks, tracer.cut),
     )
@@ -136,7 +136,7 @@ def _program(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Prog
 
 def _called(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], tracer: Any
-) -> Ending | None:
+) -> RunResult | None:
     """Make the call under the tracer. None: it gave a coroutine, and an event loop runs here already."""
     outcome, detail, exception, whole = Outcome.RETURNED, "", None, Whole(None)
     refused = False
@@ -168,7 +168,7 @@ def _called(
     if refused:
         return None
     value = decode(*snapshot(whole.value)) if outcome is Outcome.RETURNED else None
-    return Ending(
+    return RunResult(
         outcome=outcome,
         detail=detail or whole.detail,
         exception=exception,

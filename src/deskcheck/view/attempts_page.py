@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deskcheck.ask.results.logs import read_logs
-from deskcheck.ask.results.results import Marked
+from deskcheck.ask.results.results import ScoredSample
 from deskcheck.recording import InputError
 from deskcheck.view.page import BASE_STYLE, digest, visible
 
@@ -51,7 +51,7 @@ KINDS = {
 class Answered:
     """A question as a model answered it by a method, with its transcript."""
 
-    row: Marked
+    row: ScoredSample
     told: dict[str, Any]
 
     @property
@@ -182,7 +182,7 @@ def _section(each: Answered) -> str:
     return f"""<section><h2>{_text(each.what)}</h2>
 <p class="facts">{_text(each.used)}</p>{note}
 <ol>{attempts}</ol>
-<p><span class="kind">The answer that is marked:</span> {_text(verdict)}</p>
+<p><span class="kind">The answer that is scored:</span> {_text(verdict)}</p>
 <details><summary>The answer</summary>{_pre(row.completion)}</details></section>"""
 
 

@@ -102,7 +102,7 @@ def _figures(found: Benchmark) -> str:
         (share, f"of public functions: {asked_about} of {public}"),
         (
             "1.000" if found.right else "below 1",
-            "oracle: the marking is " + ("right" if found.right else "wrong"),
+            "oracle: the scoring is " + ("right" if found.right else "wrong"),
         ),
     ]
     shown = "".join(f'<div class="figure"><b>{big}</b><span>{said}</span></div>' for big, said in boxes)
@@ -121,7 +121,7 @@ def _ask(found: Benchmark) -> str:
     folder = found.folder
     asked = f"deskcheck ask {shlex.quote(f'{folder}/{RECORDINGS}')} --question all --model MODEL"
     elsewhere = (
-        f"deskcheck offline score {shlex.quote(f'{folder}/{QUESTIONS_FILE}')} ANSWERS --out {folder}/marks"
+        f"deskcheck offline score {shlex.quote(f'{folder}/{QUESTIONS_FILE}')} ANSWERS --out {folder}/scores"
     )
     return f"""<h2>Ask a model</h2>
 <pre>{_text(asked)}</pre>
@@ -165,7 +165,7 @@ def _kinds(found: Benchmark) -> str:
         "<h2>Questions, and what stand-ins score</h2>"
         + _table(("kind", "questions", "functions", "oracle", "guess, 95 %"), rows)
         + '<p class="soft">The oracle answers with what was recorded: anything but 1 would be a fault of the '
-        "marking. Guess is a cheap baseline that works nothing out: a model means little below it. "
+        "scoring. Guess is a cheap baseline that works nothing out: a model means little below it. "
         "Intervals are clustered by function.</p>"
     )
 

@@ -1,12 +1,12 @@
-"""What there is to name on the command line: question kinds, suites, notations, methods, models, sources of
-programs. Read from the registries themselves."""
+"""What there is to name on the command line: question kinds, benchmarks, notations, methods, models,
+sources of programs. Read from the registries themselves."""
 
 from collections.abc import Mapping
 
 from rich.markup import escape
 from rich.table import Table
 
-from deskcheck.ask import METHODS, NOTEBOOK_QUESTIONS, QUESTIONS, SUITES
+from deskcheck.ask import BENCHMARKS, METHODS, NOTEBOOK_QUESTIONS, QUESTIONS
 from deskcheck.ask.baselines.stand_ins import BASELINES
 from deskcheck.corpus import SOURCES
 from deskcheck.corpus.sources import OTHERS
@@ -18,7 +18,7 @@ PROVIDERS = "PROVIDER/MODEL"
 def catalogue() -> dict[str, Mapping[str, str]]:
     """Sort of thing -> name -> what it is, in a line."""
     programs = {name: question.about for name, question in QUESTIONS.items()}
-    suites = {name: suite.about for name, suite in SUITES.items()}
+    benchmarks = {name: benchmark.about for name, benchmark in BENCHMARKS.items()}
     notations = {name: notation.about for name, notation in NOTATIONS.items()}
     methods = {name: method.about for name, method in METHODS.items()}
     models = {f"deskcheck/{name}": model.about for name, model in BASELINES.items()}
@@ -28,7 +28,7 @@ def catalogue() -> dict[str, Mapping[str, str]]:
     models[PROVIDERS] = "whatever Inspect AI reaches, as openai/gpt-4o-mini or hf/NAME"
     return {
         "questions": programs | dict(NOTEBOOK_QUESTIONS),
-        "suites": suites,
+        "benchmarks": benchmarks,
         "notations": notations,
         "methods": methods,
         "models": models,

@@ -147,11 +147,11 @@ def _head(recording: Recording) -> Text:
 
 
 def _end(recording: Recording, value_chars: int) -> Text:
-    ending = recording.ending
-    said = f"-> {recording.result}" if ending.result is not None else ending.detail
-    lines = [f"\n{ending.outcome.value} {said}".rstrip()]
-    if ending.cut is not None:
-        lines.append(f"events are missing at the end: {ending.cut}")
+    run_result = recording.run_result
+    said = f"-> {recording.result}" if run_result.result is not None else run_result.detail
+    lines = [f"\n{run_result.outcome.value} {said}".rstrip()]
+    if run_result.cut is not None:
+        lines.append(f"events are missing at the end: {run_result.cut}")
     if recording.repeatable is False:
         lines.append(f"not repeatable: {recording.difference}")
     return Text("\n".join(lines))

@@ -119,7 +119,7 @@ class TraceData:
 
 def page_facts(recording: Recording, traces: list[TraceData]) -> dict[str, Any]:
     """What the page tells of the program and its run, and `TraceData.facts` of every thread."""
-    program, ending, environment = recording.program, recording.ending, recording.environment
+    program, run_result, environment = recording.program, recording.run_result, recording.environment
     named = {file for trace in traces for _, file in trace.place_names}
     sources = {file: text for file in sorted(named) if (text := recording.source(file)) is not None}
     return {
@@ -129,11 +129,11 @@ def page_facts(recording: Recording, traces: list[TraceData]) -> dict[str, Any]:
         "mode": program.mode.value,
         "entry": program.entry,
         "arguments": program.arguments,
-        "outcome": ending.outcome.value,
-        "detail": ending.detail,
+        "outcome": run_result.outcome.value,
+        "detail": run_result.detail,
         "result": recording.result,
-        "cut": ending.cut,
-        "stderr": ending.stderr[-OUTPUT_CHARS:],
+        "cut": run_result.cut,
+        "stderr": run_result.stderr[-OUTPUT_CHARS:],
         "repeatable": recording.repeatable,
         "difference": recording.difference,
         "python": environment.python,

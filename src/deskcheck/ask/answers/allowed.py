@@ -3,7 +3,7 @@
 An answer to an ``input`` question is an argument list. It is read as syntax and must consist of
 literals, operators, comprehensions, lambdas, calls of pure builtins, of what the program defines at
 its top level, and of what it imports from a few harmless modules. Whatever is not listed is
-refused. The gate keeps cheats out (reaching into the function, the interpreter, or the marking);
+refused. The gate keeps cheats out (reaching into the function, the interpreter, or the scoring);
 it is not what keeps the machine safe: the sandbox is.
 """
 

@@ -180,7 +180,7 @@ def same(text: str, expected: str, *, strict: bool = True) -> bool:
     """Whether two texts write down the same value; texts that are no values must be equal as text.
 
     Strict: what `repr` tells apart is apart, so ``1``, ``1.0`` and ``True`` are three values, and ``0.0``
-    and ``-0.0`` two. Not strict: as Python's ``==``, which is how CRUXEval marks (Gu et al. 2024,
+    and ``-0.0`` two. Not strict: as Python's ``==``, which is how CRUXEval scores (Gu et al. 2024,
     arXiv:2401.03065). Both ways nan is nan, the order of a dict or set does not count, that of a list
     does. Nothing is run.
     """

@@ -1,5 +1,5 @@
 """The models that know more than the prompt. ``deskcheck/oracle`` answers with the truth: it shows that
-questions can be answered and that marking is right, anything but a score of 1 is a fault of ours.
+questions can be answered and that scoring is right, anything but a score of 1 is a fault of ours.
 ``deskcheck/copy`` answers questions about notebooks with what the same cell showed when it was last executed,
 and with its last version: how much of a score is there for the copying. It knows which cell is next, which no
 prompt says.

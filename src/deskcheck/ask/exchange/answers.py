@@ -1,4 +1,4 @@
-"""Answers in the files of other programs, as the lines that marking reads (`lines`).
+"""Answers in the files of other programs, as the lines that scoring reads (`lines`).
 
 Read are logs of Inspect AI, samples of lm-evaluation-harness, both of tasks made of our questions, and
 CRUXEval's files of generations, whose questions are named by program.

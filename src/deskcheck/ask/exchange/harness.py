@@ -1,8 +1,8 @@
-"""Our questions as tasks of EleutherAI's lm-evaluation-harness, marked by us.
+"""Our questions as tasks of EleutherAI's lm-evaluation-harness, scored by us.
 
 A folder of tasks has for each kind of question ``deskcheck_KIND.yaml`` and ``KIND.jsonl``, a group
 ``deskcheck.yaml`` of all, and ``deskcheck_tasks.py``, through which the harness loads the questions and
-has answers marked. It needs deskcheck in the harness's environment, and moves as a whole. Not: kinds whose
+has answers scored. It needs deskcheck in the harness's environment, and moves as a whole. Not: kinds whose
 answers are run.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.ask.questions.lines import lines_of, sample_in
-from deskcheck.ask.scoring.marking import METRICS, PROGRAM_FORMS, mark
+from deskcheck.ask.scoring.score import METRICS, PROGRAM_FORMS, score_answer
 from deskcheck.recording import InputError
 
 MAX_TOKENS = 2048
@@ -56,7 +56,7 @@ aggregate_metric_list:
     weight_by_size: false
 """
 _MODULE = '''\
-"""What lm-evaluation-harness calls: loads the questions beside this file, and has answers marked."""
+"""What lm-evaluation-harness calls: loads the questions beside this file, and has answers scored."""
 
 from pathlib import Path
 
@@ -118,7 +118,7 @@ def write_tasks(
 
 
 def documents(path: Path) -> list[dict[str, str]]:
-    """The questions of a file as documents of the harness: ``sample`` is all that marking needs."""
+    """The questions of a file as documents of the harness: ``sample`` is all that scoring needs."""
     found = []
     for line in lines_of(path):
         sample = sample_in(line.raw)
@@ -129,5 +129,5 @@ def documents(path: Path) -> list[dict[str, str]]:
 
 def score(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
     """``process_results`` of the tasks: the score of an answer, and the metrics of its kind."""
-    found = mark(sample_in(doc["sample"].encode()), results[0])
+    found = score_answer(sample_in(doc["sample"].encode()), results[0])
     return {"score": found.score, **found.metrics}

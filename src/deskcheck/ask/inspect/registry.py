@@ -5,19 +5,19 @@ from deskcheck.ask.inspect.sandbox import DeskcheckSandboxEnvironment
 from deskcheck.ask.inspect.scaffolds import SOLVERS
 from deskcheck.ask.inspect.solvers import chain_of_thought, compact, direct, dynamic_scratchpad, scratchpad
 from deskcheck.ask.inspect.tasks import (
+    OF_BENCHMARKS,
     OF_RECORDINGS,
-    OF_SUITES,
     StandIn,
     asked,
     cell_output,
     crash,
-    marked,
     next_cell,
+    scored,
 )
 
 __all__ = [
+    "OF_BENCHMARKS",
     "OF_RECORDINGS",
-    "OF_SUITES",
     "SOLVERS",
     "DeskcheckSandboxEnvironment",
     "StandIn",
@@ -28,7 +28,7 @@ __all__ = [
     "crash",
     "direct",
     "dynamic_scratchpad",
-    "marked",
     "next_cell",
+    "scored",
     "scratchpad",
 ]

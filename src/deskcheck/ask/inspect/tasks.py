@@ -1,4 +1,4 @@
-"""The seam to Inspect AI: our samples, marking and stand-in models as its tasks, scorer and provider.
+"""The seam to Inspect AI: our samples, scoring and stand-in models as its tasks, scorer and provider.
 
 Besides this, only `solvers`, `sandbox` and `run` import `inspect_ai`, and only where it is
 used. In-task metrics are means: a metric that raises on part of a set kills the run. Statistics are made
@@ -42,6 +42,7 @@ from deskcheck.ask.inspect.scaffolds import remember_asked
 from deskcheck.ask.inspect.settings import STEP_BUDGET
 from deskcheck.ask.inspect.solvers import direct, is_known, remember, sample_of, token_of
 from deskcheck.ask.methods.solvers import named
+from deskcheck.ask.questions.benchmarks import BENCHMARKS, BenchmarkReader
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.each import of_each
 from deskcheck.ask.questions.lines import sample_in
@@ -49,14 +50,13 @@ from deskcheck.ask.questions.load import load, recordings_of
 from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS, notebook_samples, trajectory_files
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import NotebookOptions
-from deskcheck.ask.questions.suites import SUITES, Suite
 from deskcheck.ask.results.folder import questions_file, read_card
 from deskcheck.ask.results.results import AskProgress, input_tokens
 from deskcheck.ask.samples.kind import Question
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.ask.scoring import sandbox as _sandbox
-from deskcheck.ask.scoring.marking import PROGRAM_FORMS, mark
+from deskcheck.ask.scoring.score import PROGRAM_FORMS, score_answer
 from deskcheck.recording import InputError
 
 
@@ -96,7 +96,7 @@ def task_of(
     return Task(
         dataset=MemoryDataset(rows, name=name),
         solver=solver or direct(),
-        scorer=marked(),
+        scorer=scored(),
         name=name,
         metadata={"question": name, **metadata},
     )
@@ -119,9 +119,9 @@ def _at_once() -> anyio.CapacityLimiter:
     return anyio.CapacityLimiter(os.cpu_count() or 1)
 
 
-@scorer(metrics=[mean()], name="marked")
-def marked() -> Scorer:
-    """Our marking. An answer that cannot be read scores 0 and stays in n."""
+@scorer(metrics=[mean()], name="scored")
+def scored() -> Scorer:
+    """Our scoring. An answer that cannot be read scores 0 and stays in n."""
 
     async def score(state: TaskState, target: Target) -> Score:
         if "unfit" in state.metadata:
@@ -132,15 +132,16 @@ def marked() -> Scorer:
         stopped = state.output.stop_reason if state.output.choices else None
         if sample.data["form"] == "arguments":  # starts a process and waits for it
             given = await run_sync(
-                lambda: mark(sample, completion, run=_sandbox.run, stop_reason=stopped), limiter=_at_once()
+                lambda: score_answer(sample, completion, run=_sandbox.run, stop_reason=stopped),
+                limiter=_at_once(),
             )
         elif sample.data["form"] in PROGRAM_FORMS:
             judge = _sandbox.judge()
             given = await run_sync(
-                lambda: mark(sample, completion, judge=judge, stop_reason=stopped), limiter=_at_once()
+                lambda: score_answer(sample, completion, judge=judge, stop_reason=stopped), limiter=_at_once()
             )
         else:
-            given = mark(sample, completion, stop_reason=stopped)
+            given = score_answer(sample, completion, stop_reason=stopped)
         return Score(
             value=given.score,
             answer=given.answer,
@@ -224,17 +225,17 @@ OF_RECORDINGS = {name: _task_of_kind(kind) for name, kind in QUESTIONS.own.items
 """Kind of question -> its task."""
 
 
-def _task_of_suite(suite: Suite) -> Callable[..., Task]:
-    @task(name=suite.name)
+def _task_of_benchmark(benchmark: BenchmarkReader) -> Callable[..., Task]:
+    @task(name=benchmark.name)
     def made(path: str | None = None) -> Task:
-        return task_of(suite.name, list(suite.samples(path)))
+        return task_of(benchmark.name, list(benchmark.samples(path)))
 
-    made.__doc__ = f"{suite.about}. From a file of the set (-T path=FILE) or fetched."
+    made.__doc__ = f"{benchmark.about}. From a file of the set (-T path=FILE) or fetched."
     return made
 
 
-OF_SUITES = {name: _task_of_suite(suite) for name, suite in SUITES.items()}
-"""Name of a suite -> its task."""
+OF_BENCHMARKS = {name: _task_of_benchmark(benchmark) for name, benchmark in BENCHMARKS.items()}
+"""Name of a benchmark -> its task."""
 
 
 def _of_notebooks(question: str, path: str | None, seed: int, per_recording: int | None, given: Any) -> Task:

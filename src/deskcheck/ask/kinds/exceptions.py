@@ -20,7 +20,7 @@ def message_of(text: str) -> str:
 
 
 def exception(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    if recording.outcome is not Outcome.RAISED or recording.ending.exception is None:
+    if recording.outcome is not Outcome.RAISED or recording.run_result.exception is None:
         raise Unfit("no exception leaves it")
     check_arguments(recording.program, "literal", "shown")
     files = files_of(recording)
@@ -30,8 +30,8 @@ def exception(recording: Recording, rng: random.Random, per_recording: int) -> I
     if file not in lines or line not in shown:
         raise Unfit("it is raised in code that is not shown")
     line = lines[file].first.get(line, line)
-    name = recording.ending.exception.rpartition(".")[2]
-    message = message_of(recording.ending.detail.partition(": ")[2])
+    name = recording.run_result.exception.rpartition(".")[2]
+    message = message_of(recording.run_result.detail.partition(": ")[2])
     yield sample_of(
         recording,
         "exception",
@@ -59,7 +59,7 @@ def _raised_at(recording: Recording) -> tuple[str, int]:
     if not leaves:
         raise Unfit("where it is raised is not recorded")
     found: int | None = None
-    frame, before, name = rows[0].frame, leaves[-1], recording.ending.exception
+    frame, before, name = rows[0].frame, leaves[-1], recording.run_result.exception
     while True:
         here = [(at, value) for at, value in raises.get(frame, ()) if at <= before]
         last = next((value for _, value in reversed(here) if _class(value.type) == _class(name)), None)

@@ -152,7 +152,7 @@ def alias(recording: Recording, rng: random.Random, per_recording: int) -> Itera
 
 
 def type_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
-    if any(map(_renames, (recording.program.code, *recording.ending.sources.values()))):
+    if any(map(_renames, (recording.program.code, *recording.run_result.sources.values()))):
         raise Unfit("it gives a class another name")
     run = whole_run_of(recording)
     began: dict[int, dict[str, str]] = {}

@@ -1,6 +1,6 @@
 """Questions whose answer is a program: written, completed, repaired or edited, and judged by hidden tests.
 
-They are made of tasks (`corpus.readers.coding`), not of recordings. `scoring.programs` marks the answers.
+They are made of tasks (`corpus.readers.coding`), not of recordings. `scoring.programs` scores the answers.
 """
 
 from dataclasses import asdict

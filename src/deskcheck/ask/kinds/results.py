@@ -73,10 +73,10 @@ def input_sample(
 
 
 def _strict(program: Program) -> bool:
-    """Whether `repr` decides if a result is right. Calls of a published set are marked as the set marks."""
-    from deskcheck.corpus.readers.published import marked_by_equality
+    """Whether `repr` decides if a result is right. Calls of a published set are scored as the set scores."""
+    from deskcheck.corpus.readers.published import scored_by_equality
 
-    return not marked_by_equality(program)
+    return not scored_by_equality(program)
 
 
 def output(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
@@ -94,7 +94,7 @@ def output(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         files, call = files_of(recording), asserted_call(program)
         yield _value_sample(program, files, f"Call: {call}", _asserted_result(recording))
     else:
-        printed = recording.ending.stdout
+        printed = recording.run_result.stdout
         if not printed.strip():
             raise Unfit("prints nothing")
         if len(printed) > ANSWER_CHARS:
@@ -149,17 +149,17 @@ def _object_sample(program: Program, files: Sequence[ShownSource], result: Retur
 
 def _is_data(recording: Recording) -> bool:
     """Whether the result is plain data, or there is none to speak of."""
-    return recording.ending.result_builtin or recording.ending.result is None
+    return recording.run_result.result_builtin or recording.run_result.result is None
 
 
 def _result(recording: Recording) -> str:
-    if recording.ending.result == "None" and not returns_values(recording):
+    if recording.run_result.result == "None" and not returns_values(recording):
         raise Unfit("returns nothing but None")
-    if not recording.ending.result_builtin or recording.ending.result is None:
+    if not recording.run_result.result_builtin or recording.run_result.result is None:
         raise Unfit("the result is no plain data")
-    if len(recording.ending.result) > ANSWER_CHARS:
+    if len(recording.run_result.result) > ANSWER_CHARS:
         raise Unfit("the answer is long")
-    return recording.ending.result
+    return recording.run_result.result
 
 
 def _asserted_result(recording: Recording) -> str:

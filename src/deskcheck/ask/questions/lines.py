@@ -3,7 +3,7 @@
     {"id": ..., "prompt": ..., ...}                  a question: what a model is to be given, and a `Sample`
     {"id": ..., "completion": ..., "model": ...}     an answer: id of the question, the model's raw text
 
-What marking holds of a file of questions in memory is some 55 bytes of each (`Questions`): answers come in
+What scoring holds of a file of questions in memory is some 55 bytes of each (`Questions`): answers come in
 any order. Not: compressed files and pipes; a line is found again by its place.
 """
 
@@ -22,6 +22,7 @@ from typing import IO, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deskcheck.ask.questions.benchmarks import benchmark_samples
 from deskcheck.ask.questions.draw import drawn
 from deskcheck.ask.questions.each import check_questions, of_each
 from deskcheck.ask.questions.load import Folder, by_folder, folder_of
@@ -32,7 +33,6 @@ from deskcheck.ask.questions.notebooks import (
 )
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
-from deskcheck.ask.questions.suites import suite_samples
 from deskcheck.ask.samples.sample import Sample, line_of
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.recording import InputError, Recording
@@ -110,16 +110,16 @@ def write_questions(
     return _write(Path(path), samples(), questions, sampling, folders, excluded), excluded
 
 
-def write_suite_questions(
+def write_benchmark_questions(
     path: str | os.PathLike[str],
-    suites: Sequence[str],
+    benchmarks: Sequence[str],
     *,
     sampling: Sampling | None = None,
     note: Callable[[str], None] = lambda text: None,
 ) -> Counter[str]:
-    """As `write_questions`, the questions of suites, as `suites.suite_samples` takes them. Return how many
-    there are of each suite."""
-    found = suite_samples(suites, note=note)
+    """As `write_questions`, the questions of benchmarks, as `benchmark_samples` takes them. Return how many
+    there are of each."""
+    found = benchmark_samples(benchmarks, note=note)
     samples = ((name, sample) for name, some in found.items() for sample in some)
     return _write(Path(path), samples, [*found], sampling or Sampling(), None, {})
 
@@ -344,7 +344,7 @@ class Questions:
 @dataclass(frozen=True, slots=True)
 class Given:
     """An answer as its line has it. completion: None where there is none. extra: what else the line has, as
-    JSON. stop_reason: why the completion ended, for `marking.reading_of`; None where that is not told."""
+    JSON. stop_reason: why the completion ended, for `score.reading_of`; None where that is not told."""
 
     id: str
     completion: str | None

@@ -3,7 +3,7 @@
 Of LiveCodeBench's code execution and of CRUXEval-X a row is a program, a call and its result, as of CRUXEval.
 Others ask what their rows say, about code that may not be there whole.
 
-The forms, and the rules by which answers are marked, are those of the code in each set's own repository
+The forms, and the rules by which answers are scored, are those of the code in each set's own repository
 (docs/reference/published-sets.md). The words of the prompts are ours.
 """
 
@@ -26,7 +26,7 @@ from deskcheck.recording import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class RowSuite:
+class RowBenchmark:
     """A published set as questions, each made of a row. about: what is asked. home: where the set is from.
     required: field of a row -> its type. sample: from a row, its number from 1 and its place for messages to
     the question."""
@@ -54,8 +54,8 @@ class RowSuite:
 
 
 @dataclass(frozen=True, slots=True)
-class CallSuite:
-    """A published set of calls as questions: what one returns, or which arguments give that. Marked by
+class CallBenchmark:
+    """A published set of calls as questions: what one returns, or which arguments give that. Scored by
     ``==``. corpus: its name among the sources of programs."""
 
     name: str
@@ -322,16 +322,18 @@ _STATEMENT = {
     "Value After Statement Execution": str,
 }
 
-_SUITES: list[RowSuite | CallSuite] = [
-    CallSuite(
+_BENCHMARKS: list[RowBenchmark | CallBenchmark] = [
+    CallBenchmark(
         "livecodebench_execution",
         "LiveCodeBench: what the function returns",
         "livecodebench",
         output_sample,
     ),
-    CallSuite("cruxeval_x_output", "CRUXEval-X: what the function returns", "cruxeval_x", output_sample),
-    CallSuite("cruxeval_x_input", "CRUXEval-X: an input that gives the output", "cruxeval_x", input_sample),
-    RowSuite(
+    CallBenchmark("cruxeval_x_output", "CRUXEval-X: what the function returns", "cruxeval_x", output_sample),
+    CallBenchmark(
+        "cruxeval_x_input", "CRUXEval-X: an input that gives the output", "cruxeval_x", input_sample
+    ),
+    RowBenchmark(
         "livecodebench_test_output",
         "LiveCodeBench: what a right solution returns, from the problem's text",
         "https://huggingface.co/datasets/livecodebench/test_generation",
@@ -345,44 +347,48 @@ _SUITES: list[RowSuite | CallSuite] = [
         },
         _test_output,
     ),
-    RowSuite("codesense_output", "CodeSense: what the function returns", _CODESENSE, _IO, _codesense_output),
-    RowSuite("codesense_input", "CodeSense: the arguments of the call", _CODESENSE, _IO, _codesense_input),
-    RowSuite(
+    RowBenchmark(
+        "codesense_output", "CodeSense: what the function returns", _CODESENSE, _IO, _codesense_output
+    ),
+    RowBenchmark(
+        "codesense_input", "CodeSense: the arguments of the call", _CODESENSE, _IO, _codesense_input
+    ),
+    RowBenchmark(
         "codesense_statement",
         "CodeSense: the value after a statement, or whether a branch is taken",
         _CODESENSE,
         {**_STATEMENT, "Statement Type": str, "Variable Values Before Statement": dict},
         _codesense_statement,
     ),
-    RowSuite(
+    RowBenchmark(
         "codesense_block",
         "CodeSense: the value after a statement, from the input of the code around it",
         _CODESENSE,
         _STATEMENT,
         _codesense_block,
     ),
-    RowSuite(
+    RowBenchmark(
         "codesense_line",
         "CodeSense: whether a line runs",
         _CODESENSE,
         {"idx": int, "Source Code": str, "question": str, "answer": str},
         _codesense_line,
     ),
-    RowSuite(
+    RowBenchmark(
         "codesense_loop",
         "CodeSense: how often a loop turns, and values in and after it",
         _CODESENSE,
         {"idx": int, "loop_code": str, "question": str, "answer": str},
         _codesense_loop,
     ),
-    RowSuite(
+    RowBenchmark(
         "coconut_path",
         "CoCoNUT: the lines of HumanEval's functions that run",
         "https://github.com/ClaasBeger/StructuralCodeUnderstanding",
         {"Name": str, "FunctionCall": str, "ExecutedLines": str, "Code_Indices": str},
         _coconut,
     ),
-    RowSuite(
+    RowBenchmark(
         "surge_output",
         "SURGE: what a program prints (categories 1 and 2)",
         "https://github.com/Imbernoulli/SURGE",
@@ -390,5 +396,7 @@ _SUITES: list[RowSuite | CallSuite] = [
         _surge,
     ),
 ]
-PREDICTED_SUITES: dict[str, RowSuite | CallSuite] = {suite.name: suite for suite in _SUITES}
-"""Name of a suite -> the suite."""
+PREDICTED_BENCHMARKS: dict[str, RowBenchmark | CallBenchmark] = {
+    benchmark.name: benchmark for benchmark in _BENCHMARKS
+}
+"""Name of a benchmark -> the benchmark."""

@@ -179,7 +179,7 @@ _KINDS = {"coverage": "coverage", "path": "visit", "state": "state"}
 
 
 @dataclass(frozen=True, slots=True)
-class RevalSuite:
+class RevalBenchmark:
     """A task of REval as questions about a folder of recordings of its programs."""
 
     name: str
@@ -253,17 +253,17 @@ def _cluster(code: list[str]) -> str:
 def _unfit(recording: Recording) -> str | None:
     if recording.outcome is not Outcome.RETURNED:
         return f"ended otherwise: {recording.outcome}"
-    if recording.ending.cut or any(trace.cut for trace in recording.traces):
+    if recording.run_result.cut or any(trace.cut for trace in recording.traces):
         return "the recording is cut"
     return "not repeatable" if recording.repeatable is False else None
 
 
-REVAL_SUITES: dict[str, RevalSuite] = {
-    suite.name: suite
-    for suite in [
-        RevalSuite("reval_coverage", "REval: does a line run? of recordings", "coverage"),
-        RevalSuite("reval_path", "REval: which line runs after another? of recordings", "path"),
-        RevalSuite("reval_state", "REval: what is a variable after a line? of recordings", "state"),
+REVAL_BENCHMARKS: dict[str, RevalBenchmark] = {
+    benchmark.name: benchmark
+    for benchmark in [
+        RevalBenchmark("reval_coverage", "REval: does a line run? of recordings", "coverage"),
+        RevalBenchmark("reval_path", "REval: which line runs after another? of recordings", "path"),
+        RevalBenchmark("reval_state", "REval: what is a variable after a line? of recordings", "state"),
     ]
 }
-"""Name of a suite -> the suite."""
+"""Name of a benchmark -> the benchmark."""

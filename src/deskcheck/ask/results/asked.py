@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.results.results import Marked, Usage
+from deskcheck.ask.results.results import ScoredSample, Usage
 from deskcheck.recording import InputError
 
 Key = tuple[str, str, str, str]
@@ -21,7 +21,7 @@ class Asked:
     key: Key
     folder: Path
     started: float
-    samples: Sequence[Marked]
+    samples: Sequence[ScoredSample]
     usage: Sequence[Usage] = ()
     excluded: Mapping[str, int]
 
@@ -34,10 +34,10 @@ def seconds(told: object, file: Path) -> float:
         return file.stat().st_mtime
 
 
-def marked_elsewhere(
+def scored_elsewhere(
     id_: str, fields: Mapping[str, Any], cluster: str | None, where: str, **columns: Any
-) -> Marked:
-    """The row of a sample that another program marked. fields: what its task tells of it, of which numbers
+) -> ScoredSample:
+    """The row of a sample that another program scored. fields: what its task tells of it, of which numbers
     and short texts are kept. cluster: the field by which samples belong together. where: for an error.
 
     Raises InputError: it has no such field.
@@ -48,7 +48,7 @@ def marked_elsewhere(
         )
     data = {name: value for name, value in fields.items() if _is_short(value)}
     own = id_ if cluster is None else str(fields[cluster])
-    return Marked(id=id_, program=id_, cluster=own, reason="", data=json.dumps(data), **columns)
+    return ScoredSample(id=id_, program=id_, cluster=own, reason="", data=json.dumps(data), **columns)
 
 
 def _is_short(value: object) -> bool:

@@ -18,7 +18,7 @@ class Effect:
     another, over the same samples.
 
     against: the view or the method that it is compared with. metric: ``score``, or of questions about
-    notebooks as in `marking.METRICS`. n: samples; clusters: notebooks. low, high: 95 % interval, clustered by
+    notebooks as in `score.METRICS`. n: samples; clusters: notebooks. low, high: 95 % interval, clustered by
     notebook (`statistics.paired_difference`). better, worse: samples whose score rose, and fell. sign_flip:
     exact p-value by cluster; mcnemar: exact p-value for scores of 0 and 1, which takes samples for
     independent, None for other metrics. Neither is adjusted for the number of comparisons.

@@ -3,7 +3,7 @@
     run.json             the card: what decides the result, written before a model is asked
     questions/*.jsonl    what is asked, a `Sample` a line, as `deskcheck offline questions` writes it
     shared.json          what questions share that a method has the model write once for all of them
-    logs/*.eval          Inspect's logs. They hold every answer as soon as it is marked; of more
+    logs/*.eval          Inspect's logs. They hold every answer as soon as it is scored; of more
                          than 600 samples up to a three-hundredth of all wait in memory
     samples.parquet, usage.parquet, effects.json, results.json     in the end, results.json last
 
@@ -100,10 +100,10 @@ class Contents:
     def through(self, recordings: Iterable[Recording]) -> Iterator[Recording]:
         """The same recordings, noted as they pass."""
         for recording in recordings:
-            ending = recording.ending
+            run_result = recording.run_result
             told = [
                 recording.program.to_dict(),
-                *(ending.outcome, ending.result, ending.stdout),
+                *(run_result.outcome, run_result.result, run_result.stdout),
                 [len(trace) for trace in recording.traces],
             ]
             text = json.dumps(told, sort_keys=True, default=str)

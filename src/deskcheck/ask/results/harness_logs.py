@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deskcheck.ask.results.asked import Asked, marked_elsewhere, seconds
-from deskcheck.ask.results.results import Marked
+from deskcheck.ask.results.asked import Asked, scored_elsewhere, seconds
+from deskcheck.ask.results.results import ScoredSample
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.marking import Reading, mark
+from deskcheck.ask.scoring.score import Reading, score_answer
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
 
@@ -88,17 +88,17 @@ class SamplesFile:
 def asked_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Iterator[Asked]:
     """What a file of samples holds. cluster: the field of the documents by which they belong together;
     without it each stands alone. notes: what is passed over is told there. Answers to questions of ours
-    (`exchange.harness`) are marked anew.
+    (`exchange.harness`) are scored anew.
 
     Raises InputError: it cannot be read, or a document has no such field.
     """
     file = SamplesFile(path)
-    own: dict[str, list[Marked]] = {}
+    own: dict[str, list[ScoredSample]] = {}
     found: dict[tuple[str, str], list[tuple[Mapping[str, Any], float]]] = {}
     odd: Counter[str] = Counter()
     for row in file.rows():
         if (sample := sample_of(row)) is not None:
-            own.setdefault(sample.question, []).extend(_marked_anew(sample, row, file.model))
+            own.setdefault(sample.question, []).extend(_scored_anew(sample, row, file.model))
             continue
         for metric in row.get("metrics") or [name for name in row if name not in _NO_METRICS]:
             value = row.get(metric)
@@ -117,17 +117,17 @@ def asked_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Itera
             "are left out."
         )
 
-    def asked(question: str, samples: Sequence[Marked]) -> Asked:
+    def asked(question: str, samples: Sequence[ScoredSample]) -> Asked:
         key = (question, "", "direct", file.model)
         return Asked(key=key, folder=path.parent, started=file.started, samples=samples, excluded={})
 
-    for question, marked in own.items():
-        yield asked(question, marked)
+    for question, scored in own.items():
+        yield asked(question, scored)
     filters, metrics = ({key[part] for key in found} for part in (0, 1))
     for (kept, metric), rows in found.items():
         parts = (kept if len(filters) > 1 else "", metric if len(metrics) > 1 else "")
         question = "/".join(filter(None, (file.task, *parts)))
-        yield asked(question, [_marked(row, score, question, file.model, cluster) for row, score in rows])
+        yield asked(question, [_scored(row, score, question, file.model, cluster) for row, score in rows])
 
 
 def sample_of(row: Mapping[str, Any]) -> Sample | None:
@@ -158,11 +158,11 @@ def _model(told: Mapping[str, Any]) -> str:
     return str(named or told.get("model_name") or "unknown")
 
 
-def _marked_anew(sample: Sample, row: Mapping[str, Any], model: str) -> Iterator[Marked]:
+def _scored_anew(sample: Sample, row: Mapping[str, Any], model: str) -> Iterator[ScoredSample]:
     for epoch, completion in enumerate(answers_in(row), 1):
-        found = mark(sample, completion)
+        found = score_answer(sample, completion)
         metrics: dict[str, Any] = dict(found.metrics)
-        yield Marked(
+        yield ScoredSample(
             id=sample.id,
             program=sample.program,
             cluster=sample.cluster,
@@ -182,8 +182,10 @@ def _marked_anew(sample: Sample, row: Mapping[str, Any], model: str) -> Iterator
         )
 
 
-def _marked(row: Mapping[str, Any], score: float, question: str, model: str, cluster: str | None) -> Marked:
-    return marked_elsewhere(
+def _scored(
+    row: Mapping[str, Any], score: float, question: str, model: str, cluster: str | None
+) -> ScoredSample:
+    return scored_elsewhere(
         str(row["doc_id"]),
         row["doc"] if isinstance(row["doc"], dict) else {},
         cluster,

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deskcheck.ask.methods.solvers import METHODS
-from deskcheck.ask.results.asked import Asked, marked_elsewhere, seconds
-from deskcheck.ask.results.results import Marked, marked_of, usage_of
-from deskcheck.ask.scoring.marking import Reading
+from deskcheck.ask.results.asked import Asked, scored_elsewhere, seconds
+from deskcheck.ask.results.results import ScoredSample, scored_of, usage_of
+from deskcheck.ask.scoring.score import Reading
 from deskcheck.recording import InputError, MissingExtra
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ def _own(path: Path, log: "EvalLog") -> Asked:
         log.eval.model,
     )
     samples = log.samples or []
-    scored = [sample for sample in samples if (sample.scores or {}).get("marked") is not None]
+    scored = [sample for sample in samples if (sample.scores or {}).get("scored") is not None]
     unfit = Counter(str(sample.metadata["unfit"]) for sample in samples if "unfit" in sample.metadata)
     log.samples = [sample for sample in scored if "unfit" not in sample.metadata]
     return Asked(
         key=key,
         folder=path.parent,
         started=seconds(log.eval.created, path),
-        samples=list(marked_of(log, key[0], key[1], key[2])),
+        samples=list(scored_of(log, key[0], key[1], key[2])),
         usage=list(usage_of(log, key[0], key[1], key[2])),
         excluded=Counter(about.get("excluded") or {}) + unfit,
     )
@@ -117,7 +117,7 @@ def _others(path: Path, log: "EvalLog", cluster: str | None, notes: list[str]) -
             folder=path.parent,
             started=seconds(log.eval.created, path),
             samples=[
-                _marked(path, sample, number, scorer, (question, method, log.eval.model), cluster)
+                _scored(path, sample, number, scorer, (question, method, log.eval.model), cluster)
                 for sample, number in scored
             ],
             # What an answer took is told once, however often it is scored.
@@ -150,19 +150,19 @@ def _number(value: object) -> float | None:
     return None
 
 
-def _marked(
+def _scored(
     path: Path,
     sample: "EvalSample",
     number: float,
     scorer: str,
     asked: tuple[str, str, str],
     cluster: str | None,
-) -> Marked:
+) -> ScoredSample:
     question, method, model = asked
     said = sample.output.completion
     answer = (sample.scores or {})[scorer].answer
     target = sample.target
-    return marked_elsewhere(
+    return scored_elsewhere(
         str(sample.id),
         sample.metadata or {},
         cluster,

@@ -16,8 +16,8 @@ from deskcheck.ask.results.asked import Asked, Key, seconds
 from deskcheck.ask.results.folder import read_card
 from deskcheck.ask.results.harness_logs import asked_in_samples, is_samples_file, is_summary_file
 from deskcheck.ask.results.inspect_logs import asked_in_log
-from deskcheck.ask.results.offline_marks import NOT_ANSWERED, asked_in_marks, is_marks_folder
-from deskcheck.ask.results.results import Marked, Result, Usage, result_of
+from deskcheck.ask.results.offline_scores import NOT_ANSWERED, asked_in_scores, is_scores_folder
+from deskcheck.ask.results.results import Result, ScoredSample, Usage, result_of
 from deskcheck.files import read_json
 from deskcheck.recording import InputError
 
@@ -49,10 +49,10 @@ class _Read:
         models = list(dict.fromkeys(model for *_, model in self.runs))
         order = sorted(self.runs, key=lambda key: (questions.index(key[0]), models.index(key[3])))
         for key, runs in ((key, self.runs[key]) for key in order):
-            samples: list[Marked] = []
+            samples: list[ScoredSample] = []
             usage: list[Usage] = []
             excluded: Counter[str] = Counter()
-            whose: dict[str, tuple[Asked, Marked]] = {}
+            whose: dict[str, tuple[Asked, ScoredSample]] = {}
             runs = sorted(runs, key=lambda run: run.started, reverse=True)
             for run in runs:
                 shared = [row for row in run.samples if row.id in whose]
@@ -109,9 +109,9 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
         folders = _run_folders(path) if path.is_dir() else []
         for folder in folders:
             _read_folder(folder, read)
-        marks = _marks_folders(path) if path.is_dir() else []
-        for folder in marks:
-            for run in asked_in_marks(folder):
+        scores = _scores_folders(path) if path.is_dir() else []
+        for folder in scores:
+            for run in asked_in_scores(folder):
                 read.add(run)
                 if none := sum(row.reading == NOT_ANSWERED for row in run.samples):
                     question, *_, model = run.key
@@ -119,7 +119,7 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
                         f"{folder}: {model} did not answer {none} of the {question} questions: they count as "
                         "wrong."
                     )
-        if folders or marks:
+        if folders or scores:
             continue
         if path.is_file() and is_summary_file(path):
             raise InputError(
@@ -130,7 +130,7 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
             logs = sorted({*path.rglob("*.eval"), *filter(is_samples_file, path.rglob("samples_*.jsonl"))})
         if not logs:
             raise InputError(
-                f"{path}: holds no run: neither samples.parquet, which `deskcheck ask` writes, nor marks of "
+                f"{path}: holds no run: neither samples.parquet, which `deskcheck ask` writes, nor scores of "
                 "`deskcheck offline score`, nor logs of "
                 "Inspect's (.eval), nor samples of lm-evaluation-harness (samples_TASK_DATE.jsonl)."
             )
@@ -151,16 +151,16 @@ def _run_folders(path: Path) -> list[Path]:
     return sorted(file.parent for file in path.rglob("samples.parquet"))
 
 
-def _marks_folders(path: Path) -> list[Path]:
-    return sorted(file.parent for file in path.rglob("job.json") if is_marks_folder(file.parent))
+def _scores_folders(path: Path) -> list[Path]:
+    return sorted(file.parent for file in path.rglob("job.json") if is_scores_folder(file.parent))
 
 
 def _read_folder(folder: Path, read: _Read) -> None:
-    samples: dict[Key, list[Marked]] = {}
+    samples: dict[Key, list[ScoredSample]] = {}
     usage: dict[Key, list[Usage]] = {}
     for row in _rows(folder / "samples.parquet"):
-        marked = Marked(**_known(Marked, row))
-        samples.setdefault((marked.question, marked.state, marked.solver, marked.model), []).append(marked)
+        scored = ScoredSample(**_known(ScoredSample, row))
+        samples.setdefault((scored.question, scored.state, scored.solver, scored.model), []).append(scored)
     if (folder / "usage.parquet").exists():
         for row in _rows(folder / "usage.parquet"):
             used = Usage(**_known(Usage, row))
@@ -202,6 +202,6 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _known(kind: type[Marked] | type[Usage], row: dict[str, Any]) -> dict[str, Any]:
+def _known(kind: type[ScoredSample] | type[Usage], row: dict[str, Any]) -> dict[str, Any]:
     """What a row of this or an earlier version has of the fields."""
     return {field.name: row[field.name] for field in fields(kind) if field.name in row}

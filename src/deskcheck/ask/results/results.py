@@ -11,7 +11,7 @@ from deskcheck.ask.results.attempts import by_question, measured
 from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.statistics import Interval, mean_interval
 from deskcheck.ask.results.steps import PredictedRun, Steps, steps_of
-from deskcheck.ask.scoring.marking import Reading
+from deskcheck.ask.scoring.score import Reading
 from deskcheck.notation import Divergence, RunAgreement
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ STEPS = ("steps_asked", "steps_judged", "steps_exact", "steps_places", "steps_va
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marked:
-    """One sample as it was answered and marked: a row of ``samples.parquet``.
+class ScoredSample:
+    """One sample as it was answered and scored: a row of ``samples.parquet``.
 
     answer: what was read from the completion, None if nothing could be. expected: the reference answer (of an
     ``input`` question, one of the right ones). reason: why the score is 0. state: of questions about
-    notebooks the view of the state, else empty. reading: what the completion is (`marking.Reading`).
+    notebooks the view of the state, else empty. reading: what the completion is (`score.Reading`).
     stop_reason: why it ended, in Inspect's words; None where that is not known. epoch: which of several
     answers of the model to this sample, from 1. exact, rouge_l, chrf, by_value: of those questions the
-    metrics (`marking.METRICS`), None where a question has not that one. by_running: of next cells, where that
+    metrics (`score.METRICS`), None where a question has not that one. by_running: of next cells, where that
     was asked for (`running`), None where it cannot be told. ran: what came of running it: the first
     difference, or why nothing can be told. right_line, right_class, right_message: of exceptions, each part.
     right_place, right_values: of a state one step on, each part. right_whether: of a cell that may raise,
@@ -114,7 +114,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskProgress:
-    """How far a run is. done: answers that are marked, of `total`, `before` of them when this process began.
+    """How far a run is. done: answers that are scored, of `total`, `before` of them when this process began.
     Tokens, US dollars (None: not known) and requests that were made again are those of this process."""
 
     done: int
@@ -159,7 +159,7 @@ class Result:
 
     n: samples; epochs: answers to each, whose mean is its score. score, low and high are None if there was
     nothing to ask (n is 0). cut, empty, refused, unreadable: completions without an answer, by what they are
-    (`marking.Reading`); they count as wrong. excluded: reason -> number of recordings not asked about.
+    (`score.Reading`); they count as wrong. excluded: reason -> number of recordings not asked about.
     """
 
     question: str
@@ -175,7 +175,7 @@ class Result:
     refused: int
     unreadable: int
     excluded: Mapping[str, int]
-    samples: tuple[Marked, ...]
+    samples: tuple[ScoredSample, ...]
     folder: str
     state: str = ""
     metrics: Mapping[str, Interval] = field(default_factory=dict)
@@ -197,10 +197,10 @@ class Result:
         return row | {"excluded": dict(self.excluded), **told, "steps": steps}
 
 
-def marked_of(log: "EvalLog", question: str, state: str, method: str) -> Iterator[Marked]:
-    """The samples of a log of one of our tasks, as they were answered and marked."""
+def scored_of(log: "EvalLog", question: str, state: str, method: str) -> Iterator[ScoredSample]:
+    """The samples of a log of one of our tasks, as they were answered and scored."""
     for sample in log.samples or ():
-        score = (sample.scores or {})["marked"]
+        score = (sample.scores or {})["scored"]
         told = dict(score.metadata or {})
         reason = score.explanation or ""
         if sample.limit is not None and told.get("reading") == Reading.EMPTY:
@@ -212,7 +212,7 @@ def marked_of(log: "EvalLog", question: str, state: str, method: str) -> Iterato
             steps = {"run": ran.key, "steps_asked": ran.asked, "ended": ran.why}
             steps |= {f"steps_{name}": getattr(ran.agreement, name) for name in _JUDGED}
             steps |= {"divergence": ran.agreement.first or "", "predicted": sample.metadata["predicted"]}
-        yield Marked(
+        yield ScoredSample(
             id=str(sample.id),
             program=sample.metadata["program"],
             cluster=sample.metadata["cluster"],
@@ -264,7 +264,7 @@ def input_tokens(usage: "ModelUsage") -> int:
 _JUDGED = ("judged", "exact", "places", "values")
 
 
-def _ran(row: Marked) -> PredictedRun:
+def _ran(row: ScoredSample) -> PredictedRun:
     """The predicted run of a row that has one."""
     first = Divergence(row.divergence) if row.divergence else None
     judged = RunAgreement(**{name: getattr(row, f"steps_{name}") for name in _JUDGED}, first=first)
@@ -276,7 +276,7 @@ def result_of(
     state: str,
     method: str,
     model: str,
-    rows: tuple[Marked, ...],
+    rows: tuple[ScoredSample, ...],
     excluded: Mapping[str, int],
     folder: Path,
     usage: tuple[Usage, ...] = (),
@@ -325,6 +325,6 @@ def _interval(values: Mapping[str, float], clusters: Mapping[str, str]) -> Inter
     return mean_interval(list(values.values()), [clusters[id_] for id_ in values])
 
 
-def reading(row: Marked) -> str:
+def reading(row: ScoredSample) -> str:
     """What a completion is; of rows of earlier versions, which do not have it, as far as they tell."""
     return row.reading or (Reading.ANSWERED if row.answer is not None else Reading.UNREADABLE)

@@ -11,7 +11,7 @@ from deskcheck.ask.results.folder import (
     RESULTS,
     write_whole,
 )
-from deskcheck.ask.results.results import MEASURED, STEPS, Marked, Result, Usage
+from deskcheck.ask.results.results import MEASURED, STEPS, Result, ScoredSample, Usage
 
 
 def write_results(results: Sequence[Result], folder: Path, card: Mapping[str, Any]) -> None:
@@ -19,7 +19,9 @@ def write_results(results: Sequence[Result], folder: Path, card: Mapping[str, An
     ``results.json``, each whole or not there."""
     compared = effects(results)
     _write_table(folder / "usage.parquet", Usage, [row for result in results for row in result.usage])
-    _write_table(folder / "samples.parquet", Marked, [row for result in results for row in result.samples])
+    _write_table(
+        folder / "samples.parquet", ScoredSample, [row for result in results for row in result.samples]
+    )
     if compared or any(result.state for result in results):
         write_whole(folder / "effects.json", _json([effect.to_dict() for effect in compared]))
     told = {"card": card, "results": [result.to_dict() for result in results]}
@@ -37,7 +39,7 @@ _COUNTS = {*STEPS, "input_tokens", "output_tokens", "epoch"}
 
 
 def _write_table(
-    path: Path, kind: type[Marked] | type[Usage], rows: Sequence[Marked] | Sequence[Usage]
+    path: Path, kind: type[ScoredSample] | type[Usage], rows: Sequence[ScoredSample] | Sequence[Usage]
 ) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq

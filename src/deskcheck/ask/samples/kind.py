@@ -53,7 +53,7 @@ class Question:
     about: str
     """What is asked, in a sentence."""
     score: Score | None = None
-    """Marks answers whose form is ``own``. It must not run them, nor raise for whatever a model wrote."""
+    """Scores answers whose form is ``own``. It must not run them, nor raise for whatever a model wrote."""
     of_raised: bool = False
     """Whether runs that an exception left are asked about, too."""
     shows_globals: bool = False
@@ -124,9 +124,9 @@ def _check(recording: Recording, *, raised: bool) -> None:
     fit = {Outcome.RETURNED, Outcome.RAISED} if raised else {Outcome.RETURNED}
     if recording.outcome not in fit:
         raise Unfit(f"ended otherwise: {recording.outcome}")
-    if recording.ending.exception in _BY_DEPTH:
+    if recording.run_result.exception in _BY_DEPTH:
         raise Unfit("how deep the stack may be is not the program's doing")
-    if recording.ending.cut or any(trace.cut for trace in recording.traces):
+    if recording.run_result.cut or any(trace.cut for trace in recording.traces):
         raise Unfit("the recording is cut")
     if recording.repeatable is False:
         raise Unfit("not repeatable")

@@ -1,4 +1,4 @@
-"""A sample: one question put to a model, with everything that is needed to mark the answer."""
+"""A sample: one question put to a model, with everything that is needed to score the answer."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -7,13 +7,13 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One question, made from a recording or a suite and independent of it from then on.
+    """One question, made from a recording or a benchmark and independent of it from then on.
 
     id: recording, question and place, so that the same question has the same id in every run.
     question: its kind, a name in `QUESTIONS`. program: id of the program. cluster: equal for samples of
     the same code, whatever it is called with: they are no independent observations. parts: the prompt in
     named parts, in order; `prompt` joins them. answer: the reference answer, in the form a model is asked
-    for. data: what marking needs besides, JSON-able:
+    for. data: what scoring needs besides, JSON-able:
 
     - every kind: ``form`` of the answer; of lines and variables also ``file``; of recordings ``events`` of
       the trace and ``depth`` of its calls, where it is not very long;

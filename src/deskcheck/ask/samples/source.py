@@ -189,7 +189,7 @@ def returns_values(recording: Recording) -> bool:
     """Whether the called function has a ``return`` with something behind it; True if it is not found."""
     program = recording.program
     name = (program.entry or "").rpartition(".")[2]
-    for source in [program.code, *recording.ending.sources.values()]:
+    for source in [program.code, *recording.run_result.sources.values()]:
         tree = parsed(source)
         if tree is None:
             continue

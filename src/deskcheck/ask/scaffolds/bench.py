@@ -12,10 +12,10 @@ from deskcheck.ask.answers.code import FoundCode, code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.scaffolds.place import CallResult, ProgramRunner
 from deskcheck.ask.scaffolds.visible import AskedQuestions, Puzzle
-from deskcheck.ask.scoring.marking import Reading, reading_of
 from deskcheck.ask.scoring.programs import Tested
+from deskcheck.ask.scoring.score import Reading, reading_of
 from deskcheck.notebook.state.views import estimate_tokens
-from deskcheck.recording import Ending, InputError, Recording
+from deskcheck.recording import InputError, Recording, RunResult
 from deskcheck.settings import Setting
 
 SHOWN_CHARS = 20_000
@@ -163,7 +163,7 @@ class Bench:
     """A question, a model, a place, and what has been used of the budget.
 
     model_name: as Inspect names it. asked: all questions of the run. share: keeps what they share. answer:
-    the completion that is marked, None as long as there is none. ended: why there were no more attempts.
+    the completion that is scored, None as long as there is none. ended: why there were no more attempts.
     """
 
     puzzle: Puzzle
@@ -254,9 +254,9 @@ class Bench:
         self.attempts.append(TranscriptLine(kind="calls", step=step, code=_shown(code), verdict=_shown(told)))
         return found
 
-    async def printed(self, code: str, step: str) -> Ending:
+    async def printed(self, code: str, step: str) -> RunResult:
         """How a script ends, and what it prints."""
-        found: Ending = await self._run(lambda: self.place.printed(code))
+        found: RunResult = await self._run(lambda: self.place.printed(code))
         told = found.stdout if not found.detail else f"{found.stdout}\n{found.outcome}: {found.detail}"
         self.attempts.append(
             TranscriptLine(kind="script", step=step, code=_shown(code), verdict=_shown(told))

@@ -71,7 +71,7 @@ def _right_answers(folder: str, model: str, question: str) -> tuple[Exemplar, ..
 
 
 def _form(data: str) -> str:
-    """A suite's answers have the name of the suite; its samples that of their kind."""
+    """A benchmark's answers have the name of the benchmark; its samples that of their kind."""
     form: str = json.loads(data)["form"]
     return form
 

@@ -50,15 +50,15 @@ async def lookahead(bench: Bench) -> None:
     filled: dict[str, str] = {}
     while True:
         recording = await bench.recorded(_with(filled, cell), None)
-        ending = recording.ending
+        run_result = recording.run_result
         ran, of = lines_run(recording, cell)
         bench.note(
             f"run with {len(filled)} names filled in",
-            ending.detail or ending.outcome.value,
-            trace=f"{ran} of {of} lines ran\n{ending.stdout}",
+            run_result.detail or run_result.outcome.value,
+            trace=f"{ran} of {of} lines ran\n{run_result.stdout}",
             code=cell,
         )
-        missing = _missing_in(ending.detail) if ending.outcome is Outcome.RAISED else None
+        missing = _missing_in(run_result.detail) if run_result.outcome is Outcome.RAISED else None
         if missing is None or missing in filled or len(filled) >= options.fills:
             break
         said = await bench.ask(_asked(bench, missing), f"value of {missing}")
@@ -68,11 +68,11 @@ async def lookahead(bench: Bench) -> None:
         filled[missing] = text
     if filled and ran == 0:  # a value that was filled in could not be made
         missing = next(reversed(filled))
-    if ending.outcome is Outcome.RETURNED or (ending.outcome is Outcome.RAISED and missing is None):
+    if run_result.outcome is Outcome.RETURNED or (run_result.outcome is Outcome.RAISED and missing is None):
         bench.ended = f"the cell ran with {len(filled)} names filled in"
         bench.offer(Completion(text=f"{OPEN}{_answer(bench, recording)}{CLOSE}", stop_reason="stop"))
         return
-    why = ending.detail or ending.outcome.value
+    why = run_result.detail or run_result.outcome.value
     bench.ended = f"the cell did not run ({why}): the model was asked itself"
     bench.offer(await bench.ask(bench.puzzle.prompt, "answer"))
 
@@ -162,8 +162,8 @@ def lines_run(recording: Recording, cell: str) -> tuple[int, int]:
 
 
 def _answer(bench: Bench, recording: Recording) -> str:
-    ending = recording.ending
-    raised = ending.outcome is Outcome.RAISED
+    run_result = recording.run_result
+    raised = run_result.outcome is Outcome.RAISED
     if bench.puzzle.form == "crash":
-        return str(ending.exception).rpartition(".")[2] if raised else NO_EXCEPTION
-    return f"{ending.stdout}{ending.detail}" if raised else ending.stdout
+        return str(run_result.exception).rpartition(".")[2] if raised else NO_EXCEPTION
+    return f"{run_result.stdout}{run_result.detail}" if raised else run_result.stdout

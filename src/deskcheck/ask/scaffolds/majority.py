@@ -12,7 +12,7 @@ from deskcheck.ask.answers.parsing import answer_in
 from deskcheck.ask.results.attempts import vote_of
 from deskcheck.ask.scaffolds.bench import Bench, Completion, Options
 from deskcheck.ask.scaffolds.visible import bare
-from deskcheck.ask.scoring.marking import PROGRAM_FORMS
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.settings import Setting
 
 

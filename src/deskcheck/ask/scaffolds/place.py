@@ -1,7 +1,7 @@
 """Runs what a model wrote, in the sandbox, for methods: by visible tests, on inputs, under the tracer.
 
 No hidden test, expected value or reference is given to any process that this starts. Tests and inputs stand
-in another process than the answer, as when it is marked (`scoring.programs`).
+in another process than the answer, as when it is scored (`scoring.programs`).
 """
 
 import json
@@ -13,7 +13,7 @@ from deskcheck.ask.results.attempts import vote_of
 from deskcheck.ask.scaffolds.visible import Puzzle
 from deskcheck.ask.scoring.programs import ONLY_REPORT, Tested, run_tests
 from deskcheck.ask.scoring.sandbox import LIMITS, SandboxJudge, of_sandbox
-from deskcheck.recording import Ending, Environment, Mode, Program, Recording
+from deskcheck.recording import Environment, Mode, Program, Recording, RunResult
 from deskcheck.sandbox import Checked, Limits, Sandbox
 from deskcheck.tracer.call import traces_of
 from deskcheck.tracer.limits import TraceLimits
@@ -100,7 +100,7 @@ class ProgramRunner:
         told = json.dumps({"inputs": list(inputs), "most": SHOWN_RESULT_CHARS})
         check = f"{ONLY_REPORT}\n{_RETURNS}\n_call_all(__import__('json').loads({told!r}), {entry})\n"
         begin = '__name__ = "answer"\n'
-        ending, printed = self._judge.check(
+        run_result, printed = self._judge.check(
             Checked(Program(id="attempt", code=begin + program), check, (entry,))
         )
         lines = [json.loads(line) for line in printed.splitlines() if line.endswith("]")]
@@ -109,9 +109,9 @@ class ProgramRunner:
             for how, text, length in lines
         ]
         missing = len(inputs) - len(found)
-        return (*found, *[CallResult("ended", ending.outcome.value)] * missing)
+        return (*found, *[CallResult("ended", run_result.outcome.value)] * missing)
 
-    def printed(self, code: str) -> Ending:
+    def printed(self, code: str) -> RunResult:
         """How a script ended, with what it printed."""
         return of_sandbox(self._sandbox.run_one(Program(id="attempt", code=code), limits=self._limits))
 
@@ -139,14 +139,14 @@ class ProgramRunner:
             if size <= TRACED_BYTES:
                 blocks.append(block)
 
-        ending = of_sandbox(
+        run_result = of_sandbox(
             self._sandbox.run_one(program, limits=self._limits, trace_limits=TRACED, sink=keep)
         )
         return Recording(
             program=program,
-            ending=ending,
+            run_result=run_result,
             environment=Environment.here(
                 tracer=self._sandbox.tracer(None), hash_seed=self._sandbox.hash_seed, packages={}
             ),
-            traces=traces_of(blocks, ending.cut if size <= TRACED_BYTES else "bytes"),
+            traces=traces_of(blocks, run_result.cut if size <= TRACED_BYTES else "bytes"),
         )

@@ -40,13 +40,13 @@ async def program_of_thought(bench: Bench) -> None:
         if found.code is None:
             prompt = f"{wanted}\n\nYour last answer held no program: {found.why_not}."
             continue
-        ending = await bench.printed(found.code, f"run {number}")
-        printed = ending.stdout.strip()
-        ended = ending.outcome is Outcome.RETURNED or ending.exit_status == 0
-        if ended and printed and ending.cut is None:
+        run_result = await bench.printed(found.code, f"run {number}")
+        printed = run_result.stdout.strip()
+        ended = run_result.outcome is Outcome.RETURNED or run_result.exit_status == 0
+        if ended and printed and run_result.cut is None:
             bench.offer(Completion(text=f"{OPEN}{answer_in(printed) or printed}{CLOSE}", stop_reason="stop"))
             bench.ended = f"program {number} printed an answer"
             return
-        why = ending.detail or ("printed nothing" if ended else ending.outcome.value)
+        why = run_result.detail or ("printed nothing" if ended else run_result.outcome.value)
         prompt = f"{wanted}\n\nThis program does not do it ({why:.500}):\n{fenced(found.code)}"
     bench.ended = "no program printed an answer"

@@ -20,7 +20,7 @@ from deskcheck.ask.scaffolds.program_of_thought import ProgramOfThoughtOptions, 
 from deskcheck.ask.scaffolds.repair import RepairOptions, repair
 from deskcheck.ask.scaffolds.rerank import RerankOptions, rerank
 from deskcheck.ask.scaffolds.roles import RolesOptions, roles
-from deskcheck.ask.scoring.marking import PROGRAM_FORMS
+from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.recording import InputError
 
 

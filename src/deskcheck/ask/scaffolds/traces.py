@@ -53,7 +53,7 @@ async def true_trace(bench: Bench, code: str, test: str, notation: str, tokens: 
         recording = await bench.recorded(code, None, test)
     ran = test if call is None else f"{entry}{call}"
     text = text_of(recording, notation, tokens)
-    bench.note(f"true trace of {ran}"[:200], recording.ending.detail, trace=text)
+    bench.note(f"true trace of {ran}"[:200], recording.run_result.detail, trace=text)
     return ran, text
 
 

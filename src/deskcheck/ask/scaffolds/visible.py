@@ -1,4 +1,4 @@
-"""What a method knows of a question: what the model sees, and nothing that decides its mark.
+"""What a method knows of a question: what the model sees, and nothing that decides its score.
 
 Hidden are the reference answer, tests, cases, driver and what stands before the tests. Visible tests are
 those that a task shows, and the examples in doctests of its text; they may call the entry point alone.

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from deskcheck.ask.answers.code import imported_in
 from deskcheck.ask.scoring.inside import DRIVER, RUNNER, twins
 from deskcheck.corpus.readers.coding import classes_with_tests, functions_in, names_of_tests
-from deskcheck.recording import Ending, Outcome, Program
+from deskcheck.recording import Outcome, Program, RunResult
 from deskcheck.recording.rules import Checker
 from deskcheck.recording.spool import instructions_in
 from deskcheck.sandbox import Checked
@@ -38,20 +38,20 @@ class InstructionCount:
         self._checker.block(block)
         self.instructions += instructions_in(block)
 
-    def close(self, ending: Ending) -> Ending:
+    def close(self, run_result: RunResult) -> RunResult:
         """Note how a program ended. One that is ended while it waits for a call has told all."""
-        self.whole = self.whole and ending.cut in (None, "ended")
-        return ending
+        self.whole = self.whole and run_result.cut in (None, "ended")
+        return run_result
 
 
 class Judge(Protocol):
     """A place where answers are run. Both raise SandboxError where that place failed; with a `count` the
     program is traced, and may take longer."""
 
-    def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[Ending, str]:
-        """Mark a program by a check; with what the check printed."""
+    def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[RunResult, str]:
+        """Score a program by a check; with what the check printed."""
 
-    def script(self, program: Program, count: InstructionCount | None = None) -> Ending:
+    def script(self, program: Program, count: InstructionCount | None = None) -> RunResult:
         """Run a program by itself."""
 
 
@@ -263,11 +263,11 @@ def _of_function(
     told = json.dumps({name: data[name] for name in ("setup", "test_setup", "tests")})
     functions = ", ".join(f"{name!r}: {name}" for name in names)
     check = f"{ONLY_REPORT}\n{_TESTS}\n_run_tests(__import__('json').loads({told!r}), {{{functions}}})\n"
-    ending, printed = judge.check(Checked(_program(data, code), check, tuple(names)), count)
-    return _read(ending, printed, len(data["tests"]), answer, data.get("environment"))
+    run_result, printed = judge.check(Checked(_program(data, code), check, tuple(names)), count)
+    return _read(run_result, printed, len(data["tests"]), answer, data.get("environment"))
 
 
-def _read(ending: Ending, printed: str, count: int, answer: str, environment: str | None) -> Tested:
+def _read(run_result: RunResult, printed: str, count: int, answer: str, environment: str | None) -> Tested:
     """What the check told, and how the answer's process ended."""
     lines = [json.loads(line) for line in printed.splitlines() if line.endswith("]")]
     setup = next((said for what, said in lines if what == "setup"), None)
@@ -275,17 +275,17 @@ def _read(ending: Ending, printed: str, count: int, answer: str, environment: st
         return Tested(0, count, f"the tests cannot begin: {setup}", _missing(setup, None, environment))
     said = [said for what, said in lines if what == "test"]
     passed = said.count("")
-    if ending.outcome is Outcome.RETURNED and passed == count == len(said):
+    if run_result.outcome is Outcome.RETURNED and passed == count == len(said):
         return Tested(passed, count, "")
-    ended = _ended(ending)
+    ended = _ended(run_result)
     number, why = next(((n, text) for n, text in enumerate(said, 1) if text), (len(said) + 1, ""))
-    if not why or (ending.outcome in _ITS_OWN and why.startswith(_GONE)):
-        finished = ending.outcome is Outcome.RETURNED
+    if not why or (run_result.outcome in _ITS_OWN and why.startswith(_GONE)):
+        finished = run_result.outcome is Outcome.RETURNED
         why = "the tests did not come to their end" if finished else ended
     missing = _missing(why, answer, environment)
     if missing is not None:
         return Tested(passed, count, f"the module {missing} is not installed here", missing)
-    place = f"test {number} of {count}: " if said or ending.outcome not in _ITS_OWN else ""
+    place = f"test {number} of {count}: " if said or run_result.outcome not in _ITS_OWN else ""
     return Tested(min(passed, count), count, f"{place}{why}", failed=min(number, count) - 1)
 
 
@@ -294,10 +294,10 @@ _ITS_OWN = frozenset({*Outcome} - {Outcome.RETURNED, Outcome.WRONG, Outcome.NOT_
 """Endings that the answer's process came to before the tests were over."""
 
 
-def _ended(ending: Ending) -> str:
-    if ending.outcome is Outcome.RAISED:
-        return f"{ending.exception}: {ending.detail}"
-    return f"{ending.outcome}: {ending.detail}" if ending.detail else str(ending.outcome)
+def _ended(run_result: RunResult) -> str:
+    if run_result.outcome is Outcome.RAISED:
+        return f"{run_result.exception}: {run_result.detail}"
+    return f"{run_result.outcome}: {run_result.detail}" if run_result.detail else str(run_result.outcome)
 
 
 _NO_MODULE = "ModuleNotFoundError: No module named "
@@ -333,8 +333,8 @@ def _run_classes(told, run):
 
 def _of_classes(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     """The tests, and of an answer that passes them all the twins, in a process of their own."""
-    ending, printed = _run_classes(data, answer, data["unittest"], judge)
-    found = _read(ending, printed, tests_in(data), answer, data.get("environment"))
+    run_result, printed = _run_classes(data, answer, data["unittest"], judge)
+    found = _read(run_result, printed, tests_in(data), answer, data.get("environment"))
     if not found.right:
         return found
     word = secrets.token_hex(8)
@@ -351,7 +351,7 @@ def _of_classes(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     return Tested(holds.count(True), found.of, why)
 
 
-def _run_classes(data: Mapping[str, Any], answer: str, text: str, judge: Judge) -> tuple[Ending, str]:
+def _run_classes(data: Mapping[str, Any], answer: str, text: str, judge: Judge) -> tuple[RunResult, str]:
     pieces = [data["setup"], answer, data["driver"], DRIVER]
     code = _START + "".join(f"exec(compile({piece!r}, 'answer.py', 'exec'))\n" for piece in pieces if piece)
     told = json.dumps({"text": text, "classes": [*classes_with_tests(text)], "names": names_of_tests(text)})
@@ -383,38 +383,38 @@ def _of_script(data: Mapping[str, Any], answer: str, judge: Judge, count: Instru
     for number, case in enumerate(cases, 1):
         begin = f"{_STDIN}_read_from({case['stdin']!r})\ndel _read_from\n{'' if count is None else _WATCHED}"
         code = f"{begin}exec(compile({answer!r}, 'answer.py', 'exec'))\n"
-        ending = judge.script(_program(data, code), count)
-        well = _ended_well(ending)
-        if well and printed(ending.stdout) == printed(case["stdout"]):
+        run_result = judge.script(_program(data, code), count)
+        well = _ended_well(run_result)
+        if well and printed(run_result.stdout) == printed(case["stdout"]):
             passed += 1
             continue
-        why = "another text" if well else _ended(ending)
+        why = "another text" if well else _ended(run_result)
         missing = missing or _missing(why, answer, environment)
         reason = reason or f"case {number} of {len(cases)}: {why}"
-        if ending.outcome in (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT):
+        if run_result.outcome in (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT):
             break
     if missing is not None:
         reason = f"the module {missing} is not installed here"
     return Tested(passed, len(cases), reason, missing)
 
 
-def _ended_well(ending: Ending) -> bool:
-    exited = ending.outcome is Outcome.EXITED and ending.exit_status == 0
-    return ending.outcome is Outcome.RETURNED or exited
+def _ended_well(run_result: RunResult) -> bool:
+    exited = run_result.outcome is Outcome.EXITED and run_result.exit_status == 0
+    return run_result.outcome is Outcome.RETURNED or exited
 
 
 def _of_checked_script(data: Mapping[str, Any], answer: str, judge: Judge) -> Tested:
     """A script, and what it printed judged by the task's own check, in a process of its own."""
     environment = data.get("environment")
     code = f"{_STDIN}_read_from('')\ndel _read_from\nexec(compile({answer!r}, 'answer.py', 'exec'))\n"
-    ending = judge.script(_program(data, code))
-    if not _ended_well(ending):
-        why = _ended(ending)
+    run_result = judge.script(_program(data, code))
+    if not _ended_well(run_result):
+        why = _ended(run_result)
         missing = _missing(why, answer, environment)
         return Tested(
             0, 1, why if missing is None else f"the module {missing} is not installed here", missing
         )
-    checked = judge.script(_program(data, f"printed = {ending.stdout!r}\n{data['checker']}"))
+    checked = judge.script(_program(data, f"printed = {run_result.stdout!r}\n{data['checker']}"))
     if checked.outcome is Outcome.RETURNED:
         return Tested(1, 1, "")
     return Tested(0, 1, f"the check of what it printed: {_ended(checked)}")

@@ -1,9 +1,9 @@
-"""Next cells marked by running: the predicted cell and the true one, each in a fork of the replayed state.
+"""Next cells scored by running: the predicted cell and the true one, each in a fork of the replayed state.
 
 Done after all answers are there, notebook by notebook and from the top down: the cells before a place are run
 once for all answers to it (`notebook.trial`). Where nothing can be said of a place (the true cell does not
-agree with itself, the state cannot be forked), the answers to it have no such mark: `Marked.by_running` is
-None, and they are not in the n of that metric.
+agree with itself, the state cannot be forked), the answers to it have no such score:
+`ScoredSample.by_running` is None, and they are not in the n of that metric.
 """
 
 import json
@@ -85,12 +85,12 @@ def _of_notebook(
     with trials:
         for step in sorted(steps):
             place = trials.at(step)
-            marks: dict[str, CellRun] = {}
+            scores: dict[str, CellRun] = {}
             for id_, completion in steps[step]:
                 source = answer_in(completion) or ""
-                if source not in marks:
-                    marks[source] = _ran(place.mark(source))
-                found[id_, completion] = marks[source]
+                if source not in scores:
+                    scores[source] = _ran(place.score(source))
+                found[id_, completion] = scores[source]
     return found
 
 

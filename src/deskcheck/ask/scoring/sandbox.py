@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import cache
 
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.marking import Mark, mark
 from deskcheck.ask.scoring.programs import InstructionCount, Judge
-from deskcheck.recording import Ending, Outcome, Program, SandboxError
+from deskcheck.ask.scoring.score import AnswerScore, score_answer
+from deskcheck.recording import Outcome, Program, RunResult, SandboxError
 from deskcheck.sandbox import Checked, Confinement, Limits, Sandbox
 from deskcheck.sandbox import run as run_in_sandbox
 from deskcheck.sandbox.limits import WALL_TIMES
@@ -26,7 +26,7 @@ MOST_S = 3 * WALL_TIMES * PROGRAM_LIMITS.wall_s
 """In which a program is run or given up, if it has to be tried three times."""
 
 
-def run(program: Program) -> Ending:
+def run(program: Program) -> RunResult:
     """Run a program that nobody trusts, unrecorded; say how that ended."""
     return run_in_sandbox(program, limits=LIMITS)
 
@@ -41,10 +41,10 @@ class AnswerNotRun(SandboxError):
     """An answer could not be run, however often it was tried: says nothing about the answer."""
 
 
-def of_sandbox(ending: Ending) -> Ending:
-    if ending.outcome is Outcome.HARNESS_ERROR:
-        raise AnswerNotRun(f"the sandbox failed: {ending.detail}")
-    return ending
+def of_sandbox(run_result: RunResult) -> RunResult:
+    if run_result.outcome is Outcome.HARNESS_ERROR:
+        raise AnswerNotRun(f"the sandbox failed: {run_result.detail}")
+    return run_result
 
 
 class SandboxJudge:
@@ -57,12 +57,12 @@ class SandboxJudge:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[Ending, str]:
+    def check(self, checked: Checked, count: InstructionCount | None = None) -> tuple[RunResult, str]:
         told = [""]
         if count is None:
-            ending = self._sandbox.check_one(checked, limits=self.limits, told=told.append)
+            run_result = self._sandbox.check_one(checked, limits=self.limits, told=told.append)
         else:
-            ending = self._sandbox.check_one(
+            run_result = self._sandbox.check_one(
                 checked,
                 limits=self.counting,
                 trace_limits=COUNTED,
@@ -70,46 +70,46 @@ class SandboxJudge:
                 sink=count.add,
                 told=told.append,
             )
-            count.close(ending)
-        return of_sandbox(ending), told[-1]
+            count.close(run_result)
+        return of_sandbox(run_result), told[-1]
 
-    def script(self, program: Program, count: InstructionCount | None = None) -> Ending:
+    def script(self, program: Program, count: InstructionCount | None = None) -> RunResult:
         if count is None:
             return of_sandbox(self._sandbox.run_one(program, limits=self.limits))
-        ending = self._sandbox.run_one(
+        run_result = self._sandbox.run_one(
             program,
             limits=self.counting,
             trace_limits=COUNTED,
             granularity=Granularity.INSTRUCTION,
             sink=count.add,
         )
-        return of_sandbox(count.close(ending))
+        return of_sandbox(count.close(run_result))
 
 
-def mark_in(
+def score_in(
     sandbox: Sandbox,
     sample: Sample,
     completion: str,
     *,
     judge: Judge | None = None,
     stop_reason: str | None = None,
-) -> Mark:
-    """`marking.mark`, where what has to run runs in `sandbox`, and nothing else does. Threads may call this
+) -> AnswerScore:
+    """`score_answer`, where what has to run runs in `sandbox`, and nothing else does. Threads may call this
     together. judge: of programs, by default one in that sandbox.
 
     Raises:
-        AnswerNotRun: the sandbox failed, as often as it tries. The mark is unknown.
+        AnswerNotRun: the sandbox failed, as often as it tries. The score is unknown.
         SandboxError: the level of confinement cannot be had here, or the sandbox was closed meanwhile.
     """
 
-    def run_(program: Program) -> Ending:
-        ending = sandbox.run_one(program)
-        if ending.outcome is Outcome.KILLED:  # by itself, which it does again; or by this machine
-            ending = sandbox.run_one(program)
-        return of_sandbox(ending)
+    def run_(program: Program) -> RunResult:
+        run_result = sandbox.run_one(program)
+        if run_result.outcome is Outcome.KILLED:  # by itself, which it does again; or by this machine
+            run_result = sandbox.run_one(program)
+        return of_sandbox(run_result)
 
     judge = SandboxJudge(sandbox) if judge is None else judge
-    return mark(sample, completion, run=run_, judge=judge, stop_reason=stop_reason)
+    return score_answer(sample, completion, run=run_, judge=judge, stop_reason=stop_reason)
 
 
 @cache

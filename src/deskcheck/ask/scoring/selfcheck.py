@@ -1,6 +1,6 @@
-"""Whether a suite holds what it says: references are right, and answers that are known to be bad are wrong.
+"""Whether a benchmark holds what it says: references are right, and answers known to be bad are wrong.
 
-Marked as a model's answers are, within the same limits.
+Scored as a model's answers are, within the same limits.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring import sandbox
-from deskcheck.ask.scoring.marking import PROGRAM_FORMS, Mark
 from deskcheck.ask.scoring.programs import missing_module, tests_in
+from deskcheck.ask.scoring.score import PROGRAM_FORMS, AnswerScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ class SelfCheck:
 @dataclass(frozen=True, slots=True)
 class _Checked:
     sample: Sample
-    good: Mark | None
-    bad: tuple[Mark, ...]
+    good: AnswerScore | None
+    bad: tuple[AnswerScore, ...]
 
 
 def self_check(
     samples: Iterable[Sample], *, workers: int = 2, progress: Callable[[int], None] = lambda done: None
 ) -> SelfCheck:
-    """Mark the reference and the known-bad answers of each sample. progress is told how many are done.
+    """Score the reference and the known-bad answers of each sample. progress is told how many are done.
 
     Raises SandboxError: the place where answers are run cannot be had.
     """
@@ -66,15 +66,15 @@ def self_check(
     with sandbox.for_many(workers=workers) as place:
 
         def check(sample: Sample) -> _Checked:
-            def marked(answer: str) -> Mark:
+            def scored(answer: str) -> AnswerScore:
                 given = f"{OPEN}{answer}{CLOSE}"
                 try:
-                    return sandbox.mark_in(place, sample, given)
+                    return sandbox.score_in(place, sample, given)
                 except sandbox.AnswerNotRun as error:  # a test that ends its own process, for example
-                    return Mark(0.0, None, str(error))
+                    return AnswerScore(0.0, None, str(error))
 
-            bad = tuple(marked(answer) for answer in sample.data.get("known_bad", ()))
-            return _Checked(sample, marked(sample.answer) if sample.answer else None, bad)
+            bad = tuple(scored(answer) for answer in sample.data.get("known_bad", ()))
+            return _Checked(sample, scored(sample.answer) if sample.answer else None, bad)
 
         try:
             for done, checked in enumerate(pool.map(check, samples), 1):

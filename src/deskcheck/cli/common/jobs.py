@@ -51,7 +51,7 @@ def print_job(summary: Any) -> None:
     print_list("our own failures", summary.totals.problems)
 
 
-WORDS = {"notebooks": ("notebooks", "cells"), "mark": ("answers", "right")}
+WORDS = {"notebooks": ("notebooks", "cells"), "score": ("answers", "right")}
 """Kind of a job -> what its items are called, and what is counted of them."""
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from deskcheck.corpus.inputs.candidates import candidates, parameters
 from deskcheck.corpus.inputs.targets import Target, function_node
 from deskcheck.corpus.inputs.ways import LEFT, Step, Ways, steps_of, ways_of
-from deskcheck.recording import Ending, InputError, Outcome, Program
+from deskcheck.recording import InputError, Outcome, Program, RunResult
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer.limits import TraceLimits
@@ -33,7 +33,7 @@ _WRONG_TYPE = ("TypeError", "AttributeError")
 @dataclass(frozen=True, slots=True)
 class Found:
     """An input that was kept. by: how it was made, one of `WAYS` or ``model``. new: what it gave that none
-    before had: ``lines``, ``branches``, ``ending``, or nothing (``result``: just another value)."""
+    before had: ``lines``, ``branches``, ``run_result``, or nothing (``result``: just another value)."""
 
     arguments: str
     by: str
@@ -68,7 +68,7 @@ class Effort:
     ways: tuple[str, ...] = ("known", "hints")
 
 
-Watch = Callable[[Program], tuple[Ending, frozenset[Step]]]
+Watch = Callable[[Program], tuple[RunResult, frozenset[Step]]]
 """Runs a call: how it ends, and the steps that it makes in files that are recorded."""
 
 
@@ -105,13 +105,13 @@ def watching(
 ) -> Watch:
     """Runs calls in a sandbox and watches them for about 3,000 events."""
 
-    def watch(program: Program) -> tuple[Ending, frozenset[Step]]:
+    def watch(program: Program) -> tuple[RunResult, frozenset[Step]]:
         blocks: list[bytes] = []
         traced = TraceLimits(events=_EVENTS)
-        ending = sandbox.run_one(
+        run_result = sandbox.run_one(
             program, sink=blocks.append, trace_limits=traced, limits=limits, cancelled=cancelled
         )
-        return ending, frozenset(steps_of(blocks))
+        return run_result, frozenset(steps_of(blocks))
 
     return watch
 
@@ -142,11 +142,11 @@ def search(
         good = False
         if arguments not in seen:
             seen.add(arguments)
-            ending, steps = watch(replace(target.program, arguments=arguments))
-            if ending.outcome is Outcome.HARNESS_ERROR:
-                raise InputError(f"{entry}{arguments:.80}: could not be run: {ending.detail}")
-            good = ending.outcome is Outcome.RETURNED
-            judge.take(arguments, by, ending, steps)
+            run_result, steps = watch(replace(target.program, arguments=arguments))
+            if run_result.outcome is Outcome.HARNESS_ERROR:
+                raise InputError(f"{entry}{arguments:.80}: could not be run: {run_result.detail}")
+            good = run_result.outcome is Outcome.RETURNED
+            judge.take(arguments, by, run_result, steps)
         try:
             offer = offered.send(good)
         except StopIteration:
@@ -169,13 +169,13 @@ class _Judge:
         self.dropped: Counter[str] = Counter()
         self.stopped = 0
 
-    def take(self, arguments: str, by: str, ending: Ending, steps: frozenset[Step]) -> None:
-        why = self._why_not(ending, steps)
+    def take(self, arguments: str, by: str, run_result: RunResult, steps: frozenset[Step]) -> None:
+        why = self._why_not(run_result, steps)
         if why is not None:
             self.dropped[why] += 1
             return
         lines = {(step.file, step.line) for step in steps if step.line != LEFT}
-        size = _class_of(ending)
+        size = _class_of(run_result)
         told = (
             ("lines", not lines <= self.lines),
             ("branches", not steps <= self.steps),
@@ -186,13 +186,15 @@ class _Judge:
             self.lines |= lines
             self.steps |= steps
             self.endings.add(size)
-            self.kept.append((Found(arguments, by, new, ending.outcome), steps))
-        elif ending.outcome is Outcome.RETURNED and ending.result is not None:
-            self.others.setdefault(ending.result, (Found(arguments, by, ("result",), ending.outcome), steps))
+            self.kept.append((Found(arguments, by, new, run_result.outcome), steps))
+        elif run_result.outcome is Outcome.RETURNED and run_result.result is not None:
+            self.others.setdefault(
+                run_result.result, (Found(arguments, by, ("result",), run_result.outcome), steps)
+            )
 
-    def _why_not(self, ending: Ending, steps: frozenset[Step]) -> str | None:
-        match ending.outcome:
-            case Outcome.RAISED if not self.typed and ending.exception in _WRONG_TYPE:
+    def _why_not(self, run_result: RunResult, steps: frozenset[Step]) -> str | None:
+        match run_result.outcome:
+            case Outcome.RAISED if not self.typed and run_result.exception in _WRONG_TYPE:
                 return "of the wrong type"
             case Outcome.RETURNED | Outcome.RAISED:
                 own = any(step.file == self.file and step.line in self.ways.lines for step in steps)
@@ -221,14 +223,14 @@ class _Judge:
         )
 
 
-def _class_of(ending: Ending) -> tuple[str, ...]:
+def _class_of(run_result: RunResult) -> tuple[str, ...]:
     """What endings are told apart by: outcome, exception, type of the result, and about how large it is."""
-    if ending.result is None:
-        return ending.outcome, ending.exception or ""
+    if run_result.result is None:
+        return run_result.outcome, run_result.exception or ""
     try:
-        value = ast.literal_eval(ending.result)
+        value = ast.literal_eval(run_result.result)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return ending.outcome, re.match(r"\W*\w*", ending.result)[0]  # type: ignore[index]  # always matches
+        return run_result.outcome, re.match(r"\W*\w*", run_result.result)[0]  # type: ignore[index]  # always matches
     size = ""
     if isinstance(value, bool) or value is None:
         size = str(value)
@@ -236,4 +238,4 @@ def _class_of(ending: Ending) -> tuple[str, ...]:
         size = f"{(value > 0) - (value < 0)}{len(str(int(abs(value))))}"
     elif isinstance(value, (str, bytes, list, tuple, dict, set)):
         size = str(len(value).bit_length())
-    return ending.outcome, type(value).__name__, size
+    return run_result.outcome, type(value).__name__, size

@@ -21,7 +21,7 @@ from deskcheck.corpus.inputs.search import WAYS, Effort, Search, search, watchin
 from deskcheck.corpus.inputs.targets import File, Passed, Place, Target, place_of, targets_in
 from deskcheck.corpus.readers.files import short_id
 from deskcheck.corpus.text.options import whole_number, with_options
-from deskcheck.recording import Ending, InputError, Program
+from deskcheck.recording import InputError, Program, RunResult
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.sandbox import Sandbox
@@ -190,10 +190,10 @@ class _Run:
         def look(file: File) -> list[tuple[Target | Passed, Limits]]:
             used: list[float] = []
 
-            def run(program: Program) -> Ending:
-                ending = sandbox.run_one(program, limits=_AT_IMPORT, cancelled=self.stopping.is_set)
-                used.append(ending.cpu_s or 0.0)
-                return ending
+            def run(program: Program) -> RunResult:
+                run_result = sandbox.run_one(program, limits=_AT_IMPORT, cancelled=self.stopping.is_set)
+                used.append(run_result.cpu_s or 0.0)
+                return run_result
 
             found = targets_in(file, run)
             cpu_s = _LIMITS.cpu_s + _FOR_IMPORT * sum(used)

@@ -30,9 +30,9 @@ from deskcheck.corpus.text.python import (
     python_files,
     read_python,
 )
-from deskcheck.recording import Ending, InputError, Mode, Outcome, Program
+from deskcheck.recording import InputError, Mode, Outcome, Program, RunResult
 
-Run = Callable[[Program], Ending]
+Run = Callable[[Program], RunResult]
 _CALL = "<call>"
 
 
@@ -375,11 +375,11 @@ def _there(file: File, names: list[str], run: Run) -> Mapping[str, tuple[str, in
         entry="_deskcheck_there",
         arguments=f"({names!r},)",
     )
-    ending = run(ask)
-    if ending.outcome is not Outcome.RETURNED:
-        return why_not_imported(ending)
+    run_result = run(ask)
+    if run_result.outcome is not Outcome.RETURNED:
+        return why_not_imported(run_result)
     try:
-        where, found = ast.literal_eval(ending.result or "")
+        where, found = ast.literal_eval(run_result.result or "")
         said = {str(name): (str(kind), int(line)) for name, (kind, line) in found.items()}
     except (ValueError, SyntaxError, TypeError, AttributeError, MemoryError, RecursionError):
         return "does not let itself be looked at"
@@ -397,14 +397,14 @@ def _same(where: Any, path: Path) -> bool:
         return False
 
 
-def why_not_imported(ending: Ending) -> str:
+def why_not_imported(run_result: RunResult) -> str:
     """In words, after "its module"."""
-    said = " ".join(ending.detail.split())[:200]
-    match ending.outcome:
+    said = " ".join(run_result.detail.split())[:200]
+    match run_result.outcome:
         case Outcome.RAISED:
-            return f"cannot be imported: {said or ending.exception}"
+            return f"cannot be imported: {said or run_result.exception}"
         case Outcome.EXITED:
-            return f"ends the interpreter when it is imported, with status {ending.exit_status}"
+            return f"ends the interpreter when it is imported, with status {run_result.exit_status}"
         case Outcome.TIMED_OUT:
             return "does not end when it is imported"
-    return f"cannot be imported: {ending.outcome.value}: {said}".rstrip(": ")
+    return f"cannot be imported: {run_result.outcome.value}: {said}".rstrip(": ")

@@ -1,7 +1,8 @@
 """Tasks whose answer is a program, and the one form of row that they all have.
 
-A row is a JSON object in a file of `rows.FORMATS`. `FIELDS` says what it may have; docs/reference/suites.md
-describes it for users. Published sets are brought into this form by `coding_sets`.
+A row is a JSON object in a file of `rows.FORMATS`. `FIELDS` says what it may have;
+docs/reference/benchmarks.md describes it for users. Published sets are brought into this form by
+`coding_sets`.
 """
 
 import ast
@@ -84,7 +85,7 @@ _TEXTS = (
 _LISTS = ("history", "visible_tests", "tests", "known_bad", "modules")
 FIELDS = (*_REQUIRED, *_TEXTS, *_LISTS, "cases")
 HOLDS = (
-    "A row of a suite of programs has id and prompt, and tests, cases, unittest or checker; it may have "
+    "A row of a benchmark of programs has id and prompt, and tests, cases, unittest or checker; it may have "
     f"{', '.join(FIELDS)}."
 )
 
@@ -145,14 +146,14 @@ def _cases(value: object, place: str) -> Iterator[Case]:
 
 
 def _check(task: CodingTask, place: str) -> None:
-    """Refuse what cannot be asked or marked."""
+    """Refuse what cannot be asked or scored."""
     if not task.id.strip() or not task.prompt.strip():
         raise InputError(f"{place}: 'id' and 'prompt' must not be empty.")
     if task.task not in WORK:
         raise InputError(f"{place}: 'task' is {task.task!r}, which is none of {', '.join(WORK)}.")
     judged = [name for name in ("tests", "cases", "unittest", "checker") if getattr(task, name)]
     if len(judged) != 1:
-        which = f"{' and '.join(judged)}, and may have one of them" if judged else "none: nothing is marked"
+        which = f"{' and '.join(judged)}, and may have one of them" if judged else "none: nothing is scored"
         raise InputError(f"{place}: 'tests', 'cases', 'unittest', 'checker': the row has {which}.")
     script = "cases" if task.cases else "checker" if task.checker else ""
     if script and (task.entry_point or task.driver or task.setup or task.test_setup):

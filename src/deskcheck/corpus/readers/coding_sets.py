@@ -40,7 +40,7 @@ from deskcheck.recording import InputError
 class CodingSet:
     """A published set. about: what is asked. home: where its file is published. fetched: name
     of the set in `PUBLISHED` whose files on the Hub these are, if they are any's.
-    to_task: None for a row that cannot be marked. tests_of:
+    to_task: None for a row that cannot be scored. tests_of:
     the set whose tasks of the same task_id have the tests; a row has that task as `tests`."""
 
     title: str

@@ -1,7 +1,7 @@
 """Sets of execution prediction that are not shipped or fetched: the user has a copy, in the published form.
 
 LiveCodeBench's code execution, CRUXEval-X's Python rows, REval (`reval`), CoCoNUT's HumanEval traces, SURGE's
-Python programs. The forms are those that the loading, writing or marking code in the set's own repository
+Python programs. The forms are those that the loading, writing or scoring code in the set's own repository
 reads or writes (docs/reference/published-sets.md).
 
 Where a row holds an answer, it is the program's `expected` or stands in its `extra`: ``published_lines`` (the

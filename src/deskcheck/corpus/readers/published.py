@@ -53,8 +53,8 @@ def published_set(
     return _chained(known, [(path, file, _source(known, path, file))])
 
 
-def marked_by_equality(program: Program) -> bool:
-    """Whether a program has the answer of a published set, and that set marks by Python's ``==``."""
+def scored_by_equality(program: Program) -> bool:
+    """Whether a program has the answer of a published set, and that set scores by Python's ``==``."""
     return program.expected is not None and any(
         known.by_equality and program.source.startswith(known.address) for known in PUBLISHED.values()
     )

@@ -20,7 +20,7 @@ class PublishedSet:
     such a set, the address of its own repository. licence: None where it says none. date: when its paper or
     its repository appeared, which is the earliest day a model can have seen it in full. reader: for a set
     whose rows do not say all, from the path of a file, and how the user wrote it, to what takes the place of
-    `to_programs` for this file. by_equality: the set marks an answer by Python's ``==``, so that ``1`` is
+    `to_programs` for this file. by_equality: the set scores an answer by Python's ``==``, so that ``1`` is
     right for ``1.0``.
     """
 

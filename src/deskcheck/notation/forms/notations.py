@@ -53,7 +53,7 @@ class Notation:
         program = recording.program
         states = moments(recording.trace, file=program.filename, instructions=self.instructions)
         text = self.write(states, program.code)
-        cut = recording.trace.cut or recording.ending.cut
+        cut = recording.trace.cut or recording.run_result.cut
         return "\n".join([*([text] if text else []), f"cut: {cut}"]) if cut else text
 
     def parse(self, text: str, source: str | None = None) -> Parsed:

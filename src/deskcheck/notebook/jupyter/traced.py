@@ -15,7 +15,7 @@ from typing import Any
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
-from deskcheck.recording.recording import Ending, Recording
+from deskcheck.recording.recording import Recording, RunResult
 from deskcheck.recording.value import decode, render
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.call import names_of_ipython, traces_of
@@ -141,7 +141,7 @@ class _TracedCell:
             program=Program(
                 id=CELL, code=sources.pop(CELL, ""), mode=Mode.SESSION, filename=CELL, source="notebook"
             ),
-            ending=replace(
+            run_result=replace(
                 _ending(result), stdout="".join(self.written), cut=self.tracer.cut, sources=sources
             ),
             environment=replace(environment, trace_limits=asdict(limits)),
@@ -149,16 +149,16 @@ class _TracedCell:
         )
 
 
-def _ending(result: Any) -> Ending:
+def _ending(result: Any) -> RunResult:
     error = getattr(result, "error_in_exec", None)
     if error is not None:
         outcome = Outcome.EXITED if isinstance(error, SystemExit) else Outcome.RAISED
-        return Ending(outcome=outcome, exception=type(error).__qualname__, detail=exception_text(error))
+        return RunResult(outcome=outcome, exception=type(error).__qualname__, detail=exception_text(error))
     shown = getattr(result, "result", None)
     if shown is None:
-        return Ending(outcome=Outcome.RETURNED)
+        return RunResult(outcome=Outcome.RETURNED)
     value = decode(*snapshot(shown))
-    return Ending(outcome=Outcome.RETURNED, result=render(value), result_builtin=value.builtin)
+    return RunResult(outcome=Outcome.RETURNED, result=render(value), result_builtin=value.builtin)
 
 
 def is_magic(code: str) -> bool:

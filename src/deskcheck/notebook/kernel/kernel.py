@@ -22,7 +22,7 @@ from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.trajectory.trajectory import Output, Status
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
-from deskcheck.recording.recording import Ending
+from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.decoder import BEYOND, GOES_ON, Forged, Message
 from deskcheck.sandbox.limits import Limits
@@ -131,7 +131,7 @@ class Kernel:
             scratch_bytes=disk_bytes + (0 if folder is None else copy_bytes),
         )
         self.server: Server | None = None
-        self.ending: Ending | None = None
+        self.run_result: RunResult | None = None
         self._channels: dict[str, Connection] = {}
         """Those that are open, by Jupyter's names."""
         self._thread: threading.Thread | None = None
@@ -157,7 +157,7 @@ class Kernel:
         settings = {**self.settings, "key": key}
         code = f"from deskcheck.notebook.kernel.process import main\nmain({settings!r})\n"
         program = Program(id="kernel", code=code, filename="kernel.py")
-        self.ending, self._failure = None, None
+        self.run_result, self._failure = None, None
         self._cancelled.clear()
         run = self._run = ProcessRun(program, self.server, limits=self.limits)
         self._thread = threading.Thread(target=self._follow, args=(run,), daemon=True)
@@ -170,7 +170,7 @@ class Kernel:
 
     def _follow(self, run: ProcessRun) -> None:
         try:
-            self.ending = follow(run, self._cancelled.is_set)
+            self.run_result = follow(run, self._cancelled.is_set)
         except Cancelled:
             return
         except Exception as error:  # noqa: BLE001  # for the thread that waits for the kernel
@@ -222,9 +222,9 @@ class Kernel:
         if not self.alive:
             if self._failure is not None:
                 raise self._failure
-            said = self.ending.stderr.strip()[-2000:] if self.ending else ""
+            said = self.run_result.stderr.strip()[-2000:] if self.run_result else ""
             raise SandboxError(
-                f"a kernel ended before it was ready: {self.ending and self.ending.detail} {said}"
+                f"a kernel ended before it was ready: {self.run_result and self.run_result.detail} {said}"
             )
         if time.monotonic() > until:
             raise SandboxError(f"a kernel was not ready after {_START_S:g} s")
@@ -414,23 +414,23 @@ class Kernel:
             return Status.ERROR, None
         if self._failure is not None:
             raise self._failure
-        ending = self.ending
-        assert ending is not None
-        if ending.outcome is Outcome.OUT_OF_MEMORY:
-            return Status.OUT_OF_MEMORY, ending.detail
-        if ending.outcome is Outcome.TIMED_OUT:
-            return Status.TIMED_OUT, ending.detail
+        run_result = self.run_result
+        assert run_result is not None
+        if run_result.outcome is Outcome.OUT_OF_MEMORY:
+            return Status.OUT_OF_MEMORY, run_result.detail
+        if run_result.outcome is Outcome.TIMED_OUT:
+            return Status.TIMED_OUT, run_result.detail
         kills = _oom_kills()
         if (
-            ending.outcome is Outcome.KILLED
+            run_result.outcome is Outcome.KILLED
             and oom_kills is not None
             and kills is not None
             and kills > oom_kills
         ):
             return Status.OUT_OF_MEMORY, "ended by the operating system, which had no memory left"
-        if "MemoryError" in ending.detail or "bad_alloc" in ending.stderr:
+        if "MemoryError" in run_result.detail or "bad_alloc" in run_result.stderr:
             return Status.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes of address space"
-        return Status.DIED, f"{ending.outcome}: {ending.detail}"
+        return Status.DIED, f"{run_result.outcome}: {run_result.detail}"
 
 
 class Collected:

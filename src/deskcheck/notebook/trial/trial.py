@@ -4,7 +4,7 @@ was.
     with Trials(trajectory, folder="notebooks") as trials:
         place = trials.at(7)                     # before step 7 of the trajectory
         place.run("df.mean()").outputs           # what a cell does there
-        place.mark("df.mean(axis=0)").score      # 1: it does what the trajectory's own cell does there
+        place.score("df.mean(axis=0)").score      # 1: it does what the trajectory's own cell does there
 
 The cells before are run once, in a session of the sandbox (`sandbox.session`). A fork has everything of the
 state but threads, children and files open for writing; where the state has those, nothing can be tried out,
@@ -168,7 +168,7 @@ class Trials:
         if begun.outcome is not Outcome.RETURNED:
             session.close()
             raise SandboxError(
-                f"cells cannot be tried out: {begun.ending.detail} {begun.ending.stderr[-2000:]}"
+                f"cells cannot be tried out: {begun.run_result.detail} {begun.run_result.stderr[-2000:]}"
             )
         self._session, self._held, self._is_as_held = session, None, True
         return session
@@ -310,7 +310,7 @@ class TrialPlace:
 
     @property
     def refusal(self) -> str | None:
-        """Why no cell can be marked here; None where it can. Runs the true cell twice, and an empty one.
+        """Why no cell can be scored here; None where it can. Runs the true cell twice, and an empty one.
 
         The state cannot be forked; this cell or one before ended otherwise than in the trajectory, if that
         was run by us; the true cell does not end, differs from itself (time, addresses, fresh random
@@ -344,14 +344,14 @@ class TrialPlace:
             return f"no fork: {error}"
         return ""
 
-    def mark(self, source: str) -> Agreement:
+    def score(self, source: str) -> Agreement:
         """Whether a cell does here what the true cell does. Raises Cancelled."""
         if self.refusal is not None:
-            return Agreement(None, (Difference("unmarked", detail=self.refusal),))
+            return Agreement(None, (Difference("unscored", detail=self.refusal),))
         found = self.run(source)
         if self._life != self.trials._lives:
             if self.refusal is not None:
-                return Agreement(None, (Difference("unmarked", detail=self.refusal),))
+                return Agreement(None, (Difference("unscored", detail=self.refusal),))
             found = self.run(source)
         return agreement(self.true, found, self.later)
 
@@ -376,22 +376,22 @@ def _said(piece: Piece, read: Callable[[str], dict[str, Any]]) -> dict[str, Any]
 
 
 def _trial(source: str, piece: Piece) -> Trial:
-    ending = piece.ending
+    run_result = piece.run_result
     said = _said(piece, trial_report)
     if said is not None and said["status"] in (Status.OK, Status.ERROR):
         return _reported(source, said, piece)
     return Trial(
         source=source,
-        status=_ENDED.get(ending.outcome, Status.DIED),
-        detail=f"{ending.outcome}: {ending.detail}",
-        wall_s=ending.wall_s or 0.0,
-        cpu_s=ending.cpu_s or 0.0,
+        status=_ENDED.get(run_result.outcome, Status.DIED),
+        detail=f"{run_result.outcome}: {run_result.detail}",
+        wall_s=run_result.wall_s or 0.0,
+        cpu_s=run_result.cpu_s or 0.0,
     )
 
 
 def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
     outputs = [Output(**output) for output in said["outputs"]]
-    for name, text in (("stdout", piece.ending.stdout), ("stderr", piece.ending.stderr)):
+    for name, text in (("stdout", piece.run_result.stdout), ("stderr", piece.run_result.stderr)):
         if text:
             outputs.append(Output(type="stream", name=name, text=text))
     error = next((output for output in outputs if output.type == "error"), None)
@@ -411,8 +411,8 @@ def _reported(source: str, said: Mapping[str, Any], piece: Piece) -> Trial:
         inside={name: tuple(digests) for name, digests in said["inside"].items()},
         aliases=tuple(tuple(names) for names in said["aliases"]),
         settings={name: LibrarySetting(*facts) for name, facts in said["settings"].items()},
-        wall_s=piece.ending.wall_s or 0.0,
-        cpu_s=piece.ending.cpu_s or 0.0,
+        wall_s=piece.run_result.wall_s or 0.0,
+        cpu_s=piece.run_result.cpu_s or 0.0,
     )
 
 

@@ -59,7 +59,7 @@ def _read_job(channel: int) -> dict[str, Any]:
 
 def _new_sender(job: dict[str, Any]) -> Callable[[int, bytes], Callable[[bytes], None]]:
     """`sender`; where threads take turns only when they wait, one that gives none its turn."""
-    if not job["fixed"]["turns"]:
+    if not job["determinism"]["turns"]:
         return sender
     ways: dict[str, Any] = {"write": determinism.write_in_turn, "blake2b": determinism.hash_in_turn}
     return functools.partial(sender, **ways)
@@ -356,7 +356,7 @@ def main() -> None:
     if "session" in job:
         rlimits.apply(job["limits"])
         startup.run_code()
-        determinism.fix(job["fixed"])
+        determinism.fix(job["determinism"])
         session = session_child.SessionInterpreter(fork.channel, job["session"], describe)
         session.serve(session_child.receive, new_sender=_new_sender(job))
         return
@@ -373,7 +373,7 @@ def main() -> None:
         _server.leave_at_once(forget)
         rlimits.apply(job["limits"])
         run.enter()
-        determinism.fix(job["fixed"])
+        determinism.fix(job["determinism"])
     except BaseException as error:
         run.send(b"failed " + json.dumps(describe(error)).encode())
         raise

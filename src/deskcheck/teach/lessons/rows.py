@@ -105,7 +105,7 @@ class _OtherFile(Exception):
 def trace_lesson(recording: Recording, notation: str, budget: int, left_out: LeftOut) -> Lesson | None:
     """The lesson of a whole run; None, and why is told, where it is none."""
     trace, program = recording.trace, recording.program
-    if trace.cut or recording.ending.cut:
+    if trace.cut or recording.run_result.cut:
         left_out(notation, "the trace is cut", 1)
         return None
     # An event is a line; no tokenizer makes less than a token of that. So a run of ten million events is not

@@ -160,7 +160,11 @@ def run_recorded(
         if ahead is not None:
             judge.kind, judge.first, right = Divergence.NEXT_LINE, ("the end", _told(*ahead)), False
         elif not right:
-            true = recording.result if recording.ending.exception is None else str(recording.ending.exception)
+            true = (
+                recording.result
+                if recording.run_result.exception is None
+                else str(recording.run_result.exception)
+            )
             judge.kind, judge.first = Divergence.VALUE, (result, str(true))
         else:
             judge.exact += 1
@@ -179,7 +183,7 @@ def _ended(recording: Recording, told: Any, error: BaseException | None) -> tupl
     """What the machine has in the end, and whether that is what the recording has."""
     if error is not None:
         name = type(error).__name__
-        true = recording.ending
+        true = recording.run_result
         return f"{name}: {error}", recording.outcome is Outcome.RAISED and true.exception == name
     text = text_of(told)
     same = recording.result is not None and _same_text(text, recording.result)

@@ -14,10 +14,10 @@ from typing import Any
 from deskcheck import __version__
 from deskcheck.ask.results.effects import WITHOUT, effects
 from deskcheck.ask.results.logs import Logs
-from deskcheck.ask.results.results import Marked, Result, reading
+from deskcheck.ask.results.results import Result, ScoredSample, reading
 from deskcheck.ask.results.statistics import FEW_CLUSTERS
 from deskcheck.ask.samples.prompts import YOURS
-from deskcheck.ask.scoring.marking import Reading
+from deskcheck.ask.scoring.score import Reading
 from deskcheck.view.page import page_of
 from deskcheck.view.report.comparing import (
     consistency_sheet,
@@ -106,7 +106,7 @@ def report_page(report: ReportPage) -> str:
 
 
 _SCORED = {"cell_output": "by_value", "next_cell": "exact", "crash": "right_class"}
-"""Question about notebooks -> the metric that is its score (`marking.Mark`): the figure shows this one."""
+"""Question about notebooks -> the metric that is its score (`AnswerScore`): the figure shows this one."""
 
 
 def _notes(results: Sequence[Result]) -> Iterator[str]:
@@ -220,7 +220,7 @@ def _steps_sheet(results: Sequence[Result]) -> Sheet:
 # -- failures ------------------------------------------------------------------------------------
 
 
-def _kind(row: Marked) -> str:
+def _kind(row: ScoredSample) -> str:
     """How an answer is wrong."""
     if row.run and row.divergence:
         return f"the predicted run goes wrong: {row.divergence.replace('_', ' ')}"
@@ -231,7 +231,7 @@ def _kind(row: Marked) -> str:
 
 def _failures(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
     for result in results:
-        wrong: dict[str, list[Marked]] = {}
+        wrong: dict[str, list[ScoredSample]] = {}
         for row in result.samples:
             if row.score < 1:
                 wrong.setdefault(_kind(row), []).append(row)
@@ -246,7 +246,7 @@ def _failures(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _example(row: Marked) -> dict[str, Any]:
+def _example(row: ScoredSample) -> dict[str, Any]:
     texts = {
         # Without what every prompt of this kind begins with: the task, and an example.
         "question": row.prompt.rpartition(f"\n\n{YOURS}\n\n")[2],

@@ -1,4 +1,4 @@
-"""Reads what `deskcheck offline score` left behind: marks of answers that models gave elsewhere."""
+"""Reads what `deskcheck offline score` left behind: scores of answers that models gave elsewhere."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.ask.results.asked import Asked
-from deskcheck.ask.results.results import MEASURED, Marked
+from deskcheck.ask.results.results import MEASURED, ScoredSample
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.scoring.marking import METRICS
+from deskcheck.ask.scoring.score import METRICS
 from deskcheck.errors import InputError
 from deskcheck.files import read_json
 from deskcheck.scale.manifest import claims, parts_of
@@ -16,43 +16,43 @@ from deskcheck.scale.place import Place
 from deskcheck.scale.plan import read_plan
 
 QUESTIONS_FILE = "questions.json"
-"""In a folder of marks: where the questions are, which say what was not answered."""
+"""In a folder of scores: where the questions are, which say what was not answered."""
 UNNAMED = "(no name)"
 """The model of answers whose lines name none."""
-_AGAIN = "Mark again: deskcheck offline score QUESTIONS ANSWERS --out FOLDER."
+_AGAIN = "Score again: deskcheck offline score QUESTIONS ANSWERS --out FOLDER."
 NOT_ANSWERED = "not answered"
-"""Stands for what a completion is (`Marked.reading`) where there is none."""
+"""Stands for what a completion is (`ScoredSample.reading`) where there is none."""
 
 
-def is_marks_folder(folder: Path) -> bool:
+def is_scores_folder(folder: Path) -> bool:
     try:
         told = read_json((folder / "job.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(told, dict) and told.get("kind") == "mark"
+    return isinstance(told, dict) and told.get("kind") == "score"
 
 
-def asked_in_marks(folder: Path) -> Iterator[Asked]:
-    """What a folder of marks holds: for each model all questions. Those that it did not answer score 0.
+def asked_in_scores(folder: Path) -> Iterator[Asked]:
+    """What a folder of scores holds: for each model all questions. Those that it did not answer score 0.
 
-    Raises InputError: the marks are not whole; the questions are not where they were, or are others; a file
+    Raises InputError: the scores are not whole; the questions are not where they were, or are others; a file
     cannot be read. RecordingError: what the folder says of itself is damaged.
     """
     started = float(read_plan(Place(folder)).started)
     questions = _questions(folder)
-    marked: dict[str, dict[str, list[Marked]]] = {}
+    scored: dict[str, dict[str, list[ScoredSample]]] = {}
     failed: set[tuple[str, str]] = set()
     for row in _rows(folder):
         model = row["model"] or UNNAMED
         if row["status"] == "harness_error":
             failed.add((model, row["id"]))
-        elif row["status"] == "marked":
-            answers = marked.setdefault(model, {}).setdefault(row["id"], [])
-            answers.append(_marked(row, model, questions[row["id"]], len(answers) + 1))
-    for model in sorted(marked.keys() | {model for model, _ in failed}):
-        by_kind: dict[str, list[Marked]] = {}
+        elif row["status"] == "scored":
+            answers = scored.setdefault(model, {}).setdefault(row["id"], [])
+            answers.append(_scored(row, model, questions[row["id"]], len(answers) + 1))
+    for model in sorted(scored.keys() | {model for model, _ in failed}):
+        by_kind: dict[str, list[ScoredSample]] = {}
         for id_, sample in questions.items():
-            answers = marked.get(model, {}).get(id_, [])
+            answers = scored.get(model, {}).get(id_, [])
             if not answers and (model, id_) not in failed:
                 answers = [_unanswered(sample, model)]
             by_kind.setdefault(sample.question, []).extend(answers)
@@ -69,13 +69,13 @@ def _questions(folder: Path) -> dict[str, Sample]:
         asked = read_json(told.read_text(encoding="ascii"))
         path, digest = Path(asked["path"]), asked["digest"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{folder}: its marks are not whole: {told.name} is missing. {_AGAIN}") from None
+        raise InputError(f"{folder}: its scores are not whole: {told.name} is missing. {_AGAIN}") from None
     if not path.exists():
         raise InputError(
             f"{folder}: its questions, {path}, are not there any more. Put them back, or: {_AGAIN}"
         )
     if Questions(path).digest_of_all() != digest:
-        raise InputError(f"{folder}: {path} holds other questions than those that were marked. {_AGAIN}")
+        raise InputError(f"{folder}: {path} holds other questions than those that were scored. {_AGAIN}")
     return {sample.id: sample for sample in (sample_in(line.raw) for line in lines_of(path))}
 
 
@@ -87,18 +87,18 @@ def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
     lines = claims(place)
     lacking = {shard.name for shard in read_plan(place).shards} - {*lines, *parts_of(lines)}
     if lacking:
-        raise InputError(f"{place.manifest}: its marks are not whole: it lacks {min(lacking)}. {_AGAIN}")
+        raise InputError(f"{place.manifest}: its scores are not whole: it lacks {min(lacking)}. {_AGAIN}")
     for name in lines:
-        path = place.file("marks", name)
+        path = place.file("scores", name)
         try:
             yield from pq.read_table(path).to_pylist()
         except (OSError, pa.ArrowException) as error:
             raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
 
 
-def _marked(row: Mapping[str, Any], model: str, sample: Sample, epoch: int) -> Marked:
+def _scored(row: Mapping[str, Any], model: str, sample: Sample, epoch: int) -> ScoredSample:
     metrics: dict[str, Any] = {name: row.get(name) for name in MEASURED}
-    return Marked(
+    return ScoredSample(
         **_of_sample(sample, model),
         **metrics,
         answer=row["answer"],
@@ -110,9 +110,9 @@ def _marked(row: Mapping[str, Any], model: str, sample: Sample, epoch: int) -> M
     )
 
 
-def _unanswered(sample: Sample, model: str) -> Marked:
+def _unanswered(sample: Sample, model: str) -> ScoredSample:
     metrics: dict[str, Any] = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
-    return Marked(
+    return ScoredSample(
         **_of_sample(sample, model),
         **metrics,
         answer=None,

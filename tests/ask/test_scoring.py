@@ -1,4 +1,4 @@
-"""Attacks on the scorer: every completion gets the mark that it deserves, and quickly."""
+"""Attacks on the scorer: every completion gets the score that it deserves, and quickly."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskcheck.ask import QUESTIONS, Mark, Sample, mark
+from deskcheck.ask import QUESTIONS, AnswerScore, Sample, score_answer
 from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
-from deskcheck.ask.results.results import MEASURED, Marked
+from deskcheck.ask.results.results import MEASURED, ScoredSample
 from deskcheck.ask.scoring import sandbox
-from deskcheck.ask.scoring.marking import METRICS, Reading
-from deskcheck.recording import Ending, Outcome, Program, Recording
+from deskcheck.ask.scoring.score import METRICS, Reading
+from deskcheck.recording import Outcome, Program, Recording, RunResult
 from tests.ask.conftest import OF_RETURNS, soon
 
 Record = Callable[..., Recording]
-Run = Callable[[Program], Ending]
+Run = Callable[[Program], RunResult]
 
 CODE = """\
 TABLE = {"red": 3}
@@ -40,12 +40,12 @@ def said(answer: object) -> str:
     return f"Let me see.\n[ANSWER]{answer}[/ANSWER]\n"
 
 
-def refuse(program: Program) -> Ending:
+def refuse(program: Program) -> RunResult:
     raise AssertionError(f"was run: {program.arguments}")
 
 
-def _always(ending: Ending, program: Program) -> Ending:
-    return ending
+def _always(run_result: RunResult, program: Program) -> RunResult:
+    return run_result
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_the_reference_scores_one(samples: dict[str, Sample], stdout: Sample, ru
         ):
             if "\n" in sample.answer and text.startswith("`a"):
                 continue
-            assert mark(sample, said(text), run=run_trusted).score == 1, text
+            assert score_answer(sample, said(text), run=run_trusted).score == 1, text
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_near_misses_score_nothing(
 ) -> None:
     """Almost right is wrong."""
     for answer in near:
-        given_ = mark(samples[kind], said(answer), run=run_trusted)
+        given_ = score_answer(samples[kind], said(answer), run=run_trusted)
         assert given_.score == 0, answer
         assert given_.reason
 
@@ -135,7 +135,7 @@ def test_unreadable_answers_are_wrong_and_stay(samples: dict[str, Sample], compl
     """No answer between the marks: score 0 with a reason, never an exception and never dropped."""
     for sample in samples.values():
         metrics = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
-        assert mark(sample, completion, run=refuse) == Mark(
+        assert score_answer(sample, completion, run=refuse) == AnswerScore(
             0.0, None, "no answer between [ANSWER] and [/ANSWER]", metrics, Reading.UNREADABLE
         )
 
@@ -160,7 +160,7 @@ def test_a_completion_without_an_answer_is_one_of_four(
 ) -> None:
     """Cut at the limit of tokens, empty, refused by the provider, or unreadable: all are wrong, none is another."""
     for sample in samples.values():
-        found = mark(sample, completion, run=refuse, stop_reason=stop_reason)
+        found = score_answer(sample, completion, run=refuse, stop_reason=stop_reason)
         assert (found.score, found.answer, found.reading) == (0.0, None, reading)
         assert found.reason
 
@@ -171,17 +171,17 @@ def test_a_stop_word_closes_the_answer(samples: dict[str, Sample], stop_reason: 
     tokens as the end it is not, nor by the end of a text with several."""
     sample = samples["output"]
     right = f"So: [ANSWER]{sample.answer}"
-    assert mark(sample, right, stop_reason=stop_reason) == Mark(1.0, sample.answer)
-    assert mark(sample, "[ANSWER]\n", stop_reason=stop_reason).answer is None
-    assert mark(sample, f"[ANSWER]x {right}", stop_reason=stop_reason).answer is None
-    assert mark(sample, f"{right}[/ANSWER]", stop_reason="max_tokens").score == 1
-    assert mark(sample, right, stop_reason="max_tokens").reading == "cut"
+    assert score_answer(sample, right, stop_reason=stop_reason) == AnswerScore(1.0, sample.answer)
+    assert score_answer(sample, "[ANSWER]\n", stop_reason=stop_reason).answer is None
+    assert score_answer(sample, f"[ANSWER]x {right}", stop_reason=stop_reason).answer is None
+    assert score_answer(sample, f"{right}[/ANSWER]", stop_reason="max_tokens").score == 1
+    assert score_answer(sample, right, stop_reason="max_tokens").reading == "cut"
 
 
 def test_an_answer_in_the_wrong_form_is_unreadable(samples: dict[str, Sample]) -> None:
     """Whatever ended the completion."""
     for stop_reason in (None, "stop", "max_tokens"):
-        found = mark(samples["next_line"], "[ANSWER]somewhere[/ANSWER]", stop_reason=stop_reason)
+        found = score_answer(samples["next_line"], "[ANSWER]somewhere[/ANSWER]", stop_reason=stop_reason)
         assert (found.answer, found.reading) == (None, "unreadable")
 
 
@@ -231,13 +231,13 @@ ATTACKS = [
 def test_attacks_score_nothing(samples: dict[str, Sample], stdout: Sample, attack: str) -> None:
     """Whatever an answer holds: it is wrong, without much work and without an exception."""
 
-    def ran(program: Program) -> Ending:
+    def ran(program: Program) -> RunResult:
         assert "import" not in (program.arguments or "")
-        return Ending(outcome=Outcome.RAISED)
+        return RunResult(outcome=Outcome.RAISED)
 
     for sample in [*samples.values(), stdout]:
         with soon():
-            given_ = mark(sample, said(attack), run=ran)
+            given_ = score_answer(sample, said(attack), run=ran)
         assert given_.score == 0
         assert given_.answer is None or len(given_.answer) <= 20_000 or sample.question == "path"
 
@@ -245,31 +245,31 @@ def test_attacks_score_nothing(samples: dict[str, Sample], stdout: Sample, attac
 @given(st.text(max_size=200))
 def test_no_text_raises(samples: dict[str, Sample], text: str) -> None:
     """Any text as completion and as answer, for every kind."""
-    ending = Ending(outcome=Outcome.RAISED)
+    run_result = RunResult(outcome=Outcome.RAISED)
     for sample in samples.values():
-        assert mark(sample, text, run=lambda program: ending).score in (0.0, 1.0)
-        assert mark(sample, said(text), run=lambda program: ending).score in (0.0, 1.0)
+        assert score_answer(sample, text, run=lambda program: run_result).score in (0.0, 1.0)
+        assert score_answer(sample, said(text), run=lambda program: run_result).score in (0.0, 1.0)
 
 
 def test_the_last_closed_answer_counts(samples: dict[str, Sample]) -> None:
     """Two answers: the last one; an answer quoted in prose before it does not count."""
     output = samples["output"]
     right, wrong = said("['RED']"), said("['BLUE']")
-    assert mark(output, wrong + right).score == 1
-    assert mark(output, right + wrong).score == 0
-    assert mark(output, right + "[ANSWER]['BL").score == 1
-    assert mark(output, right + "That is my [/ANSWER].").score == 1
-    assert mark(output, "It stands between [ANSWER] and [/ANSWER]: " + right).score == 1
-    assert mark(output, "[ANSWER] [ANSWER]['RED'][/ANSWER]").score == 1
+    assert score_answer(output, wrong + right).score == 1
+    assert score_answer(output, right + wrong).score == 0
+    assert score_answer(output, right + "[ANSWER]['BL").score == 1
+    assert score_answer(output, right + "That is my [/ANSWER].").score == 1
+    assert score_answer(output, "It stands between [ANSWER] and [/ANSWER]: " + right).score == 1
+    assert score_answer(output, "[ANSWER] [ANSWER]['RED'][/ANSWER]").score == 1
 
 
 def test_an_assertion_is_read_for_its_value(samples: dict[str, Sample]) -> None:
     """`f(x) == value`, `assert f(x) == value` and `== value` say the value."""
     for form in ("f(['red', 'of'], 2) == ['RED']", "assert f(1) == ['RED']", "== ['RED']"):
-        assert mark(samples["output"], said(form)).score == 1
+        assert score_answer(samples["output"], said(form)).score == 1
     assert value_in("'a == b'") == "'a == b'"
     assert value_in("1 == 2 == 3") == "1 == 2 == 3"
-    assert mark(samples["output"], said("['RED'] == f(1)")).score == 0
+    assert score_answer(samples["output"], said("['RED'] == f(1)")).score == 0
 
 
 def test_line_numbers_are_read_with_some_tolerance(samples: dict[str, Sample]) -> None:
@@ -295,17 +295,17 @@ def test_a_path_may_name_any_line_of_a_statement_and_repeat_it(record: Record) -
     (sample,) = QUESTIONS["path"](record(code, "f", "(1,)"))
     assert sample.answer == "[3, 5]"
     for right in ("[3, 5]", "[3, 4, 5]", "[3, 4, 3, 5]", "[2, 3, 5, 5]"):
-        assert mark(sample, said(right)).score == 1
+        assert score_answer(sample, said(right)).score == 1
     for wrong in ("[3]", "[1, 3, 5]", "[5, 3]", "[3, 5, 3]", "[3, 99, 5]"):
-        assert mark(sample, said(wrong)).score == 0
+        assert score_answer(sample, said(wrong)).score == 0
 
 
 def test_printed_text_is_compared_by_lines(stdout: Sample) -> None:
     """White space at line ends does not count, anything else does."""
-    assert mark(stdout, "[ANSWER]\na b\n7\n[/ANSWER]").score == 1
-    assert mark(stdout, "[ANSWER]a b  \n7[/ANSWER]").score == 1
-    assert mark(stdout, "[ANSWER]a b 7[/ANSWER]").score == 0
-    assert mark(stdout, "[ANSWER]a  b\n7[/ANSWER]").score == 0
+    assert score_answer(stdout, "[ANSWER]\na b\n7\n[/ANSWER]").score == 1
+    assert score_answer(stdout, "[ANSWER]a b  \n7[/ANSWER]").score == 1
+    assert score_answer(stdout, "[ANSWER]a b 7[/ANSWER]").score == 0
+    assert score_answer(stdout, "[ANSWER]a  b\n7[/ANSWER]").score == 0
 
 
 def test_any_input_that_gives_the_value_is_right(samples: dict[str, Sample], run_trusted: Run) -> None:
@@ -322,7 +322,7 @@ def test_any_input_that_gives_the_value_is_right(samples: dict[str, Sample], run
         "f(['red'], 2)  # since red is longer",
         "f([\n    'red',\n], 2)",
     ):
-        assert mark(samples["input"], said(answer), run=run_trusted).score == 1, answer
+        assert score_answer(samples["input"], said(answer), run=run_trusted).score == 1, answer
 
 
 @pytest.mark.parametrize(
@@ -365,7 +365,7 @@ def test_any_input_that_gives_the_value_is_right(samples: dict[str, Sample], run
 )
 def test_cheats_are_refused_before_anything_runs(samples: dict[str, Sample], answer: str) -> None:
     """Reaching into the function, the interpreter or another call is no argument list."""
-    given_ = mark(samples["input"], said(answer), run=refuse)
+    given_ = score_answer(samples["input"], said(answer), run=refuse)
     assert given_.score == 0
     assert given_.reason
 
@@ -471,7 +471,7 @@ def rich(record: Record) -> Sample:
 @pytest.mark.parametrize("cheat", CHEATS_OF_A_RICH_PROGRAM)
 def test_what_a_program_offers_gives_no_way_around(rich: Sample, cheat: str) -> None:
     """What changes the program, or reaches the interpreter, through what the program has: refused, not run."""
-    found = mark(rich, said(f"f({cheat})"), run=refuse)
+    found = score_answer(rich, said(f"f({cheat})"), run=refuse)
     assert (found.score, bool(found.reason)) == (0, True)
 
 
@@ -505,52 +505,52 @@ def test_what_a_program_offers_may_be_used(
     """Its plain values, its functions and classes where they leave it as it is, and harmless modules."""
     (sample,) = QUESTIONS["input"](record(RICH, "f", f"({arguments},)"))
     assert sample.data["expected"] == f"[{kind!r}, 0]"
-    assert mark(sample, said(f"f({arguments})"), run=run_trusted).score == 1
+    assert score_answer(sample, said(f"f({arguments})"), run=run_trusted).score == 1
 
 
 def test_an_object_that_is_equal_to_everything_wins_nothing(record: Record, run_trusted: Run) -> None:
     """The result is judged by what the watcher recorded of it, not by its own __eq__ or __repr__."""
     code = CODE + "\ndef g(x):\n    return x\n"
     (sample,) = QUESTIONS["input"](record(code, "g", "([1],)"))
-    assert mark(sample, said("g(Sly())"), run=run_trusted).score == 0
-    lying = Ending(outcome=Outcome.RETURNED, result="[1]", result_builtin=False)
-    assert mark(sample, said("g(Sly())"), run=lambda program: lying).score == 0
+    assert score_answer(sample, said("g(Sly())"), run=run_trusted).score == 0
+    lying = RunResult(outcome=Outcome.RETURNED, result="[1]", result_builtin=False)
+    assert score_answer(sample, said("g(Sly())"), run=lambda program: lying).score == 0
 
 
 def test_how_the_run_of_an_answer_ended_decides(samples: dict[str, Sample]) -> None:
     """Exit status 0, printed results and everything but a return score nothing."""
     for outcome in Outcome:
-        ending = Ending(
+        run_result = RunResult(
             outcome=outcome, result="['RED']", result_builtin=True, stdout="['RED']", exit_status=0
         )
-        given_ = mark(samples["input"], said("f([], 2)"), run=partial(_always, ending))
+        given_ = score_answer(samples["input"], said("f([], 2)"), run=partial(_always, run_result))
         assert given_.score == (1 if outcome is Outcome.RETURNED else 0)
-    silent = Ending(outcome=Outcome.RETURNED, stdout="['RED']", result=None)
-    assert mark(samples["input"], said("f([], 2)"), run=lambda program: silent).score == 0
+    silent = RunResult(outcome=Outcome.RETURNED, stdout="['RED']", result=None)
+    assert score_answer(samples["input"], said("f([], 2)"), run=lambda program: silent).score == 0
 
 
 def test_input_is_run_as_the_program_of_the_sample(samples: dict[str, Sample]) -> None:
     """The runner gets the recorded program with other arguments and an id of its own."""
     ran: list[Program] = []
 
-    def run(program: Program) -> Ending:
+    def run(program: Program) -> RunResult:
         ran.append(program)
-        return Ending(outcome=Outcome.RETURNED, result="['RED']", result_builtin=True)
+        return RunResult(outcome=Outcome.RETURNED, result="['RED']", result_builtin=True)
 
-    assert mark(samples["input"], said("f(['x'],n=1)"), run=run).score == 1
+    assert score_answer(samples["input"], said("f(['x'],n=1)"), run=run).score == 1
     (program,) = ran
     assert program.code == CODE
     assert program.arguments == "(['x'], n=1)"
     assert program.id.startswith(samples["input"].program)
     with pytest.raises(ValueError, match="give run="):
-        mark(samples["input"], said("f(1, 2)"))
+        score_answer(samples["input"], said("f(1, 2)"))
 
 
 def test_the_looseness_of_a_sample_is_its_own(samples: dict[str, Sample], record: Record) -> None:
-    """A strict sample takes 1 and True apart, one of a published set that marks by == does not."""
+    """A strict sample takes 1 and True apart, one of a published set that scores by == does not."""
     (sample,) = QUESTIONS["output"](record("def f(x):\n    return x > 1\n", "f", "(2,)"))
-    assert mark(sample, said("1")).score == 0
-    assert mark(replace(sample, data={**sample.data, "strict": False}), said("1")).score == 1
+    assert score_answer(sample, said("1")).score == 0
+    assert score_answer(replace(sample, data={**sample.data, "strict": False}), said("1")).score == 1
 
 
 def test_answer_in_is_linear() -> None:
@@ -562,18 +562,18 @@ def test_answer_in_is_linear() -> None:
 
 @pytest.mark.slow
 def test_answers_run_in_the_sandbox(record: Record) -> None:
-    """An endless or exiting call is marked 0 by how it ended; a right one 1."""
+    """An endless or exiting call is scored 0 by how it ended; a right one 1."""
     code = (
         "import sys\ndef f(x):\n    while x == '': pass\n    if x == 'exit': sys.exit(0)\n    return len(x)\n"
     )
     (sample,) = QUESTIONS["input"](record(code, "f", "('abcd',)"))
-    assert mark(sample, said("f('wxyz')"), run=sandbox.run).score == 1
+    assert score_answer(sample, said("f('wxyz')"), run=sandbox.run).score == 1
     for answer in ("f('abc')", "f('exit')", "f('')", "f(1)"):
-        assert mark(sample, said(answer), run=sandbox.run).score == 0
+        assert score_answer(sample, said(answer), run=sandbox.run).score == 0
 
 
 def test_each_metric_has_its_column() -> None:
     """Of ``samples.parquet``, with the type of a number."""
     metrics = {name for names in METRICS.values() for name in names}
     assert metrics <= {*MEASURED}
-    assert {*MEASURED} <= {*Marked.__dataclass_fields__}
+    assert {*MEASURED} <= {*ScoredSample.__dataclass_fields__}

@@ -1,8 +1,8 @@
-"""Published question sets in their own format, and suites of programs that users write. They need no
+"""Published question sets in their own format, and benchmarks of programs that users write. They need no
 recording: the set has the answers.
 
 CRUXEval (Gu et al. 2024, arXiv:2401.03065): 800 functions with an input and an output; both directions.
-Marked as the set marks: by Python's ``==`` (``strict=False``). Sets of programming tasks
+Scored as the set scores: by Python's ``==`` (``strict=False``). Sets of programming tasks
 (`corpus.readers.coding_sets`): answers are programs, judged by the set's own tests. The words of the prompt
 are ours, so scores compare between models here, and with published ones only roughly.
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 from deskcheck.ask.answers.allowed import Refused
 from deskcheck.ask.kinds.program import FORMS, program_sample
 from deskcheck.ask.kinds.results import input_sample, output_sample
-from deskcheck.ask.questions.predicted import PREDICTED_SUITES
-from deskcheck.ask.questions.reval import REVAL_SUITES
+from deskcheck.ask.questions.predicted import PREDICTED_BENCHMARKS
+from deskcheck.ask.questions.reval import REVAL_BENCHMARKS
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
 from deskcheck.corpus.readers.coding import HOLDS, read_coding_tasks
@@ -32,7 +32,7 @@ def _quiet(text: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Suite:
+class BenchmarkReader:
     """A set of questions that is read from a file. about: what is asked of which. read: from the path of the
     file, or None, and who is told what is fetched, the samples."""
 
@@ -101,43 +101,48 @@ def _own(path: str | None, note: Note) -> Iterator[Sample]:
     return map(program_sample, read_coding_tasks(Path(path), path))
 
 
-SUITES: dict[str, Suite] = {
-    suite.name: suite
-    for suite in [
-        Suite(
+BENCHMARKS: dict[str, BenchmarkReader] = {
+    benchmark.name: benchmark
+    for benchmark in [
+        BenchmarkReader(
             "cruxeval_output",
             "CRUXEval: what the function returns",
             _cruxeval("cruxeval_output", _cruxeval_output),
         ),
-        Suite(
+        BenchmarkReader(
             "cruxeval_input",
             "CRUXEval: an input that gives the output",
             _cruxeval("cruxeval_input", _cruxeval_input),
         ),
-        *(Suite(name, f"{known.title}: {known.about}", _coding(name)) for name, known in CODING_SETS.items()),
-        *(Suite(one.name, one.about, one.read) for one in PREDICTED_SUITES.values()),
-        *(Suite(one.name, one.about, one.read) for one in REVAL_SUITES.values()),
-        Suite("program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _own),
+        *(
+            BenchmarkReader(name, f"{known.title}: {known.about}", _coding(name))
+            for name, known in CODING_SETS.items()
+        ),
+        *(BenchmarkReader(one.name, one.about, one.read) for one in PREDICTED_BENCHMARKS.values()),
+        *(BenchmarkReader(one.name, one.about, one.read) for one in REVAL_BENCHMARKS.values()),
+        BenchmarkReader(
+            "program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _own
+        ),
     ]
 }
-"""Name of a suite -> the suite."""
+"""Name of a benchmark -> the benchmark."""
 
 
-def suite_in(text: str) -> tuple[Suite, str | None] | None:
-    """The suite that is named, ``NAME`` or ``NAME:PATH``, and its path; a path to a file of rows is a suite
+def benchmark_in(text: str) -> tuple[BenchmarkReader, str | None] | None:
+    """The benchmark that is named, ``NAME`` or ``NAME:PATH``, and its path; a path to a file of rows is one
     of one's own. None: it names none. After the name may stand ``@`` and an environment."""
     named = _named(text)
     return None if named is None else named[:2]
 
 
-def _named(text: str) -> tuple[Suite, str | None, str | None] | None:
-    """The suite, its path, and the environment that its programs run in."""
+def _named(text: str) -> tuple[BenchmarkReader, str | None, str | None] | None:
+    """The benchmark, its path, and the environment that its programs run in."""
     before, colon, path = text.partition(":")
     name, _, environment = before.partition("@")
-    if name in SUITES and not Path(text).exists():
-        return SUITES[name], path if colon else None, environment or None
+    if name in BENCHMARKS and not Path(text).exists():
+        return BENCHMARKS[name], path if colon else None, environment or None
     if has_format(Path(text)) and not Path(text).is_dir():
-        return SUITES["program"], text, None
+        return BENCHMARKS["program"], text, None
     return None
 
 
@@ -149,10 +154,10 @@ def _in_environment(samples: Iterator[Sample], name: str, text: str) -> Iterator
         yield replace(sample, data={**sample.data, "environment": name})
 
 
-def suite_samples(texts: Sequence[str], *, note: Note = _quiet) -> dict[str, list[Sample]]:
-    """Suites as they are named, each with its samples.
+def benchmark_samples(texts: Sequence[str], *, note: Note = _quiet) -> dict[str, list[Sample]]:
+    """Benchmarks as they are named, each with its samples.
 
-    Raises InputError: one names no suite, is named twice, or cannot be read; two samples have one id; an
+    Raises InputError: one names no benchmark, is named twice, or cannot be read; two samples have one id; an
     environment is not built.
     """
     found: dict[str, list[Sample]] = {}
@@ -161,17 +166,17 @@ def suite_samples(texts: Sequence[str], *, note: Note = _quiet) -> dict[str, lis
         named = _named(text)
         if named is None:
             raise InputError(
-                f"{text}: names no suite. Known are {', '.join(SUITES)}, each as NAME, NAME:PATH or "
+                f"{text}: names no benchmark. Known are {', '.join(BENCHMARKS)}, each as NAME, NAME:PATH or "
                 f"NAME@ENVIRONMENT:PATH."
             )
-        suite, path, environment = named
-        if suite.name in found:
-            raise InputError(f"{text}: {suite.name} is named twice. Ask one file after the other.")
-        samples = suite.samples(path, note=note)
+        benchmark, path, environment = named
+        if benchmark.name in found:
+            raise InputError(f"{text}: {benchmark.name} is named twice. Ask one file after the other.")
+        samples = benchmark.samples(path, note=note)
         if environment is not None:
             samples = _in_environment(samples, environment, text)
-        found[suite.name] = list(samples)
-        for sample in found[suite.name]:
-            if seen.setdefault(sample.id, suite.name) != suite.name:
+        found[benchmark.name] = list(samples)
+        for sample in found[benchmark.name]:
+            if seen.setdefault(sample.id, benchmark.name) != benchmark.name:
                 raise InputError(f"{text}: {sample.id!r} is the id of a sample of {seen[sample.id]}, too.")
     return found

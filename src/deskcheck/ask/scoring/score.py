@@ -1,6 +1,6 @@
-"""Marking: from a sample and a completion to a mark. Never raises for anything that a model wrote.
+"""Scoring: from a sample and a completion to a score. Never raises for anything that a model wrote.
 
-An answer that cannot be read is wrong, and is marked, not dropped. Values are compared as values
+An answer that cannot be read is wrong, and is scored, not dropped. Values are compared as values
 (`values.same`), never by running the answer, except for ``input``: there the arguments pass a gate
 (`allowed`) and the program is run with them by whatever `run` the caller gives, in deskcheck the sandbox;
 and for programs, which a `judge` runs with their tests (`programs`). What decides is the rendering of the
@@ -38,9 +38,9 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.programs import Judge, printed, run_tests
 from deskcheck.ask.scoring.speed import run_fast
 from deskcheck.notation import compare_step
-from deskcheck.recording import Ending, Outcome, Program
+from deskcheck.recording import Outcome, Program, RunResult
 
-Run = Callable[[Program], Ending]
+Run = Callable[[Program], RunResult]
 """Runs a program that nobody trusts and says how that ended."""
 
 KEPT_ANSWER_CHARS = 10_000
@@ -59,11 +59,12 @@ METRICS = {
     "self_invoking": ("tests_passed", "missing_module", "base_right", "new_right"),
     "speed": ("tests_passed", "missing_module", "correct", "cost"),
 }
-"""Form of an answer -> the metrics of its mark: of cells `similarity`'s and for outputs by value (`outputs`);
-of exceptions and of states each part; of crashes whether there is one; of paths the share of lines before the
-first mistake; of objects the class, and the share of attributes and items that are right; of texts that a
-set compares as text, whether they are the same value; of programs the share of tests that pass, whether a
-module was missing, and of two functions each by itself; of programs to make faster `speed`'s."""
+"""Form of an answer -> the metrics of its score: of cells `similarity`'s and for outputs by value
+(`outputs`); of exceptions and of states each part; of crashes whether there is one; of paths the share of
+lines before the first mistake; of objects the class, and the share of attributes and items that are right;
+of texts that a set compares as text, whether they are the same value; of programs the share of tests that
+pass, whether a module was missing, and of two functions each by itself; of programs to make faster
+`speed`'s."""
 
 
 class Reading(StrEnum):
@@ -100,7 +101,7 @@ def reading_of(completion: str, stop_reason: str | None) -> Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class AnswerScore:
     """score: 1.0 or 0.0; for a question of one's own also between. answer: what was read from the completion,
     None if nothing could be; long ones are cut. reason: why the score is not 1; empty for 1. metrics: of
     questions about notebooks (`METRICS`), each from 0 to 1; the score is, of outputs, the one by value, of
@@ -126,15 +127,15 @@ _WHY_NONE = {
 }
 
 
-def mark(
+def score_answer(
     sample: Sample,
     completion: str,
     *,
     run: Run | None = None,
     judge: Judge | None = None,
     stop_reason: str | None = None,
-) -> Mark:
-    """The mark of one completion. `run` is needed for ``input`` questions only, `judge` for those whose
+) -> AnswerScore:
+    """The score of one completion. `run` is needed for ``input`` questions only, `judge` for those whose
     answer is a program. stop_reason: why the completion ended, where that is known (`reading_of`).
 
     Raises:
@@ -145,20 +146,20 @@ def mark(
     otherwise = reading_of(completion, stop_reason)
     whole = otherwise not in (Reading.CUT, Reading.REFUSED)
     if sample.data["form"] in PROGRAM_FORMS:
-        return _mark_program(sample, completion, otherwise, whole, judge)
+        return _score_program(sample, completion, otherwise, whole, judge)
     answer = answer_in(completion, whole=whole)
     if answer is None and sample.data["form"] == "step" and whole and completion.strip():
         answer = completion  # a state stands in a fence, or alone
     if answer is None:
         return no_answer(sample, otherwise)
-    found = _marked(sample, answer, run)
+    found = _scored(sample, answer, run)
     return found if found.readable else replace(found, reading=Reading.UNREADABLE)
 
 
-def no_answer(sample: Sample, reading: Reading, reason: str | None = None) -> Mark:
-    """The mark of a completion without an answer."""
+def no_answer(sample: Sample, reading: Reading, reason: str | None = None) -> AnswerScore:
+    """The score of a completion without an answer."""
     none = _none(sample)
-    return Mark(0.0, None, reason or _WHY_NONE[reading], none, reading)
+    return AnswerScore(0.0, None, reason or _WHY_NONE[reading], none, reading)
 
 
 def _none(sample: Sample) -> dict[str, float]:
@@ -166,54 +167,58 @@ def _none(sample: Sample) -> dict[str, float]:
     return {name: float(name == "cost") for name in METRICS.get(sample.data["form"], ())}
 
 
-def _marked(sample: Sample, answer: str, run: Run | None) -> Mark:
+def _scored(sample: Sample, answer: str, run: Run | None) -> AnswerScore:
     kept = answer[:KEPT_ANSWER_CHARS]
     match sample.data["form"]:
         case "value":
             right = same(value_in(answer), sample.answer, strict=sample.data["strict"])
-            return Mark(float(right), kept, "" if right else "another value")
+            return AnswerScore(float(right), kept, "" if right else "another value")
         case "object":
-            return _mark_object(sample, answer, kept)
+            return _score_object(sample, answer, kept)
         case "text":
             right = same_text(answer, sample.answer)
             metrics = {"by_value": float(same(value_in(answer), sample.answer, strict=False))}
-            return Mark(float(right), kept, "" if right else "another text", metrics)
+            return AnswerScore(float(right), kept, "" if right else "another text", metrics)
         case "one_of":
-            return _mark_one_of(sample, answer, kept)
+            return _score_one_of(sample, answer, kept)
         case "stdout":
             right = printed(answer) == printed(sample.answer)
-            return Mark(float(right), kept, "" if right else "another text")
+            return AnswerScore(float(right), kept, "" if right else "another text")
         case "line":
             line = line_in(answer)
             if line is None:
-                return Mark(0.0, None, "no line number, return or raise")
-            return Mark(float(line == sample.answer), line, "" if line == sample.answer else "another line")
+                return AnswerScore(0.0, None, "no line number, return or raise")
+            return AnswerScore(
+                float(line == sample.answer), line, "" if line == sample.answer else "another line"
+            )
         case "name":
             name = name_in(answer)
             if name is None:
-                return Mark(0.0, None, "no name of a class")
-            return Mark(float(name == sample.answer), kept, "" if name == sample.answer else "another class")
+                return AnswerScore(0.0, None, "no name of a class")
+            return AnswerScore(
+                float(name == sample.answer), kept, "" if name == sample.answer else "another class"
+            )
         case "path":
-            return _mark_path(sample, answer)
+            return _score_path(sample, answer)
         case "exception":
-            return _mark_exception(sample, answer, kept)
+            return _score_exception(sample, answer, kept)
         case "step":
-            return _mark_step(sample, answer, kept)
+            return _score_step(sample, answer, kept)
         case "cell_output" | "next_cell":
-            return _mark_text(sample, answer, kept)
+            return _score_text(sample, answer, kept)
         case "crash":
-            return _mark_crash(sample, answer, kept)
+            return _score_crash(sample, answer, kept)
         case "arguments":
             if run is None:
-                raise ValueError(f"{sample.id}: marking an answer to an input question runs it; give run=...")
-            return _mark_input(sample, answer, kept, run)
+                raise ValueError(f"{sample.id}: scoring an answer to an input question runs it; give run=...")
+            return _score_input(sample, answer, kept, run)
         case "own" if sample.question in QUESTIONS and (score := QUESTIONS[sample.question].score):
             found = float(score(sample, answer))
-            return Mark(found, kept, "" if found == 1 else "another answer")
+            return AnswerScore(found, kept, "" if found == 1 else "another answer")
     raise ValueError(f"{sample.id}: unknown form of answer {sample.data['form']!r}")
 
 
-def _mark_text(sample: Sample, answer: str, kept: str) -> Mark:
+def _score_text(sample: Sample, answer: str, kept: str) -> AnswerScore:
     text = answer[:MEASURED_CHARS]
     metrics = {
         "exact": exact(answer, sample.answer),
@@ -223,40 +228,40 @@ def _mark_text(sample: Sample, answer: str, kept: str) -> Mark:
     score = metrics["exact"]
     if sample.data["form"] == "cell_output":
         score = metrics["by_value"] = float(same_output(answer, sample.answer, sample.data["value"]))
-    return Mark(score, kept, "" if score else "another text", metrics)
+    return AnswerScore(score, kept, "" if score else "another text", metrics)
 
 
-def _mark_one_of(sample: Sample, answer: str, kept: str) -> Mark:
+def _score_one_of(sample: Sample, answer: str, kept: str) -> AnswerScore:
     """Several answers are right."""
     if sample.data["of"] == "value":
         right = same_as_one(value_in(answer), sample.data["right"])
-        return Mark(float(right), kept, "" if right else "another value")
+        return AnswerScore(float(right), kept, "" if right else "another value")
     line = next_line_in(answer)
     if line is None:
-        return Mark(0.0, None, "no line number")
+        return AnswerScore(0.0, None, "no line number")
     right = line in sample.data["right"]
-    return Mark(float(right), line, "" if right else "another line")
+    return AnswerScore(float(right), line, "" if right else "another line")
 
 
-def _mark_path(sample: Sample, answer: str) -> Mark:
+def _score_path(sample: Sample, answer: str) -> AnswerScore:
     """The whole path decides; how much of it is right before the first mistake is told apart."""
     lines = lines_in(answer)
     if lines is None:
-        return Mark(0.0, None, "no list of line numbers", {"prefix": 0.0})
+        return AnswerScore(0.0, None, "no list of line numbers", {"prefix": 0.0})
     first = {int(line): start for line, start in sample.data["first"].items()}
     path = path_of(lines, first, frozenset(sample.data["silent"]))[: sample.data.get("most")]
     expected = lines_in(sample.answer) or []
     right = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(path, expected, strict=False)))
     reason = "" if path == expected else "another path"
-    return Mark(float(not reason), str(lines), reason, {"prefix": right / len(expected)})
+    return AnswerScore(float(not reason), str(lines), reason, {"prefix": right / len(expected)})
 
 
-def _mark_exception(sample: Sample, answer: str, kept: str) -> Mark:
+def _score_exception(sample: Sample, answer: str, kept: str) -> AnswerScore:
     """Line and class decide; the message is told apart."""
     found = exception_in(answer)
     if found is None:
         none = dict.fromkeys(METRICS["exception"], 0.0)
-        return Mark(0.0, None, "no line and class of an exception", none)
+        return AnswerScore(0.0, None, "no line and class of an exception", none)
     line, name, message = found
     wrong = {
         "right_line": "another line" if line != sample.data["line"] else "",
@@ -264,24 +269,24 @@ def _mark_exception(sample: Sample, answer: str, kept: str) -> Mark:
         "right_message": "another message" if message_of(message) != sample.data["message"] else "",
     }
     reason = wrong["right_class"] or wrong["right_line"]
-    return Mark(float(not reason), kept, reason, {part: float(not why) for part, why in wrong.items()})
+    return AnswerScore(float(not reason), kept, reason, {part: float(not why) for part, why in wrong.items()})
 
 
-def _mark_object(sample: Sample, answer: str, kept: str) -> Mark:
+def _score_object(sample: Sample, answer: str, kept: str) -> AnswerScore:
     """The whole object decides; class and share of what is in it are told apart."""
     found = compare(answer, sample.answer, sample.data["numbers"])
     if found is None:
-        return Mark(0.0, None, "no value", dict.fromkeys(METRICS["object"], 0.0))
+        return AnswerScore(0.0, None, "no value", dict.fromkeys(METRICS["object"], 0.0))
     reason = "" if found.same else "another value" if found.right_class else "another class"
     metrics = {"right_class": float(found.right_class), "right_fields": found.right_fields}
-    return Mark(float(found.same), kept, reason, metrics)
+    return AnswerScore(float(found.same), kept, reason, metrics)
 
 
-def _mark_crash(sample: Sample, answer: str, kept: str) -> Mark:
+def _score_crash(sample: Sample, answer: str, kept: str) -> AnswerScore:
     """The class decides; whether anything is raised is told apart."""
     name = name_in(answer)
     if name is None:
-        return Mark(0.0, None, "no name of a class and not None", dict.fromkeys(METRICS["crash"], 0.0))
+        return AnswerScore(0.0, None, "no name of a class and not None", dict.fromkeys(METRICS["crash"], 0.0))
     right = name == sample.answer
     whether = (name == NO_EXCEPTION) == (sample.answer == NO_EXCEPTION)
     reason = (
@@ -291,36 +296,38 @@ def _mark_crash(sample: Sample, answer: str, kept: str) -> Mark:
         if whether
         else "the cell " + ("raises nothing" if sample.answer == NO_EXCEPTION else "raises")
     )
-    return Mark(float(right), kept, reason, {"right_class": float(right), "right_whether": float(whether)})
+    return AnswerScore(
+        float(right), kept, reason, {"right_class": float(right), "right_whether": float(whether)}
+    )
 
 
-def _mark_step(sample: Sample, answer: str, kept: str) -> Mark:
+def _score_step(sample: Sample, answer: str, kept: str) -> AnswerScore:
     """Place (event, line, call stack) and values are told apart; the state is right where both are."""
     notation, known = sample.data.get("notation", "dynamic"), sample.data.get("known", "")
     true = read_state(sample.answer, notation=notation, known=known)
     told = read_state(answer, notation=notation, known=known)
     assert not isinstance(true, str), sample.id
     if isinstance(told, str):
-        return Mark(0.0, None, told, dict.fromkeys(METRICS["step"], 0.0))
+        return AnswerScore(0.0, None, told, dict.fromkeys(METRICS["step"], 0.0))
     step = compare_step(told, true)
     reason = "" if step.exact else "other values" if step.place else "another place"
     metrics = {"right_place": float(step.place), "right_values": float(step.values)}
-    return Mark(float(step.exact), kept, reason, metrics)
+    return AnswerScore(float(step.exact), kept, reason, metrics)
 
 
-def _mark_program(
+def _score_program(
     sample: Sample, completion: str, otherwise: Reading, whole: bool, judge: Judge | None
-) -> Mark:
+) -> AnswerScore:
     """All tests decide; how many pass is told apart."""
     if judge is None:
-        raise ValueError(f"{sample.id}: marking a program runs it; give judge=...")
+        raise ValueError(f"{sample.id}: scoring a program runs it; give judge=...")
     none = _none(sample)
     found = code_in(completion, sample.data["entry_point"], whole=whole)
     if found.code is None and not found.read:
         reason = found.why_not if otherwise is Reading.UNREADABLE else None
         return no_answer(sample, otherwise, reason)
     if found.code is None:
-        return Mark(0.0, completion.strip()[:KEPT_ANSWER_CHARS], found.why_not, none)
+        return AnswerScore(0.0, completion.strip()[:KEPT_ANSWER_CHARS], found.why_not, none)
     if sample.data["form"] == SPEED:
         fast = run_fast(sample.data, found.code, judge)
         metrics = none | {
@@ -329,29 +336,29 @@ def _mark_program(
             "correct": float(fast.tested.right),
             "cost": fast.cost,
         }
-        return Mark(float(not fast.reason), found.code[:KEPT_ANSWER_CHARS], fast.reason, metrics)
+        return AnswerScore(float(not fast.reason), found.code[:KEPT_ANSWER_CHARS], fast.reason, metrics)
     tested = run_tests(sample.data, found.code, judge)
     metrics = {
         "tests_passed": tested.passed / tested.of,
         "missing_module": float(tested.missing is not None),
         **{name: float(right) for name, right in tested.parts.items()},
     }
-    return Mark(float(tested.right), found.code[:KEPT_ANSWER_CHARS], tested.reason, none | metrics)
+    return AnswerScore(float(tested.right), found.code[:KEPT_ANSWER_CHARS], tested.reason, none | metrics)
 
 
-def _mark_input(sample: Sample, answer: str, kept: str, run: Run) -> Mark:
+def _score_input(sample: Sample, answer: str, kept: str, run: Run) -> AnswerScore:
     program = Program.from_dict(sample.data["program"])
     try:
         names = names_of(program.code, *sample.data["sources"])
         arguments = arguments_in(answer, sample.data["entry"], names)
     except Refused as reason:
-        return Mark(0.0, None if str(reason) == "no argument list" else kept, str(reason))
+        return AnswerScore(0.0, None if str(reason) == "no argument list" else kept, str(reason))
     except (RecursionError, MemoryError):
-        return Mark(0.0, kept, "too deep")
-    ending = run(replace(program, arguments=arguments, id=f"{program.id}:answer"))
-    if ending.outcome is not Outcome.RETURNED:
-        return Mark(0.0, kept, f"the call did not return: {ending.outcome}")
-    if ending.result is None or not ending.result_builtin:
-        return Mark(0.0, kept, "the result is no plain data")
-    right = same(ending.result, sample.data["expected"], strict=sample.data["strict"])
-    return Mark(float(right), kept, "" if right else "another result")
+        return AnswerScore(0.0, kept, "too deep")
+    run_result = run(replace(program, arguments=arguments, id=f"{program.id}:answer"))
+    if run_result.outcome is not Outcome.RETURNED:
+        return AnswerScore(0.0, kept, f"the call did not return: {run_result.outcome}")
+    if run_result.result is None or not run_result.result_builtin:
+        return AnswerScore(0.0, kept, "the result is no plain data")
+    right = same(run_result.result, sample.data["expected"], strict=sample.data["strict"])
+    return AnswerScore(float(right), kept, "" if right else "another result")

@@ -1,4 +1,4 @@
-"""Answers that were given elsewhere: the marks of `ask`, in shards, whatever stands in the files."""
+"""Answers that were given elsewhere: the scores of `ask`, in shards, whatever stands in the files."""
 
 import json
 import os
@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from deskcheck.ask import AskSettings, NotebookOptions, Sample, ask, mark
-from deskcheck.ask import job as marking
-from deskcheck.ask.job import MEASURED, AnswerStatus, Marks, mark_in_shards
+from deskcheck.ask import AskSettings, NotebookOptions, Sample, ask, score_answer
+from deskcheck.ask import job as scoring
+from deskcheck.ask.job import MEASURED, AnswerStatus, OfflineScores, score_in_shards
 from deskcheck.ask.questions.lines import LINE_BYTES, Questions, sample_in, write_questions
 from deskcheck.ask.results.logs import read_logs
-from deskcheck.ask.results.offline_marks import NOT_ANSWERED
+from deskcheck.ask.results.offline_scores import NOT_ANSWERED
 from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.tables import utf8
 from deskcheck.ask.scoring import sandbox as answers_run
@@ -70,10 +70,10 @@ def write(path: Path, rows: Iterable[Any]) -> Path:
     return path
 
 
-def marked(
+def scored(
     questions: Path, answers: list[Path], out: Path, *, size: int = 3, workers: int = 1, **more: Any
-) -> tuple[list[dict[str, Any]], Marks, JobSummary]:
-    found, done = mark_in_shards(questions, answers, out, runner=LocalPool(workers), size=size, **more)
+) -> tuple[list[dict[str, Any]], OfflineScores, JobSummary]:
+    found, done = score_in_shards(questions, answers, out, runner=LocalPool(workers), size=size, **more)
     return rows_of(out), found, done
 
 
@@ -83,21 +83,21 @@ def rows_of(out: Path) -> list[dict[str, Any]]:
     return [
         row
         for shard in read_plan(place).shards
-        for row in pq.read_table(place.file("marks", shard.name)).to_pylist()
+        for row in pq.read_table(place.file("scores", shard.name)).to_pylist()
     ]
 
 
-def same_as_asked(results: list[Result], rows: list[dict[str, Any]], marks: Marks) -> None:
-    """Mark for mark, and score for score with its interval."""
+def same_as_asked(results: list[Result], rows: list[dict[str, Any]], found: OfflineScores) -> None:
+    """Row for row, and score for score with its interval."""
     of_ask = {(row.id, row.model): row for result in results for row in result.samples}
-    of_mark = {(row["id"], row["model"]): row for row in rows}
-    assert of_ask.keys() == of_mark.keys()
-    assert len(rows) == len(of_mark)
+    of_score = {(row["id"], row["model"]): row for row in rows}
+    assert of_ask.keys() == of_score.keys()
+    assert len(rows) == len(of_score)
     for key, theirs in of_ask.items():
         for name in ("score", "answer", "reason", "question", "program", "cluster", *MEASURED):
-            assert of_mark[key][name] == utf8(getattr(theirs, name)), (key, name)
-        assert (of_mark[key]["status"], of_mark[key]["attempt"]) == ("marked", 1)
-    scores = {(score.question, score.model): score for score in marks.scores}
+            assert of_score[key][name] == utf8(getattr(theirs, name)), (key, name)
+        assert (of_score[key]["status"], of_score[key]["attempt"]) == ("scored", 1)
+    scores = {(score.question, score.model): score for score in found.scores}
     assert scores.keys() == {(r.question, r.model) for r in results}
     for result in results:
         score = scores[result.question, result.model]
@@ -112,10 +112,10 @@ def same_as_asked(results: list[Result], rows: list[dict[str, Any]], marks: Mark
 
 @pytest.mark.slow
 @pytest.mark.level("strict")
-def test_marks_are_those_of_ask(recordings: list[Recording], questions: Path, tmp_path: Path) -> None:
-    """Completions of the oracle, of one with faults and of a guess, out of the log of `ask`, are marked as it marked
+def test_scores_are_those_of_ask(recordings: list[Recording], questions: Path, tmp_path: Path) -> None:
+    """Completions of the oracle, of one with faults and of a guess, out of the log of `ask`, are scored as it scored
     them, answers to `input` by running; and so are the scores and their intervals."""
-    pytest.importorskip("inspect_ai", reason="would have proved that `mark` and `ask` mark alike")
+    pytest.importorskip("inspect_ai", reason="would have proved that `score` and `ask` score alike")
     models = [f"deskcheck/{name}" for name in ("oracle", "guess", "erring")]
     settings = AskSettings(model_args={"rate": 0.5})
     results = ask(recordings, OF_RETURNS, models, out=tmp_path / "run", settings=settings)
@@ -123,13 +123,13 @@ def test_marks_are_those_of_ask(recordings: list[Recording], questions: Path, tm
     given = [{"id": row.id, "completion": row.completion, "model": row.model} for row in reversed(asked)]
     for model in models:
         path = write(tmp_path / "a.jsonl", [row for row in given if row["model"] == model])
-        rows, marks, _ = marked(questions, [path], tmp_path / "marks" / model, size=50)
-        same_as_asked([result for result in results if result.model == model], rows, marks)
+        rows, scores, _ = scored(questions, [path], tmp_path / "scores" / model, size=50)
+        same_as_asked([result for result in results if result.model == model], rows, scores)
         assert {row["score"] for row in rows} == ({1.0} if model == models[0] else {0.0, 1.0})
 
 
 @pytest.mark.parametrize("samples", [False, True])
-def test_marks_can_be_reported(questions: Path, tmp_path: Path, samples: bool) -> None:
+def test_scores_can_be_reported(questions: Path, tmp_path: Path, samples: bool) -> None:
     """`report` has the scores and intervals of `offline score`: what is not answered counts as wrong there, too."""
     asked = {id_: sample for id_, sample in samples_of(questions).items() if sample.question != "input"}
     path = write(
@@ -148,12 +148,12 @@ def test_marks_can_be_reported(questions: Path, tmp_path: Path, samples: bool) -
     ]
     given[3]["completion"] = "I do not know"
     given.append({"id": "nobody's", "completion": said(1), "model": "one"})
-    _, marks, _ = marked(path, [write(tmp_path / "a.jsonl", given)], tmp_path / "out", samples=samples)
+    _, scores, _ = scored(path, [write(tmp_path / "a.jsonl", given)], tmp_path / "out", samples=samples)
     logs = read_logs([tmp_path / "out"])
     results = {(r.question, r.model): r for r in logs.results}
-    assert len(results) == len(marks.scores)
-    assert len(logs.notes) == sum(score.unanswered > 0 for score in marks.scores)
-    for score in marks.scores:
+    assert len(results) == len(scores.scores)
+    assert len(logs.notes) == sum(score.unanswered > 0 for score in scores.scores)
+    for score in scores.scores:
         result = results[score.question, score.model or "(no name)"]
         for name in ("n", "programs", "cut", "empty", "refused", "unreadable"):
             assert getattr(score, name) == getattr(result, name), (score.question, name)
@@ -163,7 +163,7 @@ def test_marks_can_be_reported(questions: Path, tmp_path: Path, samples: bool) -
         if score.unanswered == 0:
             assert score.metrics.keys() == result.metrics.keys()
             assert score.attempts.keys() == result.attempts.keys()
-    assert sum(score.unanswered for score in marks.scores) > 0
+    assert sum(score.unanswered for score in scores.scores) > 0
 
     read_logs([tmp_path])  # a folder above does, too
     path.rename(tmp_path / "elsewhere")
@@ -179,10 +179,10 @@ def test_marks_can_be_reported(questions: Path, tmp_path: Path, samples: bool) -
 
 
 @pytest.mark.slow
-def test_cells_are_marked_as_by_ask(tmp_path: Path) -> None:
+def test_cells_are_scored_as_by_ask(tmp_path: Path) -> None:
     """Questions about notebooks have all metrics of `ask`, in each view of the state; two views do not go into one
     file."""
-    pytest.importorskip("inspect_ai", reason="would have proved that `mark` and `ask` mark alike")
+    pytest.importorskip("inspect_ai", reason="would have proved that `score` and `ask` score alike")
     run(tmp_path, "analysis", ANALYSIS)
     kinds = ["cell_output", "next_cell"]
     options = NotebookOptions(state=("used",))
@@ -202,8 +202,8 @@ def test_cells_are_marked_as_by_ask(tmp_path: Path) -> None:
             for row in result.samples
         ]
         path = write(tmp_path / "a.jsonl", given)
-        rows, marks, _ = marked(tmp_path / "q.jsonl", [path], tmp_path / "marks" / model)
-        same_as_asked(mine, rows, marks)
+        rows, scores, _ = scored(tmp_path / "q.jsonl", [path], tmp_path / "scores" / model)
+        same_as_asked(mine, rows, scores)
         assert {row["by_value"] is None for row in rows if row["question"] == "cell_output"} == {False}
     with pytest.raises(InputError, match="write a file for each"):
         write_questions(
@@ -233,17 +233,17 @@ HOSTILE = [
 
 
 def test_no_completion_is_too_hostile(questions: Path, tmp_path: Path) -> None:
-    """To every kind of question each is a row that is wrong, as `mark` has it; the row that comes after is right."""
+    """To every kind of question each is a row that is wrong, as `score` has it; the row that comes after is right."""
     first = {sample.question: sample for sample in samples_of(questions).values()}
     given = [(sample, text) for sample in first.values() for text in [*HOSTILE, said(sample.answer)]]
     path = write(tmp_path / "a.jsonl", [{"id": sample.id, "completion": text} for sample, text in given])
-    rows, marks, done = marked(
+    rows, scores, done = scored(
         questions, [path], tmp_path / "out", size=40, samples=True, confinement=Confinement.TRUSTED
     )
-    assert marks.statuses == {"marked": len(given)}
+    assert scores.statuses == {"scored": len(given)}
     assert not done.tried_again
     with closing(answers_run.for_many(Confinement.TRUSTED)) as sandbox:
-        right = [mark(sample, text, run=sandbox.run_one) for sample, text in given]
+        right = [score_answer(sample, text, run=sandbox.run_one) for sample, text in given]
     for row, (sample, text), should in zip(rows, given, right, strict=True):
         assert (row["id"], row["score"], row["reason"]) == (sample.id, should.score, utf8(should.reason))
         assert row["answer"] == utf8(should.answer)
@@ -265,11 +265,11 @@ def test_in_shards_of_any_size(questions: Path, tmp_path: Path) -> None:
     """The rows are the same, in the order of the lines, with attempts numbered and other keys kept. Again does
     nothing; one shard less is made again, byte for byte; answers added at the end make what they change."""
     path = some(questions, tmp_path / "a.jsonl")
-    rows, marks, done = marked(questions, [path], tmp_path / "many", size=2, workers=2)
+    rows, scores, done = scored(questions, [path], tmp_path / "many", size=2, workers=2)
     assert done.totals.shards > 5
-    whole, marks_whole, _ = marked(questions, [path], tmp_path / "one", size=1000)
+    whole, marks_whole, _ = scored(questions, [path], tmp_path / "one", size=1000)
     assert rows == whole
-    assert marks == marks_whole
+    assert scores == marks_whole
     given = [json.loads(line) for line in path.read_text().splitlines()]
     assert [(row["id"], row["model"]) for row in rows] == [(row["id"], row["model"]) for row in given]
     assert [row["attempt"] for row in rows] == [1 if row["model"] == "a" else 2 for row in rows]
@@ -278,35 +278,35 @@ def test_in_shards_of_any_size(questions: Path, tmp_path: Path) -> None:
     ]
     assert {row["score"] for row in rows if row["model"] == "a"} == {1.0}
     assert {row["score"] for row in rows if row["model"] == "b"} == {0.0}
-    assert [s.model for s in marks.scores if s.question == "path"] == ["a", "b"]
+    assert [s.model for s in scores.scores if s.question == "path"] == ["a", "b"]
     left = {file.name.partition("-")[0] for file in (tmp_path / "many").iterdir()}
-    assert left == {"marks", "questions.json", "job.json", "manifest.jsonl"}
+    assert left == {"scores", "questions.json", "job.json", "manifest.jsonl"}
     told = status(tmp_path / "many")
-    assert (told.kind, told.whole) == ("mark", True)
+    assert (told.kind, told.whole) == ("score", True)
     assert told.totals.by_outcome == {"right": len(rows) // 2, "wrong": len(rows) // 2}
 
-    lost = sorted((tmp_path / "many").glob("marks-*"))[1]
+    lost = sorted((tmp_path / "many").glob("scores-*"))[1]
     before = lost.read_bytes()
     count = pq.read_metadata(lost).num_rows
     lost.unlink()
-    again, marks_again, done = marked(questions, [path], tmp_path / "many", size=2)
+    again, marks_again, done = scored(questions, [path], tmp_path / "many", size=2)
     assert (done.recorded, done.skipped) == (count, len(rows) - count)
-    assert (again, marks_again, lost.read_bytes()) == (rows, marks, before)
+    assert (again, marks_again, lost.read_bytes()) == (rows, scores, before)
 
     more = write(tmp_path / "b.jsonl", given[:1])
     with pytest.raises(InputError, match=r"holds 1 shards that this plan does not have.*--replace"):
-        marked(questions, [path, more], tmp_path / "one", size=1000, samples=True)
-    longer, _, _ = marked(questions, [path, more], tmp_path / "one", size=1000, replace=True, samples=True)
+        scored(questions, [path, more], tmp_path / "one", size=1000, samples=True)
+    longer, _, _ = scored(questions, [path, more], tmp_path / "one", size=1000, replace=True, samples=True)
     assert (longer[:-1], longer[-1]["attempt"]) == (rows, 3)
 
 
 def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
-    """Lines that hold no answer say so with file and line; none of them costs another line its mark, and none is in
+    """Lines that hold no answer say so with file and line; none of them costs another line its score, and none is in
     the score. The command ends with status 1."""
     sample = next(s for s in samples_of(questions).values() if s.question == "output")
     right = json.dumps({"id": sample.id, "completion": said(sample.answer)}).encode()
     lines = [
-        (right, "marked", ""),
+        (right, "scored", ""),
         (b'{"id": "x', "damaged", "line 2: is no JSON: "),
         (b"[" * 200_000, "damaged", "line 3: is nested too deep"),
         (b"[1]", "damaged", "line 4: is no JSON object"),
@@ -333,21 +333,21 @@ def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
         (b'{"id": "' + b"x" * LINE_BYTES + b'"}', "damaged", "line 13: is longer than"),
         (b" ", "empty", "line 14: is empty"),
         (b"", "empty", "line 15: is empty"),
-        (right + b"\r", "marked", ""),
-        (right, "marked", ""),
+        (right + b"\r", "scored", ""),
+        (right, "scored", ""),
     ]
     path = tmp_path / "answers.jsonl"
     path.write_bytes(b"\n".join(line for line, _, _ in lines))
-    rows, marks, done = marked(questions, [path], tmp_path / "out", size=4, samples=True)
+    rows, scores, done = scored(questions, [path], tmp_path / "out", size=4, samples=True)
     for row, (_, said_status, why) in zip(rows, lines, strict=True):
         assert row["status"] == said_status
-        assert row["score"] == (1.0 if said_status == "marked" else None)
+        assert row["score"] == (1.0 if said_status == "scored" else None)
         start = f"{path} {why}" if why else ""
         assert row["reason"].startswith(start) if why else row["reason"] == ""
     assert [row["attempt"] for row in rows if row["attempt"]] == [1, 2, 3, 4, 5]
-    counted = {s.question: (s.n, s.unanswered, s.answers, s.score) for s in marks.scores}
+    counted = {s.question: (s.n, s.unanswered, s.answers, s.score) for s in scores.scores}
     assert counted["output"] == (5, 4, 3, 1 / 5)
-    assert len(marks.not_used) == 14
+    assert len(scores.not_used) == 14
     assert done.totals.by_outcome == {
         "right": 3, "damaged": 8, "unknown_question": 2, "no_completion": 2, "empty": 2,
     }  # fmt: skip
@@ -365,7 +365,7 @@ def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
     ]
     ran = CliRunner().invoke(app, command)
     assert ran.exit_code == 1, ran.output
-    assert "not marked: 8 damaged, 2 empty, 2 no completion, 2 unknown question" in ran.stdout
+    assert "not scored: 8 damaged, 2 empty, 2 no completion, 2 unknown question" in ran.stdout
     assert "and more" in ran.stdout
 
 
@@ -382,8 +382,8 @@ def test_the_denominator_is_the_questions(questions: Path, tmp_path: Path) -> No
     rows += [{"id": sample.id, "completion": said(sample.answer), "model": "b"} for sample in asked[:3]]
     rows += [{"id": asked[4].id, "completion": None, "model": "b"}]
     path = write(tmp_path / "a.jsonl", rows)
-    _, marks, _ = marked(questions, [path], tmp_path / "out")
-    scores = {(s.question, s.model): s for s in marks.scores}
+    _, found, _ = scored(questions, [path], tmp_path / "out")
+    scores = {(s.question, s.model): s for s in found.scores}
     n = len(asked)
     assert n == 5
     assert [(scores["output", m].n, scores["output", m].unanswered) for m in "ab"] == [(5, 4), (5, 2)]
@@ -409,16 +409,16 @@ def test_two_answers_of_a_model_are_samples_or_an_error(questions: Path, tmp_pat
     ]
     path = write(tmp_path / "a.jsonl", rows)
     with pytest.raises(InputError, match=r"a\.jsonl line 2: is another answer to '.*'\. Remove .*--samples"):
-        marked(questions, [path], tmp_path / "out")
+        scored(questions, [path], tmp_path / "out")
     with pytest.raises(InputError, match=r"b\.jsonl line 1: is another answer"):
-        marked(
+        scored(
             questions,
             [write(tmp_path / "c.jsonl", rows[:1]), write(tmp_path / "b.jsonl", rows[:1])],
             tmp_path,
         )
     for size in (1, 2, 100):
-        _, marks, _ = marked(questions, [path], tmp_path / str(size), size=size, samples=True)
-        (score,) = (s for s in marks.scores if s.question == "output")
+        _, scores, _ = scored(questions, [path], tmp_path / str(size), size=size, samples=True)
+        (score,) = (s for s in scores.scores if s.question == "output")
         assert (score.n, score.unanswered, score.answers) == (5, 3, 5)
         assert score.score == pytest.approx(0.75 / 5)
 
@@ -438,7 +438,7 @@ def test_why_a_completion_ended_is_read_from_its_line(questions: Path, tmp_path:
         {"id": sample.id, "completion": text, **more}
         for sample, text, more in zip(asked, whole, told, strict=True)
     ]
-    found, marks, _ = marked(questions, [write(tmp_path / "a.jsonl", rows)], tmp_path / "out")
+    found, scores, _ = scored(questions, [write(tmp_path / "a.jsonl", rows)], tmp_path / "out")
     assert [(row["score"], row["reading"], row["stop_reason"]) for row in found] == [
         (0.0, "cut", "length"),
         (1.0, "answered", "stop"),
@@ -446,12 +446,12 @@ def test_why_a_completion_ended_is_read_from_its_line(questions: Path, tmp_path:
         (0.0, "cut", "max_tokens"),
         (1.0, "answered", None),
     ]
-    (score,) = (s for s in marks.scores if s.question == "output")
+    (score,) = (s for s in scores.scores if s.question == "output")
     assert (score.cut, score.empty, score.refused, score.unreadable, score.score) == (2, 0, 0, 0, 3 / 5)
 
 
 def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
-    """With their place, before anything is marked."""
+    """With their place, before anything is scored."""
     answers = write(tmp_path / "a.jsonl", [{"id": "x", "completion": "y"}])
     first, second = questions.read_text().splitlines()[:2]
     for text, said_why in (
@@ -465,14 +465,14 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
     ):
         (tmp_path / "q.jsonl").write_text(text)
         with pytest.raises(InputError, match=said_why):
-            marked(tmp_path / "q.jsonl", [answers], tmp_path / "out")
+            scored(tmp_path / "q.jsonl", [answers], tmp_path / "out")
     for paths, said_why in (
         ([tmp_path / "no.jsonl"], r"no\.jsonl: there is no such file"),
         ([tmp_path], "is no file"),
         ([write(tmp_path / "empty.jsonl", [])], r"empty\.jsonl: there are no answers"),
     ):
         with pytest.raises(InputError, match=said_why):
-            marked(questions, paths, tmp_path / "out")
+            scored(questions, paths, tmp_path / "out")
     assert not list(tmp_path.glob("out/*.parquet"))
     with pytest.raises(InputError, match=r"nothing to ask: 1 is no call"):
         write_questions(tmp_path / "none.jsonl", [_printing()], ["input"])
@@ -499,7 +499,7 @@ def test_files_that_change_meanwhile_are_refused(questions: Path, tmp_path: Path
             super().submit(number, task)
 
     with pytest.raises(InputError, match=r"a\.jsonl: was changed while the job ran"):
-        mark_in_shards(questions, [path], tmp_path / "out", runner=Late(1), size=1000)
+        score_in_shards(questions, [path], tmp_path / "out", runner=Late(1), size=1000)
 
 
 def deadly(code: str, name: str) -> dict[str, Any]:
@@ -520,8 +520,8 @@ def deadly(code: str, name: str) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_what_kills_the_worker_stands_alone(questions: Path, tmp_path: Path) -> None:
-    """Unconfined, an answer whose run kills the process that marks it, and one whose run kills the sandbox's: each has
-    no score, says how it was and is named; all others are marked as without them. The command ends with status 2."""
+    """Unconfined, an answer whose run kills the process that scores it, and one whose run kills the sandbox's: each has
+    no score, says how it was and is named; all others are scored as without them. The command ends with status 2."""
     lines = KILL_THE_WORKER.replace(
         "def f(number):\n", "def f(number):\n    if number != 9:\n        return number\n"
     )
@@ -547,18 +547,18 @@ def test_what_kills_the_worker_stands_alone(questions: Path, tmp_path: Path) -> 
     rows = rows_of(tmp_path / "out")
     tested = [(row["id"], row["status"], row["score"]) for row in rows[1:-1]]
     assert tested == [
-        ("worker:input", "marked", 1.0),
+        ("worker:input", "scored", 1.0),
         ("worker:input", "harness_error", None),
-        ("worker:input", "marked", 0.0),
-        ("sandbox:input", "marked", 1.0),
+        ("worker:input", "scored", 0.0),
+        ("sandbox:input", "scored", 1.0),
         ("sandbox:input", "harness_error", None),
-        ("sandbox:input", "marked", 0.0),
+        ("sandbox:input", "scored", 0.0),
     ]
     assert "killed by SIGKILL (3 times)" in rows[2]["reason"]
     assert "the sandbox failed: " in rows[5]["reason"]
     assert "our own failures: 2" in ran.stdout
     assert "worker:input#2: the process that had it ended 3 times" in ran.stdout
-    without, _, _ = marked(asked, [write(tmp_path / "b.jsonl", others)], tmp_path / "without")
+    without, _, _ = scored(asked, [write(tmp_path / "b.jsonl", others)], tmp_path / "without")
     assert rows[:1] + rows[-1:] == without
     told = CliRunner().invoke(app, ["runs", "status", str(tmp_path / "out"), "--failures", "--verify"]).stdout
     assert "8 answers in 1 shards are planned" in told
@@ -583,7 +583,7 @@ def test_files_are_read_as_streams(questions: Path, tmp_path: Path) -> None:
     assert known.find("q") is None
     tracemalloc.start()
     try:
-        count = sum(1 for _ in marking._items(known, [path], samples=True))
+        count = sum(1 for _ in scoring._items(known, [path], samples=True))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -595,12 +595,12 @@ def test_files_are_read_as_streams(questions: Path, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("one_ray_at_a_time")
 @pytest.mark.skipif(
     find_spec("ray") is None,
-    reason="needs the extra [scale]: would have proved that Ray marks as the pool does",
+    reason="needs the extra [scale]: would have proved that Ray scores as the pool does",
 )
 def test_on_ray(questions: Path, tmp_path: Path) -> None:
     """`deskcheck offline score --on ray` gives the rows that the pool gives, which finds nothing to do in its folder."""
     path = some(questions, tmp_path / "a.jsonl")
-    rows, marks, _ = marked(questions, [path], tmp_path / "pool", size=8)
+    rows, scores, _ = scored(questions, [path], tmp_path / "pool", size=8)
     command = [
         "offline",
         "score",
@@ -623,10 +623,13 @@ def test_on_ray(questions: Path, tmp_path: Path) -> None:
         timeout=1500,
         check=False,
     )
-    skip_without_ray(ran.stderr, "Ray marks as the pool does")
+    skip_without_ray(ran.stderr, "Ray scores as the pool does")
     assert ran.returncode == 0, ran.stderr[-3000:]
     told = json.loads(ran.stdout)
-    assert (told["scores"], told["statuses"]) == (marks.to_dict()["scores"], {AnswerStatus.MARKED: len(rows)})
+    assert (told["scores"], told["statuses"]) == (
+        scores.to_dict()["scores"],
+        {AnswerStatus.SCORED: len(rows)},
+    )
     assert rows_of(tmp_path / "ray") == rows
-    _, _, done = marked(questions, [path], tmp_path / "ray", size=8)
+    _, _, done = scored(questions, [path], tmp_path / "ray", size=8)
     assert (done.recorded, done.skipped) == (0, len(rows))

@@ -1,10 +1,10 @@
 """Whether deskcheck's verdicts about programs are those of the sets' own checks, run in a plain process.
 
-    python benchmarks/coding_suites.py DATA [--mutants 1] [--seed 0] [--sets humaneval,humanevalfix,mbpp,...]
+    python benchmarks/coding_benchmarks.py DATA [--mutants 1] [--seed 0] [--sets humaneval,mbpp,...]
 
 DATA: a folder with the published files (see `FILES`). For each task: the set's own reference, its known bug
-where it has one, and as many mutants of the reference. Each is judged twice: by deskcheck, from its suite and
-in its sandbox; and here, by the set's own text of tests behind the answer in one process, which passes if it
+where it has one, and as many mutants of the reference. Each is judged twice: by deskcheck, in its
+sandbox; and here, by the set's own text of tests behind the answer in one process, which passes if it
 exits with 0. Nothing of deskcheck's code is in the second. Prints where the two differ; exit status 1 then.
 """
 
@@ -144,13 +144,13 @@ def main() -> int:
 
 
 def compare(name: str, path: Path, given: argparse.Namespace) -> int:
-    from deskcheck.ask.questions.suites import SUITES
-    from deskcheck.ask.scoring.marking import mark
+    from deskcheck.ask.questions.benchmarks import BENCHMARKS
     from deskcheck.ask.scoring.sandbox import judge
+    from deskcheck.ask.scoring.score import score_answer
 
     place = judge()
     used = [row for row in rows(path) if name != "p3" or row["sol_bodies"]]
-    samples = list(SUITES[name].samples(str(path)))
+    samples = list(BENCHMARKS[name].samples(str(path)))
     assert len(used) == len(samples), name
     todo = []
     for row, sample in zip(used, samples, strict=True):
@@ -162,7 +162,7 @@ def compare(name: str, path: Path, given: argparse.Namespace) -> int:
 
     def both(one: tuple[Any, Any, str, str]) -> tuple[bool, bool, str]:
         row, sample, _, text = one
-        ours = mark(sample, f"[ANSWER]{text}[/ANSWER]", judge=place)
+        ours = score_answer(sample, f"[ANSWER]{text}[/ANSWER]", judge=place)
         return ours.score == 1, passes(own_check(name, row, text)), ours.reason
 
     counts: Counter[tuple[str, bool, bool]] = Counter()

@@ -1,11 +1,11 @@
-"""Answers to a suite in an environment of their own: its packages are there, those of deskcheck are not."""
+"""Answers to a benchmark in an environment of their own: its packages are there, those of deskcheck are not."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from deskcheck.ask.questions.suites import suite_samples
+from deskcheck.ask.questions.benchmarks import benchmark_samples
 from deskcheck.ask.scoring.selfcheck import self_check
 from deskcheck.recording import InputError
 from deskcheck.sandbox.environments import EnvironmentSpec, build
@@ -40,8 +40,8 @@ def written(folder: Path) -> Path:
 
 def test_an_environment_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no environment is called 'never_built'"):
-        suite_samples([f"program@never_built:{written(tmp_path)}"])
-    found = self_check(suite_samples([str(written(tmp_path))])["program"])
+        benchmark_samples([f"program@never_built:{written(tmp_path)}"])
+    found = self_check(benchmark_samples([str(written(tmp_path))])["program"])
     assert (found.not_run, found.good) == ({"tiny": 2}, 0)
 
 
@@ -54,6 +54,6 @@ def test_an_environment_decides_what_is_there(tmp_path: Path, monkeypatch: pytes
     path = written(tmp_path)
     with path.open("a") as file:
         file.write(json.dumps({**ROW, "id": "numpy", "modules": ["numpy"]}) + "\n")
-    found = self_check(suite_samples([f"program@tiny:{path}"])["program"])
+    found = self_check(benchmark_samples([f"program@tiny:{path}"])["program"])
     assert (found.good, found.good_right, found.bad, found.bad_right) == (2, 2, 1, 0), found
     assert found.not_run == {"numpy": 1}

@@ -147,7 +147,7 @@ def _reads(node: ast.AST) -> Iterator[str]:
     yield from reader.read
 
 
-class _Reader:
+class _Reader(ast.NodeVisitor):
     """Follows one namespace, top to bottom: what is read while it is not surely bound."""
 
     def __init__(self) -> None:
@@ -169,6 +169,10 @@ class _Reader:
         if name not in self.bound:
             self.read[name] = None
 
+    def _names(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._name(name)
+
     def _bind(self, name: str) -> None:
         self.later.pop(name, None)
         self.bound.add(name)
@@ -186,104 +190,142 @@ class _Reader:
             after.append(self.bound)
         self.bound = set.intersection(*after) if surely and after else before
 
-    def visit(self, node: ast.AST | None) -> None:
-        match node:
-            case None:
-                return
-            case ast.Name(id=name, ctx=ast.Load()):
-                self._name(name)
-            case ast.Name(id=name, ctx=ast.Store()):
-                self._bind(name)
-            case ast.Name(id=name):
-                self._name(name)
-                self.bound.discard(name)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self.block(node.decorator_list)
-                self._arguments(node.args)
-                self.visit(node.returns)
-                self._bind(node.name)
-                self.later[node.name] = tuple(_free(node))
-                if node.decorator_list:
-                    self._use(node.name)  # who decorates may call
-            case ast.Lambda():
-                self._arguments(node.args)
-                for name in _free(node):
-                    self._name(name)
-            case ast.ClassDef():
-                self.block([*node.decorator_list, *node.bases, *(each.value for each in node.keywords)])
-                inside = _Reader()
-                inside.block(node.body)
-                for name in inside.read:
-                    self._name(name)
-                self._bind(node.name)
-                # Names of the class's body are not seen by its methods.
-                self.later[node.name] = tuple(
-                    name for each in ast.walk(node) if isinstance(each, _FUNCTIONS) for name in _free(each)
-                )
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                self.visit(node.generators[0].iter)
-                for name in _free(node):
-                    self._name(name)
-                for each in ast.walk(node):
-                    if isinstance(each, ast.NamedExpr):
-                        self._bind(each.target.id)
-            case ast.NamedExpr(target=target, value=value):
-                self.visit(value)
-                self.visit(target)
-            case ast.Assign(targets=targets, value=value):
-                self.visit(value)
-                self.block(targets)
-            case ast.AnnAssign(target=target, annotation=annotation, value=value):
-                self.visit(annotation)
-                self.visit(value)
-                if value is not None or not isinstance(target, ast.Name):
-                    self.visit(target)
-            case ast.AugAssign(target=target, value=value):
-                if isinstance(target, ast.Name):
-                    self._name(target.id)
-                self.visit(value)
-                self.visit(target)
-            case ast.Import() | ast.ImportFrom():
-                for alias in node.names:
-                    self._bind((alias.asname or alias.name).partition(".")[0])
-            case ast.If(test=test, body=body, orelse=orelse):
-                self.visit(test)
-                self._perhaps(body, orelse, surely=True)
-            case ast.For() | ast.AsyncFor():
-                self.visit(node.iter)
-                self._perhaps([node.target, *node.body])
-                self._perhaps(node.orelse)
-            case ast.While(test=test, body=body, orelse=orelse):
-                self.visit(test)
-                self._perhaps(body)
-                self._perhaps(orelse)
-            case ast.Try() | ast.TryStar():
-                self._perhaps(
-                    [*node.body, *node.orelse], *([handler] for handler in node.handlers), surely=True
-                )
-                self.block(node.finalbody)
-            case ast.ExceptHandler(type=kind, name=name, body=body):
-                self.visit(kind)
-                if name is not None:
-                    self._bind(name)
-                self.block(body)
-            case ast.With() | ast.AsyncWith():
-                self.block(node.items)
-                self.block(node.body)
-            case ast.Match(subject=subject, cases=cases):
-                self.visit(subject)
-                self._perhaps(*([case] for case in cases))
-            case ast.MatchAs(name=name) | ast.MatchStar(name=name) if name is not None:
-                self.block(ast.iter_child_nodes(node))
-                self._bind(name)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                self.visit(test)
-                self._perhaps([body], [orelse], surely=True)
-            case ast.BoolOp(values=[first, *others]):
-                self.visit(first)
-                self._perhaps(others)
-            case _:
-                self.block(ast.iter_child_nodes(node))
+    def each(self, node: ast.AST | None) -> None:
+        """Visit a part that may not be there."""
+        if node is not None:
+            self.visit(node)
+
+    def generic_visit(self, node: ast.AST) -> None:
+        self.block(ast.iter_child_nodes(node))
+
+    # -- names and what binds them -----------------------------------------------------------------
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self._bind(node.id)
+            return
+        self._name(node.id)
+        if isinstance(node.ctx, ast.Del):
+            self.bound.discard(node.id)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        self.visit(node.target)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.visit(node.value)
+        self.block(node.targets)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self.visit(node.annotation)
+        self.each(node.value)
+        if node.value is not None or not isinstance(node.target, ast.Name):
+            self.visit(node.target)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            self._name(node.target.id)
+        self.visit(node.value)
+        self.visit(node.target)
+
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            self._bind((alias.asname or alias.name).partition(".")[0])
+
+    visit_ImportFrom = visit_Import
+
+    def visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar) -> None:
+        self.generic_visit(node)
+        if node.name is not None:
+            self._bind(node.name)
+
+    visit_MatchStar = visit_MatchAs
+
+    # -- what has an inside of its own -------------------------------------------------------------
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self.block(node.decorator_list)
+        self._arguments(node.args)
+        self.each(node.returns)
+        self._bind(node.name)
+        self.later[node.name] = tuple(_free(node))
+        if node.decorator_list:
+            self._use(node.name)  # who decorates may call
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        self._arguments(node.args)
+        self._names(_free(node))
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self.block([*node.decorator_list, *node.bases, *(each.value for each in node.keywords)])
+        inside = _Reader()
+        inside.block(node.body)
+        self._names(inside.read)
+        self._bind(node.name)
+        # Names of the class's body are not seen by its methods.
+        self.later[node.name] = tuple(
+            name for each in ast.walk(node) if isinstance(each, _FUNCTIONS) for name in _free(each)
+        )
+
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+        self.visit(node.generators[0].iter)
+        self._names(_free(node))
+        for each in ast.walk(node):
+            if isinstance(each, ast.NamedExpr):
+                self._bind(each.target.id)
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
+    # -- what may run or not -----------------------------------------------------------------------
+
+    def visit_If(self, node: ast.If) -> None:
+        self.visit(node.test)
+        self._perhaps(node.body, node.orelse, surely=True)
+
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
+        self.visit(node.iter)
+        self._perhaps([node.target, *node.body])
+        self._perhaps(node.orelse)
+
+    visit_AsyncFor = visit_For
+
+    def visit_While(self, node: ast.While) -> None:
+        self.visit(node.test)
+        self._perhaps(node.body)
+        self._perhaps(node.orelse)
+
+    def visit_Try(self, node: ast.Try | ast.TryStar) -> None:
+        self._perhaps([*node.body, *node.orelse], *([handler] for handler in node.handlers), surely=True)
+        self.block(node.finalbody)
+
+    visit_TryStar = visit_Try
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        self.each(node.type)
+        if node.name is not None:
+            self._bind(node.name)
+        self.block(node.body)
+
+    def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
+        self.block(node.items)
+        self.block(node.body)
+
+    visit_AsyncWith = visit_With
+
+    def visit_Match(self, node: ast.Match) -> None:
+        self.visit(node.subject)
+        self._perhaps(*([case] for case in node.cases))
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self.visit(node.test)
+        self._perhaps([node.body], [node.orelse], surely=True)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        first, *others = node.values
+        self.visit(first)
+        self._perhaps(others)
 
     def _arguments(self, args: ast.arguments) -> None:
         every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deskcheck.ask.answers.objects import Unreadable, compare, read
+from deskcheck.ask.answers.objects import UnreadableObject, compare, read
 
 
 def same(text: str, expected: str, *arguments: int) -> bool | None:
@@ -149,6 +149,6 @@ def test_other_values(text: str, expected: str, right: bool) -> None:
 
 
 def test_the_expected_text_must_be_one() -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableObject):
         compare("1", "<generator g>", ())
     assert read("C#1(x=<C #1 again>)").fields["x"].number == 1

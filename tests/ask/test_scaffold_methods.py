@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from deskcheck.ask.samples.call_graph import bottom_up, call_graph, functions_of, with_function
 from deskcheck.ask.samples.prompts import NOW, YOURS
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scaffolds import examples as exemplars
 from deskcheck.ask.scaffolds.bench import Bench, Request, solved
-from deskcheck.ask.scaffolds.call_graph import bottom_up, call_graph, functions_of, with_function
 from deskcheck.ask.scaffolds.decompose import common_parts
 from deskcheck.ask.scaffolds.lookahead import cell_in
 from deskcheck.ask.scaffolds.place import ProgramRunner

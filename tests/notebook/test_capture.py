@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deskcheck.notebook.state.capture import Capture, StateLimits, _differences, register
-from deskcheck.notebook.state.state import State, states
+from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.trajectory.trajectory import Execution, Restart, Status
 
 PATIENT = StateLimits(time_s=60)
@@ -25,7 +25,7 @@ class Cells:
         self.capture = Capture(limits)
         self.steps: list[Any] = []
 
-    def run(self, source: str) -> State:
+    def run(self, source: str) -> KernelState:
         exec(source, self.names)
         found = self.capture.after_cell(self.names, self.hidden, source)
         self.steps.append(Execution(cell="a", source=source, order=("a",), status=Status.OK, state=found))

@@ -12,13 +12,13 @@ from deskcheck.errors import InputError
 from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.dependencies import depends_on, names_bound, names_read
-from deskcheck.notebook.state.state import State, states
+from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
 from tests.sample import examples
 
 
-def run(*sources: str) -> State:
+def run(*sources: str) -> KernelState:
     """The state after cells that ran in a namespace as in a kernel."""
     names: dict[str, Any] = {"__name__": "__main__"}
     exec("", names)
@@ -34,7 +34,7 @@ def run(*sources: str) -> State:
     return state
 
 
-def shown(state: State, kind: str, budget: int = 10_000, **more: Any) -> list[str]:
+def shown(state: KernelState, kind: str, budget: int = 10_000, **more: Any) -> list[str]:
     return view(state, kind, budget=budget, **more).text.splitlines()
 
 

@@ -13,10 +13,10 @@ __all__ = [
     "CheckSettings",
     "Difference",
     "Execution",
+    "KernelState",
     "NotebookSettings",
     "Output",
     "ReplayLimits",
-    "State",
     "StateLimits",
     "Status",
     "Trajectory",
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from deskcheck.notebook.settings import CheckSettings, NotebookSettings, ReplayLimits
     from deskcheck.notebook.state.capture import StateLimits, register
     from deskcheck.notebook.state.settings import register_settings
-    from deskcheck.notebook.state.state import State, Variable, states
+    from deskcheck.notebook.state.state import KernelState, Variable, states
     from deskcheck.notebook.state.views import View, used_names, view
     from deskcheck.notebook.trajectory.file import read_trajectory, trajectories, write_trajectory
     from deskcheck.notebook.trajectory.git import read_history
@@ -71,7 +71,7 @@ __getattr__, __dir__ = lazily(
         "settings": ("CheckSettings", "NotebookSettings", "ReplayLimits"),
         "state.capture": ("StateLimits", "register"),
         "state.settings": ("register_settings",),
-        "state.state": ("State", "Variable", "states"),
+        "state.state": ("KernelState", "Variable", "states"),
         "state.views": ("View", "used_names", "view"),
         "trajectory.file": ("read_trajectory", "trajectories", "write_trajectory"),
         "trajectory.git": ("read_history",),

@@ -9,7 +9,7 @@ __all__ = [
     "Determinism",
     "Limits",
     "Piece",
-    "Result",
+    "ProgramResult",
     "Sandbox",
     "Session",
     "SessionEnded",
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deskcheck.sandbox.confinement import Confinement
     from deskcheck.sandbox.determinism import Determinism
     from deskcheck.sandbox.limits import Limits
-    from deskcheck.sandbox.sandbox import Result, Sandbox, run
+    from deskcheck.sandbox.sandbox import ProgramResult, Sandbox, run
     from deskcheck.sandbox.session import After, Piece, Session, SessionEnded, Snapshot
     from deskcheck.sandbox.workspace import Workspace
 
@@ -32,7 +32,7 @@ _HOMES = {
     "Confinement": "deskcheck.sandbox.confinement",
     "Determinism": "deskcheck.sandbox.determinism",
     "Limits": "deskcheck.sandbox.limits",
-    "Result": "deskcheck.sandbox.sandbox",
+    "ProgramResult": "deskcheck.sandbox.sandbox",
     "Sandbox": "deskcheck.sandbox.sandbox",
     **dict.fromkeys(("After", "Piece", "Session", "SessionEnded", "Snapshot"), "deskcheck.sandbox.session"),
     "Workspace": "deskcheck.sandbox.workspace",

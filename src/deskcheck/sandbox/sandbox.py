@@ -31,7 +31,7 @@ _IDLE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ProgramResult:
     """A program and how it ended. attempts: runs that it took, more than one after a failure of ours."""
 
     program: Program
@@ -125,7 +125,7 @@ class Sandbox:
         for server in servers:
             server.close()
 
-    def run(self, programs: Iterable[Program], *, ordered: bool = True) -> Iterator[Result]:
+    def run(self, programs: Iterable[Program], *, ordered: bool = True) -> Iterator[ProgramResult]:
         """Run programs and give their results: in the order of the programs, or as they are completed.
 
         Programs are taken from the iterable as workers get free, and no more than a few ahead of the
@@ -187,7 +187,7 @@ class Sandbox:
                 break
         return RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
 
-    def check(self, programs: Iterable[Checked], *, ordered: bool = True) -> Iterator[Result]:
+    def check(self, programs: Iterable[Checked], *, ordered: bool = True) -> Iterator[ProgramResult]:
         """Run programs and judge each by its check in another process (`check_one`); otherwise as `run`."""
         stopping = threading.Event()
         pending: dict[Future[RunResult], Checked] = {}
@@ -206,7 +206,7 @@ class Sandbox:
                     first = next(iter(pending))
                     if not ordered:
                         first = next(iter(wait(pending, return_when=FIRST_COMPLETED).done))
-                    yield Result(pending.pop(first).program, first.result())
+                    yield ProgramResult(pending.pop(first).program, first.result())
             finally:
                 stopping.set()
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -430,12 +430,12 @@ class _Stream:
         """By the descriptor of the server's connection."""
         self.owner: dict[int, ProcessRun] = {}
         """By the descriptors of what programs write to."""
-        self.done: dict[int, Result] = {}
+        self.done: dict[int, ProgramResult] = {}
         self.taken = 0
         self.given = 0
         self.exhausted = False
 
-    def results(self) -> Iterator[Result]:
+    def results(self) -> Iterator[ProgramResult]:
         with closing(select.epoll()) as self.epoll:
             try:
                 while True:
@@ -506,7 +506,7 @@ class _Stream:
             self._start(number, program, attempts + 1)
         else:
             run_result = RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
-            self.done[number] = Result(program, run_result, attempts)
+            self.done[number] = ProgramResult(program, run_result, attempts)
 
     def _wait(self) -> None:
         now = time.monotonic()
@@ -550,7 +550,7 @@ class _Stream:
         if run_result is None or run_result.outcome is Outcome.HARNESS_ERROR:
             self._again(place.number, place.program, place.attempts, failure)
         else:
-            self.done[place.number] = Result(place.program, run_result, place.attempts)
+            self.done[place.number] = ProgramResult(place.program, run_result, place.attempts)
 
 
 def run(

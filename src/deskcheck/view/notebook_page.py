@@ -15,7 +15,7 @@ from rich.text import Text
 
 from deskcheck import __version__
 from deskcheck.notebook.check.check import CellReport, NotebookReport, compare_with_stored
-from deskcheck.notebook.state.state import State, states
+from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Step, Trajectory, advance
 from deskcheck.recording import render
 from deskcheck.view.notebooks import word
@@ -128,7 +128,7 @@ def _step(number: int, step: Step) -> dict[str, Any]:
     }
 
 
-def _execution(step: Execution, state: State | None, outputs: "_Outputs") -> dict[str, Any]:
+def _execution(step: Execution, state: KernelState | None, outputs: "_Outputs") -> dict[str, Any]:
     return {
         "status": step.status.value,
         "count": step.count,
@@ -142,7 +142,7 @@ def _execution(step: Execution, state: State | None, outputs: "_Outputs") -> dic
     }
 
 
-def _changes(state: State) -> dict[str, Any]:
+def _changes(state: KernelState) -> dict[str, Any]:
     """What the cell did to the variables; the page adds it up."""
     changed = [(name, "new") for name in state.added]
     changed += [(name, "another object") for name in state.rebound]

@@ -35,7 +35,7 @@ _BUILTIN = frozenset({"set", "frozenset", "range", "slice", "bytearray", "comple
 _PLAIN = frozenset({*_BUILTIN, "list", "tuple", "dict", "str", "bytes", "int"})
 
 
-class Unreadable(Exception):
+class UnreadableObject(Exception):
     """The text is no such value."""
 
 
@@ -62,15 +62,15 @@ def read(text: str, *, max_chars: int = MAX_CHARS) -> Node:
     Raises Unreadable.
     """
     if len(text) > max_chars or _MARK in text:
-        raise Unreadable("too long")
+        raise UnreadableObject("too long")
     node = parse_expression(_as_python(text.strip()), max_chars=2 * max_chars + 100)
     if node is None:
-        raise Unreadable("no expression")
+        raise UnreadableObject("no expression")
     try:
         reader = _Reader()
         return reader.resolved(reader.node(node))
     except (ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
-        raise Unreadable(str(error)) from None
+        raise UnreadableObject(str(error)) from None
 
 
 def _as_python(text: str) -> str:
@@ -97,7 +97,7 @@ def _as_python(text: str) -> str:
             parts.append(_MARK + found["number"])
         elif found["close"] is not None:
             if not methods:
-                raise Unreadable("> without <")
+                raise UnreadableObject("> without <")
             methods -= 1
             parts.append(")")
     return "".join([*parts, text[at:]])
@@ -130,7 +130,7 @@ class _Reader:
 
     def _pairs(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> list[Node]:
         if any(key is None for key in keys):
-            raise Unreadable("** is no value")
+            raise UnreadableObject("** is no value")
         return [
             self.node(part) for pair in zip(keys, values, strict=True) for part in pair if part is not None
         ]
@@ -161,10 +161,10 @@ class _Reader:
         if not mark and not keywords and name in _PLAIN:
             return _plain(ast.Call(func=ast.Name(id=name), args=[*args], keywords=[]))
         if any(keyword.arg is None for keyword in keywords):
-            raise Unreadable("** is no value")
+            raise UnreadableObject("** is no value")
         fields = {keyword.arg or "": self.node(keyword.value) for keyword in keywords}
         if len(fields) < len(keywords):
-            raise Unreadable("an attribute twice")
+            raise UnreadableObject("an attribute twice")
         made = Node("object", _last(name), [*map(self.node, args)], fields, int(number) if mark else None)
         if made.number is not None:
             first = self.numbered.setdefault(made.number, made)
@@ -185,7 +185,7 @@ class _Reader:
                 return found
             if node.name == "object":  # it has nothing but its number
                 return known.setdefault(node.number or 0, Node("object", "object", number=node.number))
-            raise Unreadable(f"#{node.number} is nowhere written out")
+            raise UnreadableObject(f"#{node.number} is nowhere written out")
 
         root = of(root)
         for node in [*nodes(root), *(part for _, more in self.more for part in nodes(more))]:
@@ -193,7 +193,7 @@ class _Reader:
             node.fields = {name: of(part) for name, part in node.fields.items()}
         for first, more in self.more:
             if not _Comparison(()).same_content(first, more):
-                raise Unreadable(f"#{first.number} is written out twice, not alike")
+                raise UnreadableObject(f"#{first.number} is written out twice, not alike")
         return root
 
 
@@ -201,7 +201,7 @@ def _plain(node: ast.expr) -> Node:
     literal(node)
     known = canonical(ast.unparse(ast.fix_missing_locations(node)))
     if known is None:
-        raise Unreadable("no value")
+        raise UnreadableObject("no value")
     return Node("plain", known)
 
 
@@ -211,7 +211,7 @@ def _dotted(node: ast.expr) -> str:
             return name
         case ast.Attribute(value=value, attr=name):
             return f"{_dotted(value)}.{name}"
-    raise Unreadable("no name")
+    raise UnreadableObject("no name")
 
 
 def _code(kind: str, name: str) -> tuple[str, str]:
@@ -342,7 +342,7 @@ def _same_name(true: Node, told: Node) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class ObjectAgreement:
     """right_class: whether the class, or the kind of container, is the same. right_fields: the share of the
     attributes and items of the true value that the text has right."""
 
@@ -351,7 +351,7 @@ class Agreement:
     right_fields: float
 
 
-def compare(text: str, expected: str, arguments: Sequence[int]) -> Agreement | None:
+def compare(text: str, expected: str, arguments: Sequence[int]) -> ObjectAgreement | None:
     """How a text agrees with the expected one; None if it cannot be read. arguments: the numbers of objects
     that the question shows: they name these.
 
@@ -363,9 +363,9 @@ def compare(text: str, expected: str, arguments: Sequence[int]) -> Agreement | N
         told = read(text, max_chars=max(MAX_CHARS, 2 * len(expected)))
         right_class = true.kind == told.kind and (true.kind in ("plain", "code") or true.name == told.name)
         if _Comparison(fixed).same(true, told):
-            return Agreement(True, True, 1.0)
-        return Agreement(False, right_class, _share(true, told, fixed) if right_class else 0.0)
-    except (Unreadable, RecursionError, MemoryError):
+            return ObjectAgreement(True, True, 1.0)
+        return ObjectAgreement(False, right_class, _share(true, told, fixed) if right_class else 0.0)
+    except (UnreadableObject, RecursionError, MemoryError):
         return None
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from deskcheck.ask.answers.objects import Unreadable, compare, is_clear, read
+from deskcheck.ask.answers.objects import UnreadableObject, compare, is_clear, read
 from deskcheck.ask.samples.kind import ANSWER_CHARS
 from deskcheck.ask.samples.places import Unfit, check_all_recorded
 from deskcheck.recording import Event, Kind, Program, Recording, Value, render
@@ -111,7 +111,7 @@ def _told(value: Value, numbers: Mapping[int, int]) -> Returned:
         again = compare(text, text, shown)
         if again is None or not again.same or not is_clear(read(text)):
             raise Unfit(NO_DATA)
-    except Unreadable:
+    except UnreadableObject:
         raise Unfit(NO_DATA) from None
     return Returned(text, shown, tuple(_said(value)))
 

@@ -27,7 +27,7 @@ from deskcheck.ask.samples.prompts import notebook_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.errors import DamagedRows
 from deskcheck.notebook.state.dependencies import names_bound, parse
-from deskcheck.notebook.state.state import State, states
+from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
 from deskcheck.notebook.trajectory.trajectory import Execution, Output, Restart, Status, Step, Trajectory
 from deskcheck.recording import InputError, Value, render
@@ -187,11 +187,13 @@ class _Moment:
     """Of the executions since the last restart."""
     restarted: bool
     """Since the execution before."""
-    before: State | None
-    after: State | None
+    before: KernelState | None
+    after: KernelState | None
 
 
-_NOTHING = State(variables={}, added=(), rebound=(), mutated=(), removed=(), count=0, unseen=0, cost_s=0.0)
+_NOTHING = KernelState(
+    variables={}, added=(), rebound=(), mutated=(), removed=(), count=0, unseen=0, cost_s=0.0
+)
 
 
 @dataclass(slots=True)
@@ -202,7 +204,7 @@ class _Walk:
     actions: int = 0
     restarted: bool = False
     sources: list[str] = field(default_factory=list)
-    before: State | None = _NOTHING
+    before: KernelState | None = _NOTHING
 
     def through(self, steps: Sequence[Step]) -> Iterator[Step]:
         for self.number, step in enumerate(steps):

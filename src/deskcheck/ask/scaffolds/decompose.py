@@ -14,8 +14,7 @@ from typing import Annotated, Literal
 
 from deskcheck.ask.answers.code import code_in
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
-from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, fenced
-from deskcheck.ask.scaffolds.call_graph import (
+from deskcheck.ask.samples.call_graph import (
     RecordedFunction,
     bottom_up,
     call_graph,
@@ -23,6 +22,7 @@ from deskcheck.ask.scaffolds.call_graph import (
     source_of,
     with_function,
 )
+from deskcheck.ask.scaffolds.bench import Bench, Completion, Options, fenced
 from deskcheck.ask.scaffolds.traces import call_in
 from deskcheck.ask.scaffolds.visible import bare
 from deskcheck.ask.scoring.programs import Tested

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from deskcheck.corpus.inputs.candidates import candidates, parameters
 from deskcheck.corpus.inputs.targets import Target, function_node
-from deskcheck.corpus.inputs.ways import LEFT, Step, Ways, steps_of, ways_of
+from deskcheck.corpus.inputs.ways import LEFT, Arc, Ways, arcs_of, ways_of
 from deskcheck.recording import InputError, Outcome, Program, RunResult
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.sandbox import Sandbox
@@ -68,7 +68,7 @@ class Effort:
     ways: tuple[str, ...] = ("known", "hints")
 
 
-Watch = Callable[[Program], tuple[RunResult, frozenset[Step]]]
+Watch = Callable[[Program], tuple[RunResult, frozenset[Arc]]]
 """Runs a call: how it ends, and the steps that it makes in files that are recorded."""
 
 
@@ -105,13 +105,13 @@ def watching(
 ) -> Watch:
     """Runs calls in a sandbox and watches them for about 3,000 events."""
 
-    def watch(program: Program) -> tuple[RunResult, frozenset[Step]]:
+    def watch(program: Program) -> tuple[RunResult, frozenset[Arc]]:
         blocks: list[bytes] = []
         traced = TraceLimits(events=_EVENTS)
         run_result = sandbox.run_one(
             program, sink=blocks.append, trace_limits=traced, limits=limits, cancelled=cancelled
         )
-        return run_result, frozenset(steps_of(blocks))
+        return run_result, frozenset(arcs_of(blocks))
 
     return watch
 
@@ -162,14 +162,14 @@ class _Judge:
         self.file, self.ways = target.file, ways
         self.typed = node is not None and all(each.annotation is not None for each in parameters(node))
         self.lines: set[tuple[str, int]] = set()
-        self.steps: set[Step] = set()
+        self.steps: set[Arc] = set()
         self.endings: set[tuple[str, ...]] = set()
-        self.kept: list[tuple[Found, frozenset[Step]]] = []
-        self.others: dict[str, tuple[Found, frozenset[Step]]] = {}
+        self.kept: list[tuple[Found, frozenset[Arc]]] = []
+        self.others: dict[str, tuple[Found, frozenset[Arc]]] = {}
         self.dropped: Counter[str] = Counter()
         self.stopped = 0
 
-    def take(self, arguments: str, by: str, run_result: RunResult, steps: frozenset[Step]) -> None:
+    def take(self, arguments: str, by: str, run_result: RunResult, steps: frozenset[Arc]) -> None:
         why = self._why_not(run_result, steps)
         if why is not None:
             self.dropped[why] += 1
@@ -192,7 +192,7 @@ class _Judge:
                 run_result.result, (Found(arguments, by, ("result",), run_result.outcome), steps)
             )
 
-    def _why_not(self, run_result: RunResult, steps: frozenset[Step]) -> str | None:
+    def _why_not(self, run_result: RunResult, steps: frozenset[Arc]) -> str | None:
         match run_result.outcome:
             case Outcome.RAISED if not self.typed and run_result.exception in _WRONG_TYPE:
                 return "of the wrong type"

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from deskcheck.corpus.inputs.candidates import need_hypothesis
 from deskcheck.corpus.inputs.search import WAYS, Effort, Search, search, watching
-from deskcheck.corpus.inputs.targets import File, Passed, Place, Target, place_of, targets_in
+from deskcheck.corpus.inputs.targets import File, Passed, SearchScope, Target, scope_of, targets_in
 from deskcheck.corpus.readers.files import short_id
 from deskcheck.corpus.text.options import whole_number, with_options
 from deskcheck.recording import InputError, Program, RunResult
@@ -106,7 +106,7 @@ def inputs(
             "inputs:PACKAGE"
         )
     asked = _asked(options, source)
-    place = place_of(inner, programs, is_set=is_set, tests=asked.tests)
+    place = scope_of(inner, programs, is_set=is_set, tests=asked.tests)
     if asked.table is not None and not asked.table.absolute().parent.is_dir():
         raise InputError(f"{source}: table={asked.table}: there is no folder {asked.table.parent}.")
     if propose is not None:
@@ -161,7 +161,7 @@ class _Run:
     propose: Callable[[str], str] | None
     stopping: threading.Event = field(default_factory=threading.Event)
 
-    def programs(self, place: Place) -> Iterator[Program]:
+    def programs(self, place: SearchScope) -> Iterator[Program]:
         asked = self.asked
         if place.tests:
             self.note(f"{self.inner}: {place.tests} files of tests are left out; tests=yes takes them")
@@ -186,7 +186,7 @@ class _Run:
         for line in _summary(self.inner, accounts, several=place.several and place.known is None):
             self.note(line)
 
-    def _tried(self, place: Place, sandbox: Sandbox, pool: ThreadPoolExecutor) -> Iterator[_Tried]:
+    def _tried(self, place: SearchScope, sandbox: Sandbox, pool: ThreadPoolExecutor) -> Iterator[_Tried]:
         def look(file: File) -> list[tuple[Target | Passed, Limits]]:
             used: list[float] = []
 

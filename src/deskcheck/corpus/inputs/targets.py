@@ -77,7 +77,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SearchScope:
     """What a source names. files: one after the other. known: functions with inputs, in the place of files.
     tests: how many files of tests were passed over. several: whether there may be many functions."""
 
@@ -90,9 +90,9 @@ class Place:
 # -- where functions are ---------------------------------------------------------------------------
 
 
-def place_of(
+def scope_of(
     inner: str, programs: Callable[[str], Iterator[Program]], *, is_set: Callable[[str], bool], tests: bool
-) -> Place:
+) -> SearchScope:
     """What stands behind ``inputs:``. programs: reads sources that have inputs to begin with. is_set: whether
     a word is the name of such a source. tests: whether files of tests are looked at, too.
 
@@ -110,14 +110,14 @@ def place_of(
             return _folder(name, tests=tests)
         if not os.path.exists(path) and _is_module(name):
             return _module(name, entry if colons else None, tests=tests)
-    return Place(known=_with_known(programs(inner), inner))
+    return SearchScope(known=_with_known(programs(inner), inner))
 
 
 def _is_module(name: str) -> bool:
     return all(part.isidentifier() for part in name.split(".")) and not name.endswith((".jsonl", ".json"))
 
 
-def _one_file(inner: str, file: str, entry: str | None) -> Place:
+def _one_file(inner: str, file: str, entry: str | None) -> SearchScope:
     path = Path(file)
     if not path.is_file():
         raise InputError(f"inputs:{inner}: {file} is no file here.")
@@ -137,17 +137,17 @@ def _one_file(inner: str, file: str, entry: str | None) -> Place:
         extra={"file": str(absolute(path))},
     )
     found = File(file, first, path.name, path, entry, text, tree)
-    return Place(iter([found]), several=False)
+    return SearchScope(iter([found]), several=False)
 
 
-def _folder(folder: str, *, tests: bool) -> Place:
+def _folder(folder: str, *, tests: bool) -> SearchScope:
     files = list(python_files(Path(folder)))
     if not files:
         raise InputError(f"inputs:{folder}: holds no .py files.")
     taken = [file for file in files if tests or not _is_test(file.relative_to(folder))]
     if not taken:
         raise InputError(f"inputs:{folder}: holds files of tests only. inputs,tests=yes:{folder} takes them.")
-    return Place(_files(Path(folder), taken), tests=len(files) - len(taken))
+    return SearchScope(_files(Path(folder), taken), tests=len(files) - len(taken))
 
 
 def _files(folder: Path, files: list[Path]) -> Iterator[File]:
@@ -162,7 +162,7 @@ def _files(folder: Path, files: list[Path]) -> Iterator[File]:
         yield _file(file, str(file), module, name, origin_of_file(file, str(file), root))
 
 
-def _module(name: str, entry: str | None, *, tests: bool) -> Place:
+def _module(name: str, entry: str | None, *, tests: bool) -> SearchScope:
     try:
         file = find_source(name, [])
     except InputError as error:
@@ -171,7 +171,7 @@ def _module(name: str, entry: str | None, *, tests: bool) -> Place:
         found = replace(_file(file, str(file), name, name, origin_of_module(name, file)), only=entry)
         if entry is not None and found.tree is not None:
             check_entry(found.tree, entry, str(file))
-        return Place(iter([found]), several=entry is None)
+        return SearchScope(iter([found]), several=entry is None)
     top = file.parent
     files = [each for each in python_files(top) if tests or not _is_test(each.relative_to(top))]
     skipped = sum(1 for _ in python_files(top)) - len(files)
@@ -182,7 +182,7 @@ def _module(name: str, entry: str | None, *, tests: bool) -> Place:
             module = ".".join([name, *(below[:-1] if below[-1] == "__init__" else below)])
             yield _file(each, str(each), module, module, origin_of_module(module, each))
 
-    return Place(all_of(), tests=skipped)
+    return SearchScope(all_of(), tests=skipped)
 
 
 def _is_test(file: Path) -> bool:

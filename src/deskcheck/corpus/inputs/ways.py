@@ -20,7 +20,7 @@ LEFT = 0
 """Where a step leads that ends the frame: by a return."""
 
 
-class Step(NamedTuple):
+class Arc(NamedTuple):
     """Two lines that follow each other in a frame. before: 0 at its beginning. raised: an exception led from
     one to the other."""
 
@@ -37,7 +37,7 @@ class Branch(NamedTuple):
     into: bool
 
 
-def steps_of(blocks: Iterable[bytes]) -> Iterator[Step]:
+def arcs_of(blocks: Iterable[bytes]) -> Iterator[Arc]:
     """The steps of a run, each as often as it was made."""
     at: dict[tuple[int, int], int] = {}
     raised: set[tuple[int, int]] = set()
@@ -46,11 +46,11 @@ def steps_of(blocks: Iterable[bytes]) -> Iterator[Step]:
         if row.kind == Kind.RAISE:
             raised.add(frame)
         elif row.kind == Kind.LINE:
-            yield Step(row.file, at.get(frame, 0), row.line, frame in raised)
+            yield Arc(row.file, at.get(frame, 0), row.line, frame in raised)
             at[frame] = row.line
             raised.discard(frame)
         elif row.kind == Kind.RETURN:
-            yield Step(row.file, at.get(frame, 0), LEFT, frame in raised)
+            yield Arc(row.file, at.get(frame, 0), LEFT, frame in raised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class _Fork:
     head: range
     body: range
 
-    def taken(self, step: Step) -> Branch | None:
+    def taken(self, step: Arc) -> Branch | None:
         if step.raised or step.before not in self.head or step.line in self.head:
             return None
         return Branch(self.line, step.line in self.body)
@@ -76,7 +76,7 @@ class Ways:
     def branches(self) -> frozenset[Branch]:
         return frozenset(Branch(fork.line, into) for fork in self.forks for into in (True, False))
 
-    def taken(self, steps: Iterable[Step], file: str) -> tuple[frozenset[int], frozenset[Branch]]:
+    def taken(self, steps: Iterable[Arc], file: str) -> tuple[frozenset[int], frozenset[Branch]]:
         """The lines and branches of the function that these steps take, in the file that it stands in."""
         here = {step for step in steps if step.file == file}
         lines = self.lines & {step.line for step in here}

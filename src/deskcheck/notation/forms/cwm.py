@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from deskcheck.notation.forms.whereabouts import Step, whereabouts
+from deskcheck.notation.forms.whereabouts import FrameStep, whereabouts
 from deskcheck.notation.lines import Parsed, Unreadable, unreadable
 from deskcheck.notation.state import BEGINS, MODULE, UNKNOWN, Frame, Moment, fields_of
 from deskcheck.notation.values import Objects, Reader, Unread, read_value, value_text
@@ -276,7 +276,7 @@ def _lines(found: list[_Told | Unreadable], source: str | None) -> dict[int, lis
     where = whereabouts("\n".join(texts))
     calls: list[list[int]] = []
     open_: list[list[int]] = []
-    steps: dict[int, Step] = {}
+    steps: dict[int, FrameStep] = {}
     for at, frame in enumerate(found):
         if isinstance(frame, Unreadable):  # whether it was a call or a return is not known
             open_ = []
@@ -285,7 +285,7 @@ def _lines(found: list[_Told | Unreadable], source: str | None) -> dict[int, lis
             open_.append([])
             calls.append(open_[-1])
         open_[-1].append(at)
-        steps[at] = Step(frame.kind, *_action(frame.action, None if source is None else texts))
+        steps[at] = FrameStep(frame.kind, *_action(frame.action, None if source is None else texts))
         if frame.kind is Kind.RETURN:
             open_.pop()
     first = steps.get(0)

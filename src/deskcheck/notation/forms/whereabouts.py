@@ -20,7 +20,7 @@ _ALWAYS = (*_ENDS, "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"
 _RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-class Step(NamedTuple):
+class FrameStep(NamedTuple):
     """A step of a frame: its kind, the text of its line, and the line where that is known already."""
 
     kind: Kind
@@ -65,7 +65,7 @@ class Whereabouts:
             waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
             self.codes.append(_read(code))
 
-    def lines_of(self, steps: Sequence[Step]) -> list[list[int]]:
+    def lines_of(self, steps: Sequence[FrameStep]) -> list[list[int]]:
         """For each step of one frame, from its call to its return, the lines that it may be on."""
         ways: list[dict[Place, frozenset[Place]]] = []
         before: frozenset[Place] | None = None
@@ -88,7 +88,7 @@ class Whereabouts:
             before, left = frozenset(found), step.kind is Kind.RAISE
         return _both_ways(ways)
 
-    def _there(self, step: Step) -> Iterator[Place]:
+    def _there(self, step: FrameStep) -> Iterator[Place]:
         lines = [step.line] if step.line is not None else self.texts.get(step.text.strip() or "?", [])
         for number, code in enumerate(self.codes):
             for line in lines:

@@ -283,67 +283,20 @@ class Kernel:
             return Ran(status=Status.ERROR, started=now, ended=now, outputs=(told,))
         limits = limits or CellLimits()
         allowed = limits.cell_s if within_s is None else min(limits.cell_s, within_s)
-        shell, iopub = self._channels["shell"], self._channels["iopub"]
         oom_kills = _oom_kills()
         before = reset_peak(self._pid)
         started, clock = time.time(), time.monotonic()
-        request = shell.request(
-            "execute_request",
-            {"code": source, "silent": False, "store_history": True, "user_expressions": {}}
-            | {"allow_stdin": False, "stop_on_error": False},
-            metadata={} if cell_id is None else {"cellId": cell_id},
-        )
-        collected = Collected(limits, clock)
-        stop: tuple[Status, str] | None = None
-        deadline, again = clock + allowed, 0.0
-        reply: dict[str, Any] | None = None
-        late = None
+        cell = _Execution(self, source, cell_id, Collected(limits, clock), allowed)
         try:
-            while late is None or (not collected.idle and time.monotonic() < late):
-                found = iopub.receive(0.0 if reply is None else 0.05)
-                if found is not None:
-                    if found.parent == request:
-                        collected.take(found)
-                    if late is not None:
-                        late = time.monotonic() + _LATE_S
-                    if time.monotonic() < deadline:
-                        continue
-                elif iopub.is_over and reply is not None:
-                    break
-                if reply is None:
-                    found = shell.receive(0.0)
-                    if found is not None and found.parent == request and found.kind == "execute_reply":
-                        reply = found.content
-                        late = time.monotonic() + _LATE_S
-                        continue
-                    if not self.alive:
-                        # What it printed last is on the way.
-                        while (found := iopub.receive(0.1)) is not None:
-                            collected.take(found)
-                        break
-                    now = time.monotonic()
-                    if stop is None and (interrupted() or now >= deadline):
-                        why = (Status.TIMED_OUT, f"more than {allowed:g} s")
-                        stop = why if now >= deadline else (Status.INTERRUPTED, "")
-                        self.interrupt()
-                        deadline, again = now + _STOP_S, now + _AGAIN_S
-                    elif stop is not None and collected.idle and now >= again:
-                        break  # interrupted just before its cell began, a request ends without a reply
-                    elif stop is not None and again <= now < deadline:
-                        self.interrupt()
-                        again = now + _AGAIN_S
-                    elif stop is not None and now >= deadline:
-                        stop = (stop[0], f"{stop[1]}; it took no notice of an interrupt".lstrip("; "))
-                        self.stop()
-                        break
-                    self._wait(min(_LOOK_S, max(0.0, deadline - time.monotonic())))
+            cell.follow(interrupted)
         except Forged as error:
-            stop, reply = (Status.DIED, f"it wrote to the kernel's sockets: {error}"), None
+            cell.stopped, cell.reply = (Status.DIED, f"it wrote to the kernel's sockets: {error}"), None
             self.stop()
+        reply, collected = cell.reply, cell.collected
         ended = time.time()
         memory = memory_of(self._pid) if reply is not None else (None, None)
         facts = (reply or {}).get("deskcheck", {})
-        status, detail = self._status(reply, stop, oom_kills)
+        status, detail = self._status(reply, cell.stopped, oom_kills)
         if reply is not None and not collected.idle:
             detail = f"{detail or ''}; outputs may be missing: they did not arrive".lstrip("; ")
         return Ran(
@@ -431,6 +384,85 @@ class Kernel:
         if "MemoryError" in run_result.detail or "bad_alloc" in run_result.stderr:
             return Status.OUT_OF_MEMORY, f"more than {self.limits.memory_bytes} bytes of address space"
         return Status.DIED, f"{run_result.outcome}: {run_result.detail}"
+
+
+class _Execution:
+    """A cell that runs in a kernel: its reply and its outputs, until both are there or it was stopped."""
+
+    def __init__(
+        self, kernel: Kernel, source: str, cell_id: str | None, collected: "Collected", allowed_s: float
+    ) -> None:
+        self.kernel = kernel
+        self.shell, self.iopub = kernel._channels["shell"], kernel._channels["iopub"]
+        self.collected = collected
+        self.allowed_s = allowed_s
+        self.reply: dict[str, Any] | None = None
+        self.stopped: tuple[Status, str] | None = None
+        self.late: float | None = None
+        """Once there is a reply: when to wait no longer for outputs."""
+        self.request = self.shell.request(
+            "execute_request",
+            {"code": source, "silent": False, "store_history": True, "user_expressions": {}}
+            | {"allow_stdin": False, "stop_on_error": False},
+            metadata={} if cell_id is None else {"cellId": cell_id},
+        )
+        self.deadline, self.again = collected.clock + allowed_s, 0.0
+
+    def follow(self, interrupted: Callable[[], bool]) -> None:
+        """Raises Forged: what came was not the kernel's."""
+        while self.late is None or (not self.collected.idle and time.monotonic() < self.late):
+            found = self.iopub.receive(0.0 if self.reply is None else 0.05)
+            if found is not None:
+                if found.parent == self.request:
+                    self.collected.take(found)
+                if self.late is not None:
+                    self.late = time.monotonic() + _LATE_S
+                if time.monotonic() < self.deadline:
+                    continue
+            elif self.iopub.is_over and self.reply is not None:
+                return
+            if self.reply is None and self._over(interrupted):
+                return
+
+    def _over(self, interrupted: Callable[[], bool]) -> bool:
+        """Look for the reply, or wait a moment. Whether nothing more is to come."""
+        found = self.shell.receive(0.0)
+        if found is not None and found.parent == self.request and found.kind == "execute_reply":
+            self.reply = found.content
+            self.late = time.monotonic() + _LATE_S
+            return False
+        if not self.kernel.alive:
+            # What it printed last is on the way.
+            while (found := self.iopub.receive(0.1)) is not None:
+                self.collected.take(found)
+            return True
+        if self._stopping(interrupted):
+            return True
+        self.kernel._wait(min(_LOOK_S, max(0.0, self.deadline - time.monotonic())))
+        return False
+
+    def _stopping(self, interrupted: Callable[[], bool]) -> bool:
+        """Interrupt a cell whose time is over, once more after a while, and end its kernel at last. Whether
+        it has stopped."""
+        now = time.monotonic()
+        if self.stopped is None:
+            if interrupted() or now >= self.deadline:
+                why = (Status.TIMED_OUT, f"more than {self.allowed_s:g} s")
+                self.stopped = why if now >= self.deadline else (Status.INTERRUPTED, "")
+                self.kernel.interrupt()
+                self.deadline, self.again = now + _STOP_S, now + _AGAIN_S
+            return False
+        if self.collected.idle and now >= self.again:
+            return True  # interrupted just before its cell began, a request ends without a reply
+        if now >= self.deadline:
+            status, detail = self.stopped
+            self.stopped = status, f"{detail}; it took no notice of an interrupt".lstrip("; ")
+            self.kernel.stop()
+            return True
+        if now >= self.again:
+            self.kernel.interrupt()
+            self.again = now + _AGAIN_S
+        return False
 
 
 class Collected:

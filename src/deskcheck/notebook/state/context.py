@@ -11,7 +11,7 @@ from typing import Any
 from deskcheck.errors import InputError
 from deskcheck.notebook.state.capture import Capture, StateLimits
 from deskcheck.notebook.state.dependencies import depends_on
-from deskcheck.notebook.state.state import State, states
+from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import view
 from deskcheck.notebook.trajectory.masking import Mask
 from deskcheck.notebook.trajectory.trajectory import Execution, Status
@@ -115,7 +115,7 @@ def _last(ran: Sequence[str]) -> list[str]:
     return found[::-1]
 
 
-def _state(row: dict[str, Any]) -> State:
+def _state(row: dict[str, Any]) -> KernelState:
     step = Execution(cell="", source="", status=Status.UNKNOWN, order=(), state=row)
     _, state = next(states([step]))
     assert state is not None

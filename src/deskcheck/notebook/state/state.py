@@ -75,7 +75,7 @@ def _label(label: Value) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class KernelState:
     """All variables after an execution, and what it changed.
 
     added, rebound, mutated, removed: names; `mutated` are names of the same object as before, whose content
@@ -101,7 +101,7 @@ class State:
         return [tuple(names) for names in groups.values() if len(names) > 1]
 
 
-def states(steps: Iterable[Step]) -> Iterator[tuple[Execution, State | None]]:
+def states(steps: Iterable[Step]) -> Iterator[tuple[Execution, KernelState | None]]:
     """Every execution with the state after it, None where that was not recorded. A restart clears it."""
     variables: dict[str, Variable] = {}
     for step in steps:
@@ -121,7 +121,7 @@ def states(steps: Iterable[Step]) -> Iterator[tuple[Execution, State | None]]:
             variables[name] = _variable(name, row)
         yield (
             step,
-            State(
+            KernelState(
                 variables=dict(variables),
                 removed=tuple(found.get("removed", ())),
                 count=found["count"],

@@ -15,7 +15,7 @@ from typing import Any
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import VIEWS
 from deskcheck.notebook.state.dependencies import depends_on
-from deskcheck.notebook.state.state import State, Variable
+from deskcheck.notebook.state.state import KernelState, Variable
 from deskcheck.recording.value import Value, render
 
 Counter = Callable[[str], int]
@@ -89,7 +89,7 @@ def estimate_tokens(text: str) -> int:
     return total
 
 
-def used_names(source: str, state: State, *, earlier: Iterable[str] = ()) -> tuple[str, ...]:
+def used_names(source: str, state: KernelState, *, earlier: Iterable[str] = ()) -> tuple[str, ...]:
     """The variables that a piece of source depends on (`dependencies.depends_on`).
 
     earlier: the sources that ran before it in the same kernel, since its last restart, in order.
@@ -104,7 +104,7 @@ _NAMED = 20
 
 
 def view(
-    state: State | None,
+    state: KernelState | None,
     kind: str,
     *,
     budget: int,
@@ -134,7 +134,7 @@ def view(
     return _View(state, kind, names, _Text() if form == "text" else _Json(), count, budget).made()
 
 
-def _chosen(state: State, kind: str, names: Sequence[str] | None) -> list[str]:
+def _chosen(state: KernelState, kind: str, names: Sequence[str] | None) -> list[str]:
     changed = dict.fromkeys((*state.added, *state.rebound, *state.mutated))
     if kind == "used" and names is not None:
         return [name for name in dict.fromkeys(names) if name in state.variables]
@@ -150,7 +150,7 @@ def _chosen(state: State, kind: str, names: Sequence[str] | None) -> list[str]:
 class _View:
     def __init__(
         self,
-        state: State,
+        state: KernelState,
         kind: str,
         names: Sequence[str] | None,
         form: "_Text | _Json",

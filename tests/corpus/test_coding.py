@@ -24,7 +24,7 @@ def written(path: Path, *rows: Any) -> Path:
     [
         ({"id": 3}, "'id' is a whole number, not a string"),
         ({"prompt": " "}, "'id' and 'prompt' must not be empty"),
-        ({"tests": None}, "'tests', 'cases', 'unittest', 'checker': the row has none: nothing is marked"),
+        ({"tests": None}, "'tests', 'cases', 'unittest', 'checker': the row has none: nothing is scored"),
         ({"tests": "assert f() == 1"}, "'tests' is a string, not a list"),
         ({"tests": ["assert f() == 1", 2]}, "'tests[1]' is a whole number, not a string"),
         ({"tests": ["assert f( == 1"]}, "'tests[0]' is no Python in its line 1"),

@@ -13,8 +13,8 @@
 
 The tests run twice, with PYTHONHASHSEED=0, once with each tracer, and the same calls are drawn: the nth of a
 function in a test. Every event of a call that both have recorded is compared, with the state. Where they
-differ, the tests run under the reference tracer up to three times more: what differs then is unsteady (an
-address, the time) and is only counted. The exit status is 1 if any other call differs, and
+differ, the tests run under the reference tracer up to three times more, with other allocators: what differs
+then is unsteady (an address, the time) and is only counted. The exit status is 1 if any other call differs, and
 where nothing could be compared: no calls, or one of the two runs did not come to its end and the other did.
 """
 
@@ -52,8 +52,8 @@ LIBRARIES |= {"urlparse": ["urllib"], "http_cookies": ["http"], "httplib": ["htt
 LIBRARIES |= {"xml_etree": ["xml"], "minidom": ["xml"], "email.test_email": ["email"], "logging": ["logging"]}
 LIBRARIES |= {"json.test_dump": ["json"], "json.test_decode": ["json"], "json.test_indent": ["json"]}
 
-AGAIN = 3
-"""A set of classes, in the order of their addresses, is now and then in the same order."""
+ALLOCATORS = "malloc", "pymalloc_debug", "pymalloc"
+"""Of the further runs (PYTHONMALLOC): a set of classes is in the order of their addresses."""
 UNSTEADY = re.compile(r"Abstract\w+\.__subclasshook__$")
 """Functions whose nth call in a test is not always the same one: `abc` asks subclasses in the order of a set."""
 
@@ -79,7 +79,9 @@ def read(path: Path) -> tuple[Calls, bool]:
     return found, False
 
 
-def run(request: dict[str, Any], tracer: str, args: argparse.Namespace) -> tuple[Calls, bool, float]:
+def run(
+    request: dict[str, Any], tracer: str, args: argparse.Namespace, allocator: str = "pymalloc"
+) -> tuple[Calls, bool, float]:
     """The calls that were recorded under a tracer, whether the tests came to their end, and seconds."""
     with tempfile.TemporaryDirectory() as folder:
         asked, told, work = Path(folder, "request"), Path(folder, "result"), Path(folder, "work")
@@ -91,6 +93,7 @@ def run(request: dict[str, Any], tracer: str, args: argparse.Namespace) -> tuple
             command = [*request["pytest"], "-p", "no:cacheprovider", "-p", "no:randomly", "-o", "addopts="]
             work = Path(request["root"])
         variables = environment(None) | {"SAMPLED_REQUEST": str(asked), "SAMPLED_RESULT": str(told)}
+        variables["PYTHONMALLOC"] = allocator
         variables["PYTHONPATH"] += "".join(f":{path}" for path in request.get("path", ()))
         begun = time.monotonic()
         child = subprocess.Popen(
@@ -142,10 +145,10 @@ def compare(name: str, request: dict[str, Any], args: argparse.Namespace) -> dic
     both = reference.keys() & native.keys()
     found = {key: text for key in sorted(both) if (text := difference(reference[key], native[key]))}
     unsteady = {key for key in found if UNSTEADY.search(key[2])}
-    for _ in range(AGAIN):
+    for allocator in ALLOCATORS:
         if unsteady == found.keys():
             break
-        again, _, _ = run(request, "reference", args)
+        again, _, _ = run(request, "reference", args, allocator)
         unsteady |= {k for k in found.keys() & again.keys() if difference(reference[k], again[k]) is not None}
     return {
         "name": name,

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from deskcheck.ask import mark
+from deskcheck.ask import score_answer
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.files import FolderLock
 from deskcheck.notation import moments, state_text
@@ -383,7 +383,7 @@ def test_steps_go_through_several_files(recorded: tuple[SuiteSummary, dict[str, 
         assert sample.parts["question"].startswith(texts[sample.data["state"]])
         assert sample.parts["question"].endswith("+1\n")
         assert sample.answer == texts[sample.data["state"] + 1]
-        assert mark(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
+        assert score_answer(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
     assert any(other in sample.answer for sample in samples)
 
 

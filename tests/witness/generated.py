@@ -354,9 +354,9 @@ $S -= {$V2}
 $S ^= {$V2, 9}
 $A = $S.pop() if len($S) == 1 else None
 $B.append($N)
-if type($B) is bytearray: $B.append($O)
+[b.append($O) for b in [$B] if type(b) is bytearray]
 $B.extend(gen(2))
-if type($B) is bytearray: $B.extend($L)
+[b.extend($L) for b in [$B] if type(b) is bytearray]
 $B[$I] = $I
 $B[0:1] = bytes(2)
 $B += bytes(1)

@@ -11,6 +11,7 @@ import pytest
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.sandbox import Limits, Sandbox
+from deskcheck.sandbox.checked import Checked
 from deskcheck.sandbox.layers import layers
 from deskcheck.sandbox.linux import cgroup as _cgroup
 from deskcheck.sandbox.server import NOT_COUNTED
@@ -133,6 +134,38 @@ for at in range(0, len(kept), 4096):
         assert "kernel" in run_result.detail
         after = sandbox.run_one(Program(id="q", code="import os; os.kill(os.getpid(), 9)"))
         assert after.outcome is Outcome.KILLED, "what one program did is told of the next"
+
+
+WAITS = """
+import os, time
+def f():
+    if os.fork() == 0:
+        kept = bytearray(400 << 20)
+        for at in range(0, len(kept), 4096):
+            kept[at] = 1
+    time.sleep(100)
+"""
+
+
+@pytest.mark.parametrize("way", ["run_one", "run", "check_one"])
+def test_nobody_waits_for_a_child_that_was_killed_for_memory(way: str, proves: None) -> None:
+    """Where the kernel ends a child and the program waits for it, the run ends at once, however it was asked for."""
+    with Sandbox(level="strict", workers=1, limits=Limits(memory_bytes=1 << 30, wall_s=40)) as sandbox:
+        server = sandbox._take(sandbox._profile(None, 0))
+        assert server.group is not None
+        sandbox._give(server)
+        server.group.limit = lambda *wanted: None  # type: ignore[method-assign]
+        Path(server.group.limit_file(_cgroup.MEMORY)).write_text(str(300 << 20))
+        program = Program(id="p", code=f"{WAITS}\nf()")
+        if way == "run_one":
+            run_result = sandbox.run_one(program)
+        elif way == "run":
+            (run_result,) = (result.run_result for result in sandbox.run([program]))
+        else:
+            run_result = sandbox.check_one(Checked(Program(id="p", code=WAITS), "assert f() is None", ("f",)))
+    assert (run_result.outcome, "kernel" in run_result.detail) == (Outcome.OUT_OF_MEMORY, True), run_result
+    assert run_result.wall_s is not None
+    assert run_result.wall_s < 20
 
 
 def test_groups_that_nobody_holds_are_swept(proves: None) -> None:

@@ -6,14 +6,14 @@ a server of its own, and calls the judged functions through the caller. Only val
 library's own types, and arrays, come back (`_plain`): compared there, they cannot lie.
 """
 
-import select
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from deskcheck.errors import SandboxError
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
+from deskcheck.sandbox.exchange import Exchange
 from deskcheck.sandbox.inside.calling import NotCompared
 from deskcheck.sandbox.process import Cancelled, ProcessRun
 
@@ -59,43 +59,23 @@ def judge(
     """
     answering.forward = checking.send
     checking.forward = answering.send
-    runs = {run.server.connection.fileno(): run for run in (answering, checking)}
-    owners = {descriptor: run for run in runs.values() for descriptor in run.descriptors}
-    poll = select.poll()
-    for descriptor in (*runs, *owners):
-        poll.register(descriptor, select.POLLIN)
-    endings: dict[int, RunResult] = {}
-    while True:
-        if cancelled():
-            raise Cancelled(f"the run of {answering.program.id!r} was cancelled")
-        now = time.monotonic()
-        for connection, run in runs.items():
-            if run.deadline <= now and connection not in endings:
-                run.late()
-        ready = [descriptor for descriptor, _ in poll.poll(50)]
-        for descriptor in ready:
-            owner = owners.get(descriptor)
-            if owner is not None and not owner.read(descriptor) and descriptor not in owner.descriptors:
-                poll.unregister(descriptor)
-                del owners[descriptor]
-        for connection in ready:
-            if connection in runs and connection not in endings:
-                run_result = runs[connection].finish()
-                if run_result is not None:
-                    endings[connection] = run_result
-                    poll.unregister(connection)
-                    for descriptor in [d for d, owner in owners.items() if owner is runs[connection]]:
-                        del owners[descriptor]
-                        poll.unregister(descriptor)
-        check = endings.get(checking.server.connection.fileno())
-        answer = endings.get(answering.server.connection.fileno())
-        if answer is not None and check is None:
-            checking.stop(Outcome.KILLED, "the program is gone")
-        if check is not None and answer is None:
-            answering.stop(Outcome.RETURNED, "")
-        if check is not None and answer is not None:
-            told(check.stdout)
-            return _judged(answer, check, checking)
+    with Exchange() as exchange:
+        exchange.add(answering)
+        exchange.add(checking)
+        ended: dict[ProcessRun, RunResult] = {}
+        while len(ended) < 2:
+            if cancelled():
+                raise Cancelled(f"the run of {answering.program.id!r} was cancelled")
+            for run, result in exchange.wait():
+                if isinstance(result, SandboxError):
+                    raise result
+                ended[run] = result
+            if answering in ended and checking not in ended:
+                checking.stop(Outcome.KILLED, "the program is gone")
+            if checking in ended and answering not in ended:
+                answering.stop(Outcome.RETURNED, "")
+    told(ended[checking].stdout)
+    return _judged(ended[answering], ended[checking], checking)
 
 
 def _judged(answer: RunResult, check: RunResult, checking: ProcessRun) -> RunResult:

@@ -8,7 +8,6 @@ import functools
 import marshal
 import os
 import secrets
-import select
 import signal
 import socket
 import sys
@@ -347,36 +346,6 @@ def beyond_wall_time(limits: Limits) -> tuple[Outcome, str]:
     return Outcome.TIMED_OUT, (
         f"more than {WALL_TIMES} times {limits.wall_s:g} s of wall time, with its waiting for a processor"
     )
-
-
-def follow(run: ProcessRun, cancelled: Callable[[], bool]) -> RunResult:
-    """Be there for one run until it ends. Raises Cancelled, ServerLost; the run is closed either way."""
-    connection = run.server.connection.fileno()
-    poll = select.poll()
-    poll.register(connection, select.POLLIN)
-    for descriptor in run.descriptors:
-        poll.register(descriptor, select.POLLIN)
-    try:
-        while True:
-            if cancelled():
-                raise Cancelled(f"the run of {run.program.id!r} was cancelled")
-            left = run.deadline - time.monotonic()
-            if left <= 0:
-                run.late()
-            ready = [descriptor for descriptor, _ in poll.poll(1000 * min(max(left, 0.05), 0.05))]
-            for descriptor in ready:
-                if (
-                    descriptor != connection
-                    and not run.read(descriptor)
-                    and descriptor not in run.descriptors
-                ):
-                    poll.unregister(descriptor)
-            if connection in ready and (run_result := run.finish()) is not None:
-                return run_result
-            if not ready and run.server.out_of_memory():  # of one of its processes; others may wait for that
-                run.stop(*run.beyond_memory())
-    finally:
-        run.close()
 
 
 @functools.lru_cache(16)

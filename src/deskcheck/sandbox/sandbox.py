@@ -1,11 +1,10 @@
 """Runs many programs that nobody trusts, each a fork of a warm interpreter."""
 
-import select
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from types import TracebackType
@@ -18,8 +17,9 @@ from deskcheck.sandbox.checked import Checked, judge
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.environments import BuiltEnvironment, find
+from deskcheck.sandbox.exchange import Exchange, follow
 from deskcheck.sandbox.limits import Limits
-from deskcheck.sandbox.process import ProcessRun, Sink, follow
+from deskcheck.sandbox.process import ProcessRun, Sink
 from deskcheck.sandbox.server import Profile, Server, ServerLost
 from deskcheck.sandbox.session import Session
 from deskcheck.tracer.limits import Granularity, TraceLimits
@@ -411,12 +411,11 @@ class Sandbox:
 
 @dataclass(slots=True)
 class _Place:
-    """A program on its way: the how-manieth it is, and the run that it is in."""
+    """A program that runs: its place among the programs, and how often it was begun."""
 
     number: int
     program: Program
     attempts: int
-    run: ProcessRun
 
 
 class _Stream:
@@ -426,17 +425,14 @@ class _Stream:
         self.sandbox = sandbox
         self.programs = programs
         self.ordered = ordered
-        self.running: dict[int, _Place] = {}
-        """By the descriptor of the server's connection."""
-        self.owner: dict[int, ProcessRun] = {}
-        """By the descriptors of what programs write to."""
+        self.running: dict[ProcessRun, _Place] = {}
         self.done: dict[int, ProgramResult] = {}
         self.taken = 0
         self.given = 0
         self.exhausted = False
 
     def results(self) -> Iterator[ProgramResult]:
-        with closing(select.epoll()) as self.epoll:
+        with Exchange() as self.exchange:
             try:
                 while True:
                     self._fill()
@@ -444,16 +440,17 @@ class _Stream:
                         away = time.monotonic()
                         yield self.done.pop(number)
                         away = time.monotonic() - away
-                        for place in self.running.values():
-                            place.run.was_away(away)
+                        for run in self.running:
+                            run.was_away(away)
                         self._fill()
                     if not self.running:
                         return
-                    self._wait()
+                    for run, result in self.exchange.wait():
+                        self._ended(run, result)
             finally:
-                for place in self.running.values():
-                    place.run.close()
-                    place.run.server.close()
+                for run in self.running:
+                    run.close()
+                    run.server.close()
 
     def _next(self) -> int | None:
         """Number of the result that is given next, if it is there."""
@@ -494,12 +491,8 @@ class _Stream:
         except BaseException:
             server.close()
             raise
-        connection = server.connection.fileno()
-        self.running[connection] = _Place(number, program, attempts, run)
-        self.epoll.register(connection, select.EPOLLIN)
-        for descriptor in run.descriptors:
-            self.owner[descriptor] = run
-            self.epoll.register(descriptor, select.EPOLLIN)
+        self.running[run] = _Place(number, program, attempts)
+        self.exchange.add(run)
 
     def _again(self, number: int, program: Program, attempts: int, failure: str) -> None:
         if attempts < self.sandbox.tries:
@@ -508,49 +501,18 @@ class _Stream:
             run_result = RunResult(outcome=Outcome.HARNESS_ERROR, detail=failure)
             self.done[number] = ProgramResult(program, run_result, attempts)
 
-    def _wait(self) -> None:
-        now = time.monotonic()
-        left = min(place.run.deadline for place in self.running.values()) - now
-        ended = []
-        for descriptor, _ in self.epoll.poll(max(left, 0.001)):
-            if descriptor in self.running:
-                ended.append(descriptor)
-            elif descriptor in self.owner:
-                run = self.owner[descriptor]
-                if not run.read(descriptor) and descriptor not in run.descriptors:
-                    del self.owner[descriptor]  # closed, which takes it from the epoll too
-        for connection in ended:
-            self._finish(connection)
-        if left <= 0:
-            now = time.monotonic()
-            for place in self.running.values():
-                if place.run.deadline <= now:
-                    place.run.late()
-
-    def _finish(self, connection: int) -> None:
-        place = self.running[connection]
-        run = place.run
-        failure, run_result = "", None
-        try:
-            run_result = run.finish()
-            if run_result is None:
-                return  # it was asked whether it is too late, and is not
-        except SandboxError as error:
-            failure = str(error)
-        for descriptor in [each for each, owner in self.owner.items() if owner is run]:
-            del self.owner[descriptor]
-        del self.running[connection]
-        self.epoll.unregister(connection)
+    def _ended(self, run: ProcessRun, result: RunResult | SandboxError) -> None:
+        place = self.running.pop(run)
         run.close()
-        if run_result is None:
+        if isinstance(result, SandboxError):
             run.server.close()
+            self._again(place.number, place.program, place.attempts, str(result))
+            return
+        self.sandbox._give(run.server)
+        if result.outcome is Outcome.HARNESS_ERROR:
+            self._again(place.number, place.program, place.attempts, result.detail)
         else:
-            self.sandbox._give(run.server)
-            failure = run_result.detail
-        if run_result is None or run_result.outcome is Outcome.HARNESS_ERROR:
-            self._again(place.number, place.program, place.attempts, failure)
-        else:
-            self.done[place.number] = ProgramResult(place.program, run_result, place.attempts)
+            self.done[place.number] = ProgramResult(place.program, result, place.attempts)
 
 
 def run(

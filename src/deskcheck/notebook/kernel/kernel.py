@@ -25,9 +25,10 @@ from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.decoder import BEYOND, GOES_ON, Forged, Message
+from deskcheck.sandbox.exchange import follow
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux.processes import children
-from deskcheck.sandbox.process import Cancelled, ProcessRun, follow
+from deskcheck.sandbox.process import Cancelled, ProcessRun
 from deskcheck.sandbox.server import Profile, Server
 
 _START_S = 30.0

@@ -147,7 +147,7 @@ def f():
 """
 
 
-@pytest.mark.parametrize("way", ["run_one", "run", "check_one"])
+@pytest.mark.parametrize("way", ["run_one", "run", "check_one", "session"])
 def test_nobody_waits_for_a_child_that_was_killed_for_memory(way: str, proves: None) -> None:
     """Where the kernel ends a child and the program waits for it, the run ends at once, however it was asked for."""
     with Sandbox(level="strict", workers=1, limits=Limits(memory_bytes=1 << 30, wall_s=40)) as sandbox:
@@ -161,6 +161,12 @@ def test_nobody_waits_for_a_child_that_was_killed_for_memory(way: str, proves: N
             run_result = sandbox.run_one(program)
         elif way == "run":
             (run_result,) = (result.run_result for result in sandbox.run([program]))
+        elif way == "session":
+            with sandbox.session() as session:
+                session.snapshot()
+                run_result = session.run(f"{WAITS}\nf()").run_result
+                again = session.run("import os\nif os.fork() == 0: os.kill(os.getpid(), 9)\nos.wait()")
+                assert again.run_result.outcome is Outcome.RETURNED, "what one piece did is told of the next"
         else:
             run_result = sandbox.check_one(Checked(Program(id="p", code=WAITS), "assert f() is None", ("f",)))
     assert (run_result.outcome, "kernel" in run_result.detail) == (Outcome.OUT_OF_MEMORY, True), run_result

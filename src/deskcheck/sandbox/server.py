@@ -304,8 +304,13 @@ class Server:
         finally:
             self.connection.settimeout(None)
 
+    def count_anew(self) -> None:
+        """From here on `out_of_memory` tells of what comes."""
+        if self.group is not None:
+            self._killed_before = self.group.kills()
+
     def out_of_memory(self) -> bool:
-        """Whether, since `begin`, the kernel has killed a process for the memory of all together."""
+        """Whether, since `begin` or `count_anew`, the kernel has killed a process for the memory of all."""
         return self.group is not None and self.group.kills() > self._killed_before
 
     def kill(self) -> None:

@@ -36,6 +36,7 @@ from deskcheck.recording.value import Value
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.decoder import KEPT_BYTES, KEPT_ROW_BYTES, Decoder, Forged
 from deskcheck.sandbox.determinism import Determinism
+from deskcheck.sandbox.exchange import LOOK_S
 from deskcheck.sandbox.inside.channel import KEY_BYTES
 from deskcheck.sandbox.limits import WALL_TIMES, Limits
 from deskcheck.sandbox.linux import processes as _processes
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 1 << 16
 _MIRROR_BYTES = 1 << 20
+_BEYOND_MEMORY = "more than its control group may have, by the kernel's count"
 _ANSWER_S = 5.0
 """Until the server is asked again whether a piece is too late."""
 _FORK = Limits(cpu_s=10.0, wall_s=30.0)
@@ -453,7 +455,7 @@ class Session:
         if status < 0:
             by_limit = None if said.report is None else limit_met(said.report, bounds)
             if by_limit is None and status == -signal.SIGKILL and self._server.out_of_memory():
-                return Outcome.OUT_OF_MEMORY, "more than its control group may have, by the kernel's count"
+                return Outcome.OUT_OF_MEMORY, _BEYOND_MEMORY
             return by_limit or (Outcome.KILLED, signal_name(-status))
         return Outcome.EXITED, f"status {status}, {when}"
 
@@ -550,6 +552,7 @@ class _Exchange:
     def follow(self) -> _Said:
         """Raises _Refused, ServerLost, Cancelled."""
         session = self.session
+        self.server.count_anew()
         if self.request is not None:
             self.server.tell(self.request)
             if self.request["do"] != "run":
@@ -665,7 +668,10 @@ class _Exchange:
                 else:
                     deadline = min(deadline, last_moment)
                     self.server.tell({"do": "late"})
-            for descriptor, _ in poll.poll(1000 * min(max(left, 0.0), 0.05)):
+            ready = poll.poll(1000 * min(max(left, 0.0), LOOK_S))
+            if not ready and self.server.out_of_memory():  # one of its processes; others may wait for that
+                self._stop(Outcome.OUT_OF_MEMORY, _BEYOND_MEMORY)
+            for descriptor, _ in ready:
                 if self.wake is not None and descriptor == self.wake.fileno():
                     self.is_held = self.wake.recv(16) == b"held"
                     poll.unregister(descriptor)

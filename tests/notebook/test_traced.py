@@ -68,3 +68,17 @@ def test_without_a_kernel_it_is_the_table() -> None:
     assert "NEVER False" in ran.stdout
     for word in ("--max-events", "another cell magic", "write %%deskcheck trace above"):
         assert word in ran.stderr
+
+
+def test_a_function_of_a_cell_is_shown_where_it_stands(kernel: Kernel) -> None:
+    """The text of the program is the cell's: each event's line is the line of that text."""
+    kernel.run(
+        "import deskcheck\n\ndef last(xs):\n    # two lines above\n    for x in xs:\n        pass\n    return x"
+    )
+    asked = (
+        "r = deskcheck.trace(last, [1, 2])\n"
+        "lines = r.program.code.split('\\n')\n"
+        "print([lines[event.line - 1].strip() for event in r.trace if event.kind == 'line'])"
+    )
+    expected = ["for x in xs:", "pass", "for x in xs:", "pass", "for x in xs:", "return x"]
+    assert kernel.run(asked).said["stdout"] == f"{expected}\n"

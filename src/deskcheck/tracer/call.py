@@ -228,10 +228,8 @@ def names_of_ipython(namespace: Any) -> frozenset[str]:
 
 
 def _source(function: Any) -> str:
-    """Text of the file that defines a function, as far as it can be had."""
-    for target in (inspect.getmodule(function), function):
-        try:
-            return inspect.getsource(target) if target is not None else ""
-        except (OSError, TypeError):
-            continue
-    return ""
+    """Text of the file, or of the cell, that defines a function: all of it, as events tell its lines."""
+    try:
+        return "".join(inspect.findsource(function)[0])
+    except (OSError, TypeError):
+        return ""

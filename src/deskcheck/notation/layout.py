@@ -22,6 +22,7 @@ from deskcheck.notation.lines import LineReader
 from deskcheck.notation.state import ENDS, Frame
 from deskcheck.notation.values import Objects, Unread
 from deskcheck.recording import Mode, Program
+from deskcheck.recording.program import code_lines
 
 
 def program_text(program: Program) -> str:
@@ -31,7 +32,7 @@ def program_text(program: Program) -> str:
 
 def numbered_text(code: str) -> str:
     """A program's text, its lines numbered, and an empty line."""
-    return "".join([f"{number}|{line}\n" for number, line in enumerate(code.splitlines(), 1)]) + "\n"
+    return "".join([f"{number}|{line}\n" for number, line in enumerate(code_lines(code), 1)]) + "\n"
 
 
 def program_code(text: str) -> str:

@@ -1,6 +1,7 @@
 """What was run, as data: a program, where it came from, and the environment it ran in."""
 
 import platform
+import re
 import sys
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
@@ -22,6 +23,19 @@ class Mode(StrEnum):
     SESSION = "session"
     """Statement by statement, as typed at the interactive prompt: values of expressions are
     shown, an exception is shown and the next statement runs. This is how doctests run."""
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def code_lines(code: str) -> list[str]:
+    """The lines of a program's text as the interpreter counts them, without their ends.
+
+    They end at a line feed, a carriage return or both (Language Reference, "Physical lines"), and at
+    nothing else: `str.splitlines` ends a line at a form feed and seven other characters, too.
+    """
+    lines = _LINE_END.split(code)
+    return lines if lines[-1] else lines[:-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from deskcheck.recording.program import code_lines
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Event, Kind
 from deskcheck.recording.value import Value, render
@@ -69,7 +70,7 @@ class _Sources:
         if event.instruction is not None:
             return f"    {event.instruction}"
         if event.file not in self.lines:
-            self.lines[event.file] = (self.recording.source(event.file) or "").splitlines()
+            self.lines[event.file] = code_lines(self.recording.source(event.file) or "")
         lines = self.lines[event.file]
         return lines[event.line - 1].strip() if 0 < event.line <= len(lines) else ""
 

@@ -18,6 +18,7 @@ from deskcheck.ask.samples.source import (
     returns_values,
 )
 from deskcheck.recording import Kind, Mode, Program, Recording, render
+from deskcheck.recording.program import code_lines
 from deskcheck.tracer.shown.source import DOCSTRING
 
 
@@ -122,7 +123,7 @@ def _reads_docstrings(recording: Recording) -> bool:
         source = recording.source(file) or ""
         if "__doc__" not in source or not (cut or doctest_lines(source)):
             continue
-        text = source.splitlines()
+        text = code_lines(source)
         if any("__doc__" in text[line - 1] for line in lines if 0 < line <= len(text)):
             return True
     return False

@@ -40,6 +40,7 @@ from deskcheck.notation.forms.explained_steps import answer_text, explained_step
 from deskcheck.notation.layout import current_line, step_prompt
 from deskcheck.notation.state import VALUED
 from deskcheck.recording import Recording
+from deskcheck.recording.program import code_lines
 from deskcheck.recording.value import Encoded
 
 TEXT_CHARS = 3000
@@ -154,7 +155,7 @@ def _shown(recording: Recording, *, instructions: bool) -> _Shown:
         raise Unfit(truth)
     check_all_recorded(recording)
     own = recording.trace.rows[0].file
-    lines = (recording.source(own) or "").splitlines()
+    lines = code_lines(recording.source(own) or "")
     text = files_text(files_of(recording), numbered=True) + functions_text(recording.program)
     return _Shown(own, lines, text, lambda: moments(recording.trace, file=own, instructions=instructions))
 

@@ -15,6 +15,7 @@ from deskcheck.notation import Frame, Moment, moments
 from deskcheck.notation.layout import program_text
 from deskcheck.notation.state import MODULE
 from deskcheck.recording import Kind, Mode, Program, Recording
+from deskcheck.recording.program import code_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class GroundTruth:
     @property
     def lines(self) -> Sequence[str]:
         """The lines of the program that is shown."""
-        return self.program.code.splitlines()
+        return code_lines(self.program.code)
 
     @property
     def text(self) -> str:
@@ -115,7 +116,7 @@ def _without_doctests(program: Program) -> Program:
     if parsed(program.code) is None:
         return program
     left_out = doctest_lines(program.code)
-    lines = program.code.splitlines()
+    lines = code_lines(program.code)
     shown = ["" if number in left_out else line for number, line in enumerate(lines, 1)]
     return replace(program, code="\n".join(shown) + "\n")
 

@@ -22,6 +22,7 @@ from deskcheck.corpus.readers.coding import HOLDS, read_coding_tasks
 from deskcheck.corpus.readers.coding_sets import CODING_SETS, read_coding_set
 from deskcheck.corpus.text.rows import has_format
 from deskcheck.recording import InputError, Program
+from deskcheck.recording.program import code_lines
 from deskcheck.sandbox.environments import find
 
 Note = Callable[[str], None]
@@ -78,7 +79,7 @@ def _answer(program: Program) -> str:
 
 
 def _shown(program: Program) -> tuple[ShownSource, ...]:
-    return (ShownSource(program.filename, tuple(enumerate(program.code.splitlines(), 1)), True),)
+    return (ShownSource(program.filename, tuple(enumerate(code_lines(program.code), 1)), True),)
 
 
 def _cruxeval_output(program: Program) -> Sample:

@@ -27,6 +27,7 @@ from deskcheck.ask.samples.prompts import how_run, own_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource
 from deskcheck.recording import InputError, Kind, Mode, Outcome, Recording, Value, render
+from deskcheck.recording.program import code_lines
 
 STATE_CHARS = 1000
 NIL = "Nil"
@@ -46,7 +47,7 @@ class _Stop:
 def _stops(recording: Recording) -> list[_Stop]:
     """The run of the code that is asked about. Of a test, what its method does, without ``setUp``."""
     program = recording.program
-    last_line, begun = len(program.code.splitlines()), program.mode is Mode.CALL
+    last_line, begun = len(code_lines(program.code)), program.mode is Mode.CALL
     most = program.extra["reval"]["of"]
     found: list[_Stop] = []
     for row in recording.trace.rows:
@@ -221,7 +222,7 @@ class RevalBenchmark:
     def _sample(self, recording: Recording, stops: list[_Stop], number: int, asked: dict[str, Any]) -> Sample:
         program, line, name = recording.program, asked["lineno"], asked["var"]
         right = _RIGHT[self.task](recording, stops, line, name)
-        lines = program.code.splitlines()
+        lines = code_lines(program.code)
         call = how_run(program) if program.mode is Mode.CALL else f"{lines[-1]} in line {len(lines)}"
         about = f"\nVariable: {name}, after line {line}" if self.task == "state" else f"\nLine: {line}"
         return Sample(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from deskcheck.corpus.text.python import quiet_parse
 from deskcheck.recording import Kind, Recording, render
+from deskcheck.recording.program import code_lines
 
 SHOWN_CALLS = 4
 """Calls of one function that are kept: the first ones, and the last."""
@@ -105,7 +106,7 @@ def source_of(code: str, name: str) -> str:
     if node is None or node.end_lineno is None:
         return ""
     first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-    return "\n".join(code.splitlines()[first - 1 : node.end_lineno])
+    return "\n".join(code_lines(code)[first - 1 : node.end_lineno])
 
 
 def with_function(code: str, name: str, text: str) -> str:
@@ -117,5 +118,5 @@ def with_function(code: str, name: str, text: str) -> str:
     if node is None or node.end_lineno is None or name not in functions_of(text):
         return code
     first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-    lines = code.splitlines()
-    return "\n".join([*lines[: first - 1], *text.strip("\n").splitlines(), *lines[node.end_lineno :]])
+    lines = code_lines(code)
+    return "\n".join([*lines[: first - 1], *code_lines(text.strip("\n")), *lines[node.end_lineno :]])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from deskcheck.recording import Mode, Program, Recording
+from deskcheck.recording.program import code_lines
 
 MAX_LINES = 300
 """A program of which more must be shown than this is not asked about."""
@@ -267,7 +268,7 @@ def _shown_file(
     file: str, source: str, ran: frozenset[str], own: bool, methods: frozenset[str] | None
 ) -> ShownSource:
     """methods: without the methods whose qualified names are not among these."""
-    lines = source.splitlines()
+    lines = code_lines(source)
     tree = parsed(source)
     if tree is None:
         return ShownSource(file, tuple(enumerate(lines, 1)), True)

@@ -19,6 +19,7 @@ from itertools import zip_longest
 from deskcheck.corpus.text.edits import Places, TextEdit, edited
 from deskcheck.corpus.text.options import whole_number, with_options
 from deskcheck.recording import InputError, Mode, Program
+from deskcheck.recording.program import code_lines
 
 PREFIX = "mutations"
 _OPTIONS = {"each": "mutants of each text, 3 by default", "seed": "another number, other mutants"}
@@ -157,9 +158,9 @@ def mutants(code: str) -> list[Mutant]:
             if _differs(text, original):
                 first = min(edits, key=lambda edit: edit.start)
                 before = (
-                    code[first.start : first.end] if len(edits) == 1 else code.splitlines()[line - 1].strip()
+                    code[first.start : first.end] if len(edits) == 1 else code_lines(code)[line - 1].strip()
                 )
-                after = first.text if len(edits) == 1 else text.splitlines()[line - 1].strip()
+                after = first.text if len(edits) == 1 else code_lines(text)[line - 1].strip()
                 found.append(Mutant(text, kind, line, before, after))
     return sorted(found, key=lambda mutant: mutant.line)
 

@@ -149,7 +149,7 @@ class SessionInterpreter:
     ) -> tuple[dict[str, Any], BaseException | None]:
         """Run one piece; what to say of it, and the exception that ends the process, if it is one."""
         code, file = message["code"], message["file"]
-        lines = code.splitlines(keepends=True)
+        lines = io.StringIO(code, newline=None).readlines()
         linecache.cache[file] = (len(code), None, lines, file)  # what tracebacks and `inspect` show
         limits = TraceLimits(**message["trace_limits"])
         names = vars(self.main)

@@ -12,6 +12,7 @@ from deskcheck.notation import NOTATIONS, Moment, moments
 from deskcheck.notation.forms.running import RunningTexts
 from deskcheck.notation.layout import step_question, trace_prompt
 from deskcheck.recording import Kind, Recording
+from deskcheck.recording.program import code_lines
 
 STEPWISE = ("dynamic", "dynamic_instruction")
 """Notations whose lessons are steps."""
@@ -66,7 +67,7 @@ def step_lessons(
 ) -> Iterator[Lesson]:
     """A lesson for each chosen (state, jump); they come in order of the states."""
     program = recording.program
-    code = program.code.splitlines()
+    code = code_lines(program.code)
     steps = iter(chosen)
     step = next(steps, None)
     waiting: dict[int, list[tuple[str, str, int, int, int]]] = {}

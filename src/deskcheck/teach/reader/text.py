@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from deskcheck.recording.program import code_lines
 from deskcheck.teach.machine.frames import OutsideLanguage
 
 SLOTS, LINES, DEPTHS, COUNTS = 32, 64, 10, 10
@@ -76,7 +77,7 @@ def functions(code: str) -> dict[str, ReadFunction]:
         tree = ast.parse(code)
     except SyntaxError as error:
         raise OutsideLanguage(f"a text that is no program: {error}") from None
-    texts = code.splitlines()
+    texts = code_lines(code)
     found = {}
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef):

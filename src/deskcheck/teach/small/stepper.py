@@ -16,6 +16,7 @@ from deskcheck.notation.divergence import RunAgreement, Stop, compare_runs
 from deskcheck.notation.forms.dynamic import parse_dynamic
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording import InputError, Program, Recording
+from deskcheck.recording.program import code_lines
 from deskcheck.teach.lessons.tokens import Tokenizer
 from deskcheck.teach.small.interpreter import ModelRows, Network
 
@@ -114,7 +115,7 @@ class Stepper:
                 number, start = next(waiting, (-1, None))
                 if start is None:
                     break
-                fresh.append((number, _Going(start, start.program.code.splitlines(), [start.state])))
+                fresh.append((number, _Going(start, code_lines(start.program.code), [start.state])))
             if fresh:
                 texts = [program_text(one.start.program) for _, one in fresh]
                 rows = ModelRows(self.network, self.tokenizer, texts, self.longest)
@@ -199,7 +200,7 @@ def exact_steps(
     Greedy decoding looks at nothing but the state, so the leading steps that are exact are those that the
     stepper would make from the first state; here many are computed at once. most: that many steps.
     """
-    code = recording.program.code.splitlines()
+    code = code_lines(recording.program.code)
     read = ModelRows(network, tokenizer, [program_text(recording.program)])
     pending: list[tuple[str, str]] = []
     before: str | None = None

@@ -1,0 +1,70 @@
+"""Line numbers in prompts, notations and tables are the interpreter's, whatever characters a program holds."""
+
+import io
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from deskcheck.ask import QUESTIONS
+from deskcheck.notation.layout import numbered_text
+from deskcheck.recording.program import code_lines
+from deskcheck.view.table import trace_table
+from tests.ask.conftest import Record
+
+ODD = "\f\v\x1c\x1d\x1e\x85\u2028\u2029"
+"""What `str.splitlines` ends a line at, and the interpreter does not."""
+END = st.sampled_from(["\n", "\r\n", "\r"])
+
+
+@given(st.lists(st.tuples(st.text(ODD + " a", max_size=4), END, st.booleans()), min_size=1, max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_lines_are_those_of_the_interpreter(parts: list[tuple[str, str, bool]]) -> None:
+    """The compiler's own numbers of statements, between comments and texts with odd characters."""
+    texts = [
+        f"v{n} = {n}  #{odd}{end}" if plain else f"v{n} = '''{odd}'''{end}"
+        for n, (odd, end, plain) in enumerate(parts)
+    ]
+    code = "".join(texts)
+    lines = code_lines(code)
+    numbers = [line for _, _, line in compile(code, "p", "exec").co_lines() if line]
+    assert {*numbers} == {*range(1, len(parts) + 1)}
+    assert [line.partition(" ")[0] for line in lines] == [f"v{n}" for n in range(len(parts))]
+
+
+CODE = (
+    "def double(n):\n    word = 'a\u2028b'  # \x85\n    return n + n\n\f\n"
+    "def f(n):  # \x1c\n    total = 0\n    for i in range(n):\n        if i % 2:\n"
+    "            total = double(i) + total\n        else:\n            total += 1\n    return total\n"
+)
+
+
+@pytest.mark.parametrize("kind", [name for name, each in QUESTIONS.items() if name != "input"])
+def test_every_prompt(record: Record, kind: str) -> None:
+    """Each numbered line in the prompts of each kind is that line of the program."""
+    recording = record(CODE, "f", "(4)")
+    lines = {n: line.rstrip() for n, line in enumerate(CODE.split("\n"), 1)}
+    excluded: Counter[str] = Counter()
+    samples = [*QUESTIONS[kind](recording, excluded=excluded)]
+    assert samples or excluded
+    seen: Counter[int] = Counter()
+    for sample in samples:
+        own = sample.prompt.rpartition("Now yours.")[2]
+        for number, text in re.findall(r"^ *(\d+) \|(?: (.*))?$", own.replace("\r", ""), re.M):
+            assert text.rstrip() == lines[int(number)], (sample.id, number)
+            seen[int(number)] += 1
+    assert not seen or seen[9] == seen[12] == len(samples), "the lines behind the form feed are shown"
+
+
+def test_notations_and_the_table(record: Record) -> None:
+    recording = record(CODE, "f", "(4)")
+    shown = numbered_text(CODE).split("\n")
+    assert shown[11] == "12|    return total"
+    console = Console(width=150, record=True, file=io.StringIO())
+    console.print(trace_table(recording))
+    said = console.export_text()
+    assert re.search(r"12 .* return total  ", said), said
+    assert re.search(r" 3 .* return n \+ n  ", said), said

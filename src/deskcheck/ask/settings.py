@@ -35,25 +35,25 @@ class AskSettings:
     methods: Annotated[
         tuple[str, ...],
         Setting(
-            "How the model answers: `deskcheck list methods`; with options as NAME:OPTION=VALUE. Of several, "
-            "the same samples are asked; all are compared with the first.",
+            "How the model answers (`deskcheck list methods`), with options as NAME:OPTION=VALUE. Several "
+            "methods are asked the same samples and compared with the first.",
             flag="--method",
             commas=True,
         ),
     ] = ("direct",)
     explain: Annotated[
-        bool, Setting("Explain the notation in prompts for runs. Without: prompts as in lessons.")
+        bool, Setting("Explain the notation in prompts for runs, or use the prompts of lessons.")
     ] = True
-    max_steps: Annotated[int, Setting("dynamic_scratchpad: states asked for at most in a run.", min=1)] = (
-        STEP_BUDGET
-    )
+    max_steps: Annotated[
+        int, Setting("dynamic_scratchpad: states of a run that are asked for, at most.", min=1)
+    ] = STEP_BUDGET
     run_cells: Annotated[
-        bool, Setting("Notebooks: score next cells by running them too, in forks of the state.")
+        bool, Setting("Notebooks: also score next cells by running them, in forks of the state.")
     ] = False
     model_args: Annotated[
         Mapping[str, Any],
         Setting(
-            "An argument of the models' provider, as Inspect has them.",
+            "An argument of the models' provider, as in Inspect.",
             flag="--model-arg",
             short="-M",
             metavar="NAME=VALUE",

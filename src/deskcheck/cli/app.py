@@ -57,9 +57,11 @@ def _options(
 
 VERBS, GROUPS, ABOUT = "Commands", "Groups of commands", "About this installation"
 
-runs = typer.Typer(no_args_is_help=True, help="Folders of recordings: look into them, check, merge, copy.")
-offline = typer.Typer(no_args_is_help=True, help="Models that answer elsewhere: questions out, answers in.")
-models = typer.Typer(no_args_is_help=True, help="Which models there are; runs of those that `teach` makes.")
+runs = typer.Typer(no_args_is_help=True, help="Folders of recordings: show, check, merge, copy.")
+offline = typer.Typer(
+    no_args_is_help=True, help="Models that answer elsewhere: write questions, score answers."
+)
+models = typer.Typer(no_args_is_help=True, help="List models, and run programs in those that `teach` makes.")
 _commands: tuple[Callable[..., None], ...] = (status, show, check, compact, dedup, push, pull)
 for _command in _commands:
     runs.command()(_command)

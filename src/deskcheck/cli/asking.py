@@ -55,15 +55,15 @@ def ask(
         typer.Option(
             "--model",
             "-m",
-            help="As Inspect AI names it; deskcheck/oracle and deskcheck/guess are built in, for notebooks "
-            "also deskcheck/copy and deskcheck/empty.",
+            help="A model, as Inspect AI names it. deskcheck/oracle and deskcheck/guess are built in, for "
+            "notebooks also deskcheck/copy and deskcheck/empty.",
         ),
     ],
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the answers and logs.")] = None,
     settings: Annotated[AskSettings, Panel("Methods")],
     as_json: Json = False,
 ) -> None:
-    """Put questions about recordings, or of benchmarks, to models and score the answers.
+    """Ask models questions about recordings, or of benchmarks, and score the answers.
 
     A run that was stopped keeps its answers: the same command goes on with it. Of a finished run the same
     command shows the answers; --out NEW_FOLDER asks again.
@@ -341,14 +341,15 @@ def report(
         list[Path],
         typer.Argument(
             metavar="LOGS...",
-            help="Run folders of `deskcheck ask`, logs of Inspect's, samples of lm-evaluation-harness, or "
+            help="Run folders of `deskcheck ask`, logs of Inspect, samples of lm-evaluation-harness, or "
             "folders of them.",
         ),
     ],
     *,
     out: Annotated[Path | None, typer.Option("--out", help="Write the report as a page.")] = None,
     open_: Annotated[
-        bool | None, typer.Option("--open/--terminal", help="The page in a browser, or tables here.")
+        bool | None,
+        typer.Option("--open/--terminal", help="Open the page in a browser, or print tables here."),
     ] = None,
     table: Annotated[
         str | None,
@@ -357,7 +358,7 @@ def report(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            "--by", metavar="FIELD", help="Scores by a field of the samples, too; as often as wanted."
+            "--by", metavar="FIELD", help="Also scores by a field of the samples. May be given again."
         ),
     ] = None,
     cluster: Annotated[
@@ -365,7 +366,7 @@ def report(
         typer.Option(
             "--cluster",
             metavar="FIELD",
-            help="Of logs of others: field of the samples by which they belong together.",
+            help="For logs of other tasks: the field of the samples by which they belong together.",
         ),
     ] = None,
     power: Annotated[
@@ -373,13 +374,13 @@ def report(
         typer.Option(
             "--power",
             metavar="DIFFERENCE",
-            help="How many programs it takes to find such a difference between two models.",
+            help="How many programs are needed to find such a difference between two models.",
         ),
     ] = None,
     prices: Annotated[Prices, Panel("Cost")],
     as_json: Json = False,
 ) -> None:
-    """What models' answers come to: scores, differences, failures, cost; a page or tables.
+    """Show scores of models, differences, failures and cost, as a page or as tables.
 
     Logs of Inspect and of lm-evaluation-harness may be of any task. Where a person sits at a terminal and
     a browser can be opened, the page opens in it."""

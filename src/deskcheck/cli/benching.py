@@ -21,7 +21,7 @@ def bench(
     project: Annotated[Path, typer.Argument(metavar="PROJECT", help="A project's folder, with its tests.")],
     *,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the benchmark; bench-NAME if not said.")
+        Path | None, typer.Option("--out", help="Folder for the benchmark; bench-NAME by default.")
     ] = None,
     settings: Annotated[BenchSettings, Panel("Benchmark")],
     workers: Annotated[int, typer.Option(min=1, help="Calls that are checked at once.")] = os.cpu_count()

@@ -10,7 +10,7 @@ from rich.table import Table
 from deskcheck.cli.common.output import Json, say
 from deskcheck.terminal import console_out
 
-environments = typer.Typer(no_args_is_help=True, help="Named sets of pinned packages that programs run with.")
+environments = typer.Typer(no_args_is_help=True, help="Named sets of pinned packages for programs.")
 
 
 @environments.command("build")
@@ -19,7 +19,7 @@ def build_environments(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="What is to be in each: a TOML file (name, python, packages, modules), or a requirements "
+            help="What to install in each: a TOML file (name, python, packages, modules), or a requirements "
             "file, whose stem is the name. Every package is pinned.",
         ),
     ],
@@ -28,7 +28,7 @@ def build_environments(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Install environments with venv and pip, once; what is built already is found."""
+    """Install environments with venv and pip. Each is built once."""
     from deskcheck.sandbox.environments import EnvironmentSpec, build
 
     specs = [EnvironmentSpec.read(file) for file in files]
@@ -44,8 +44,8 @@ def list_environments(as_json: Json = False) -> None:
 
 
 @environments.command("freeze")
-def freeze_environment(name: Annotated[str, typer.Argument(help="An environment that is built.")]) -> None:
-    """All that is installed in an environment, as pins: a requirements file that leaves nothing open."""
+def freeze_environment(name: Annotated[str, typer.Argument(help="An environment that was built.")]) -> None:
+    """Print everything that is installed in an environment, pinned, as a requirements file."""
     from deskcheck.sandbox.environments import find
 
     print(find(name).freeze(), end="")

@@ -21,18 +21,18 @@ Uri = Annotated[
 Verify = Annotated[
     bool,
     typer.Option(
-        "--verify", help="Read what is there already, compare it with its hashes, copy again what differs."
+        "--verify", help="Read what is already there, compare its hashes, and copy again what differs."
     ),
 ]
 
 
 def push(
-    folder: Annotated[Path, typer.Argument(help="Of a job: what `record --shards` was given as --out.")],
+    folder: Annotated[Path, typer.Argument(help="The folder of a job: the --out of `record --shards`.")],
     uri: Uri,
     verify: Verify = False,
     as_json: Json = False,
 ) -> None:
-    """Copy to a remote folder what of a job is whole and not there yet; also while the job runs.
+    """Copy the finished shards of a job that are not there yet to a remote folder, even while it runs.
 
     Exit status: 0 all is well, 1 --verify found files that were changed, and replaced them."""
     from deskcheck.scale.remote import push
@@ -48,7 +48,7 @@ def pull(
     verify: Verify = False,
     as_json: Json = False,
 ) -> None:
-    """Copy from a remote folder what of a job is not here yet; its own command then goes on from it.
+    """Copy shards of a job that are not here yet from a remote folder; the job's command can then continue.
 
     Exit status: 0 all is well, 1 --verify found files that were changed, and replaced them."""
     from deskcheck.scale.remote import pull
@@ -82,19 +82,21 @@ def _print(done: Any, as_json: bool, where: str) -> None:
 
 def dedup(
     folders: Annotated[list[Path], typer.Argument(metavar="RUNS...", help="Folders of recordings.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for those that are left; it must not exist.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the recordings that stay; it must not exist.")
+    ],
     near: Annotated[
         float | None,
         typer.Option(
             min=0,
             max=1,
-            help="Leave out near copies of programs too: those that have this share of their runs of tokens "
-            "in common with one before them (0.8, say). Without: equal runs alone.",
+            help="Also leave out near copies of programs: those that have this share of their token "
+            "sequences in common with an earlier one (such as 0.8). Without it: only equal runs.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Put recordings together in one folder, each run once; say what was left out and why."""
+    """Combine recordings in one folder, each run once; say what was left out and why."""
     from deskcheck.corpus.duplicates import LIST_NAME, deduplicate
 
     with progress_bar(as_json) as advance:
@@ -111,7 +113,9 @@ def dedup(
         print(f"each with what it is the same as: {out / LIST_NAME}")
 
 
-export = typer.Typer(no_args_is_help=True, help="Recordings and lessons in the layouts of others.")
+export = typer.Typer(
+    no_args_is_help=True, help="Write recordings and lessons in the layouts of other programs."
+)
 
 
 @export.callback()
@@ -124,16 +128,16 @@ def export_hf(
     folder: Annotated[Path, typer.Argument(help="A folder of recordings or of lessons.")],
     out: Annotated[Path, typer.Option("--out", help="Folder for the data set; it must not exist.")],
     name: Annotated[
-        str | None, typer.Option(help="What the card calls it; without, the folder's name.")
+        str | None, typer.Option(help="Its name on the card; by default the folder's name.")
     ] = None,
     validation: Annotated[
         float, typer.Option(min=0, max=1, help="Recordings: share of the programs.")
     ] = 0.05,
     test: Annotated[float, typer.Option(min=0, max=1, help="Recordings: share of the programs.")] = 0.05,
     any_licence: Annotated[
-        bool, typer.Option("--any-licence", help="Also what is not cleared for training (train_ok).")
+        bool, typer.Option("--any-licence", help="Also take what is not cleared for training (train_ok).")
     ] = False,
-    events: Annotated[bool, typer.Option(help="Recordings: write their events too.")] = True,
+    events: Annotated[bool, typer.Option(help="Recordings: also write their events.")] = True,
     as_json: Json = False,
 ) -> None:
     """Write a folder that Hugging Face's `datasets` loads by its name: a card and Parquet files by split."""

@@ -23,7 +23,7 @@ def list_names(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """What can be named: question kinds, benchmarks, notations, methods, models, sources of programs."""
+    """List the names of question kinds, benchmarks, notations, methods, models and sources of programs."""
     from deskcheck.view.catalogue import catalogue, catalogue_table
 
     found = catalogue()

@@ -45,25 +45,25 @@ def check_notebooks(
     ] = "different,not_repeatable,confined,failed,timed_out,unreadable,no_kernel",
     without: Annotated[
         list[str] | None,
-        typer.Option(metavar="NORMALISER", help="Leave this rule out; 'all': compare as it is."),
+        typer.Option(metavar="NORMALISER", help="Leave this rule out; 'all': compare the texts as they are."),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Keep the runs here as trajectories, or with --shards what was found; the same command "
-            "goes on from there."
+            help="Keep the runs here as trajectories, or with --shards the results; the same command "
+            "continues from there."
         ),
     ] = None,
     details: Annotated[
         bool | None,
         typer.Option(
-            help="Show every cell that is not the same, with what differs.", show_default="one notebook"
+            help="Show every cell that is not the same, with the differences.", show_default="one notebook"
         ),
     ] = None,
     settings: Annotated[CheckSettings, Panel("Runs")],
     work: Work,
 ) -> None:
-    """Run notebooks again and compare with the outputs stored in them.
+    """Run notebooks again and compare with the outputs that are stored in them.
 
     Exit status: 0 all reproduce, 1 some do not, 2 a wrong call or an error of ours."""
     from deskcheck.view.notebooks import notebooks_table

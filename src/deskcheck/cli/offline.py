@@ -37,7 +37,7 @@ def questions(
     notebooks: Annotated[NotebookOptions, Panel("Notebooks")],
     as_json: Json = False,
 ) -> None:
-    """Write the questions that `ask` would put, for models that answer elsewhere.
+    """Write the questions that `ask` would ask, for models that answer elsewhere.
 
     A line for each: its id, the prompt, and what `offline score` needs: the right answer, too."""
     from deskcheck.ask.questions.lines import write_benchmark_questions, write_questions
@@ -65,7 +65,7 @@ def tasks(
     out: Annotated[Path, typer.Option("--out", help="Folder for the tasks.")],
     as_json: Json = False,
 ) -> None:
-    """Write questions as tasks for lm-evaluation-harness, which has answers scored as `ask` does.
+    """Write questions as tasks for lm-evaluation-harness, which then scores answers as `ask` does.
 
     Run them with `lm_eval run --include_path FOLDER --tasks deskcheck`, where deskcheck is installed, too."""
     from deskcheck.ask.exchange.harness import write_tasks
@@ -86,7 +86,7 @@ def answers(
         list[Path],
         typer.Argument(
             metavar="FILES...",
-            help="Logs of Inspect's (.eval), samples of lm-evaluation-harness, CRUXEval's generations.",
+            help="Logs of Inspect (.eval), samples of lm-evaluation-harness, CRUXEval's generations.",
         ),
     ],
     *,
@@ -95,11 +95,12 @@ def answers(
         str, typer.Option(metavar="KIND", help="The kind of question that CRUXEval's generations answer.")
     ] = "output",
     model: Annotated[
-        str | None, typer.Option(help="Who answered, where a file does not tell. [default: its name]")
+        str | None,
+        typer.Option(help="The model that answered, if a file does not say. [default: the file's name]"),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write answers in files of other programs as `offline score` reads them."""
+    """Convert answers in files of other programs for `offline score`."""
     from deskcheck.ask.exchange.answers import write_answers
 
     count = write_answers(out, files, question=question, model=model)
@@ -124,7 +125,7 @@ def score(
         bool,
         typer.Option(
             "--samples",
-            help="Several answers of a model to a question are samples: their mean counts.",
+            help="Several answers of a model to one question are samples: their mean counts.",
         ),
     ] = False,
     sandbox: Annotated[

@@ -44,7 +44,7 @@ def record(
             metavar="SOURCE...",
             help="What to record: FILE.py, a script; FILE.py::FUNCTION '(ARGUMENTS)', one call; doctests of "
             "a MODULE, a FOLDER or doctests:FILE.py; FUNCTIONS.jsonl; a published set: cruxeval[:PATH], "
-            "humaneval[:PATH], mbpp[:PATH]; programs that are made: generated:COUNT, family:NAME, "
+            "humaneval[:PATH], mbpp[:PATH]; generated programs: generated:COUNT, family:NAME, "
             "mutations:SOURCE, inputs:FILE.py, inputs:PACKAGE (`deskcheck help sources`); calls that the "
             "tests of a project make: pytest:PATH; notebooks: FILE.ipynb, notebooks:FOLDER, "
             "history:FILE.ipynb (its git history), june:LOG.csv.",
@@ -64,7 +64,7 @@ def record(
         typer.Option(
             "--inputs-by",
             metavar="MODEL",
-            help="inputs: also ask this model, any that Inspect reaches, for inputs of each function.",
+            help="inputs: also ask this model (any that Inspect reaches) for inputs of each function.",
             rich_help_panel=PROGRAMS,
         ),
     ] = None,
@@ -287,22 +287,22 @@ def check(
         Against | None,
         typer.Option(
             "--against",
-            help="Instead, record some of them again by the reference tracer and compare event for event.",
+            help="Instead, record some of them again with the reference tracer and compare event for event.",
         ),
     ] = None,
     sample: Annotated[
         float | None,
-        typer.Option(
-            "--sample", metavar="SHARE", help="--against: share of the recordings; 0.02 if not said."
-        ),
+        typer.Option("--sample", metavar="SHARE", help="--against: share of the recordings (0.02)."),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="--against: another number, others.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="--against: another number draws other recordings.")
+    ] = None,
     workers: Annotated[
         int, typer.Option(min=1, help="--against: programs that run at once.")
     ] = os.cpu_count() or 1,
     sandbox: Annotated[
         Confinement | None,
-        typer.Option(help="--against: how closely programs are confined; if not said, as when recorded."),
+        typer.Option(help="--against: how closely programs are confined; by default as when recorded."),
     ] = None,
     as_json: Json = False,
 ) -> None:

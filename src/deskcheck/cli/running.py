@@ -24,7 +24,7 @@ def run(
         str, typer.Argument(metavar="FILE.py", help="The program; - reads it from standard input.")
     ],
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[ARGUMENT]...", help="The program's own.")
+        list[str] | None, typer.Argument(metavar="[ARGUMENT]...", help="Arguments of the program.")
     ] = None,
     *,
     module: Annotated[
@@ -38,9 +38,11 @@ def run(
     ] = None,
     open_: Annotated[
         bool | None,
-        typer.Option("--open/--no-open", help="Open the page in a browser (where there is one)."),
+        typer.Option("--open/--no-open", help="Open the page in a browser, if there is one."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing beside the program.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but the program's output.")
+    ] = False,
     settings: Annotated[RunSettings, Panel("Recording")],
 ) -> None:
     """Run a program as `python FILE.py ARGUMENTS` does, and show its run step by step.

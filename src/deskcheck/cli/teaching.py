@@ -120,13 +120,13 @@ def teach(
         Path | None,
         typer.Argument(
             metavar="[LESSONS]",
-            help="A folder that `lessons` made; or recordings: their lessons are made in OUT/lessons first.",
+            help="A folder that `lessons` made; or recordings, whose lessons are first made in OUT/lessons.",
         ),
     ] = None,
     *,
     out: Annotated[
         Path,
-        typer.Option("--out", help="Folder for the model, its curve and what to go on from after an end."),
+        typer.Option("--out", help="Folder for the model, its metrics, and the state to continue from."),
     ],
     model: Annotated[
         str | None,
@@ -145,8 +145,8 @@ def teach(
         typer.Option(
             "--steps-of",
             metavar="GENERATOR",
-            help="Instead of LESSONS: single operations, computed, as often as the programs of this source "
-            "show them, and random ones. Trains a model of the level processor.",
+            help="Instead of LESSONS: computed single operations, as often as they occur in the programs of "
+            "this source, and random ones. Trains a model of the level processor.",
         ),
     ] = None,
     operations: Annotated[
@@ -166,11 +166,11 @@ def teach(
         bool,
         typer.Option(
             "--any-licence",
-            help="Of recordings: take also those that are not cleared for training (train_ok).",
+            help="With recordings: also take those that are not cleared for training (train_ok).",
         ),
     ] = False,
 ) -> None:
-    """Train a model on lessons. A run that was ended goes on when the same command is given again."""
+    """Train a model on lessons. To continue a run that was stopped, give the same command again."""
     if steps_of is not None:
         if lessons is not None or model is not None:
             raise InputError("--steps-of: makes its own lessons and model: leave LESSONS and --model out.")
@@ -269,28 +269,33 @@ def step(
         str | None, typer.Argument(metavar="[ID]", help="One of them, shown state by state; without it, all.")
     ] = None,
     model: Annotated[
-        str, typer.Option("--model", "-m", help="Folder of a model that `teach` made, or `nano`, our own.")
+        str,
+        typer.Option(
+            "--model", "-m", help="Folder of a model that `teach` made, or `nano`, the built-in one."
+        ),
     ] = "nano",
     level: Annotated[
         Level,
-        typer.Option(help="How much a machine does for the model: docs/explanation/levels.md."),
+        typer.Option(help="How much a machine does for the model (`deskcheck help levels`)."),
     ] = Level.ALONE,
     budget: Annotated[
         int | None,
-        typer.Option(min=1, help="Steps of a program at most (1000; 10,000,000 at other levels than alone)."),
+        typer.Option(min=1, help="Steps of a program, at most (1000; 10,000,000 at the other levels)."),
     ] = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Programs that are stepped at once.")] = 64,
+    batch_size: Annotated[int, typer.Option(min=1, help="Programs that run at once.")] = 64,
     jump: Annotated[
         str,
-        typer.Option("--jump", help="How many events a step may lead on, with commas: the model chooses."),
+        typer.Option(
+            "--jump", help="How many events a step may advance, separated by commas: the model chooses."
+        ),
     ] = "1",
     each: Annotated[
         int | None,
-        typer.Option(min=1, help="Also ask for so many steps of every recording from its true states."),
+        typer.Option(min=1, help="Also ask for this many steps of every recording, from its true states."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Write the runs into this JSON file: for `deskcheck view --beside`."),
+        typer.Option("--out", help="Write the runs into this JSON file, for `deskcheck view --beside`."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -19,7 +19,7 @@ Shown = Annotated[
     Path,
     typer.Argument(
         metavar="FOLDER",
-        help="A folder of recordings; or a run folder of `deskcheck ask`, of methods that run code.",
+        help="A folder of recordings; or a run folder of `deskcheck ask` with methods that run code.",
     ),
 ]
 Which = Annotated[
@@ -42,31 +42,33 @@ def view(
     serve: Annotated[
         bool, typer.Option("--serve", help="Serve the trace page on this machine: for very long traces.")
     ] = False,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="With --serve; 0: any.")] = 0,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="With --serve: the port; 0: any.")
+    ] = 0,
     open_: Annotated[
         bool | None,
-        typer.Option("--open/--terminal", help="The trace page in a browser, or a table here."),
+        typer.Option("--open/--terminal", help="Open the trace page in a browser, or print a table here."),
     ] = None,
     max_events: Annotated[
-        int | None, typer.Option("--max-events", min=10, help="Rows of the table; 200 if not said.")
+        int | None, typer.Option("--max-events", min=10, help="Rows of the table; 200 by default.")
     ] = None,
     beside: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A model's run beside it: from `deskcheck models step --out` (without an ID that which goes "
-            "wrong after the most steps), a run folder of `deskcheck ask`, or a text file in a notation. Of "
-            "a notebook the file itself: its stored outputs beside the fresh.",
+            help="A model's run beside it: from `deskcheck models step --out` (without an ID, the one that "
+            "goes wrong after the most steps), a run folder of `deskcheck ask`, or a text file in a "
+            "notation. For a notebook, the file itself: its stored outputs beside the fresh ones.",
         ),
     ] = None,
     notation: Annotated[
-        str, typer.Option("--notation", "-n", help="--beside: that of a text file.")
+        str, typer.Option("--notation", "-n", help="--beside: the notation of a text file.")
     ] = "scratchpad",
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Which, where a run folder has several.")
+        str | None, typer.Option("--model", "-m", help="Which one, if a run folder has several.")
     ] = None,
     method: Annotated[
-        str | None, typer.Option("--method", help="Which, where a run folder has several.")
+        str | None, typer.Option("--method", help="Which one, if a run folder has several.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -281,7 +283,9 @@ def show(
     folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
     id_: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Its id, or a part that no other has; may be left out of one."),
+        typer.Argument(
+            metavar="[ID]", help="Its id, or a part that no other has. Not needed if there is only one."
+        ),
     ] = None,
     notation: Annotated[
         str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS.own)}.")

@@ -23,7 +23,7 @@ class RecordSettings:
     Raises ValueError where `runs` is less than two, InputError for an environment and an interpreter.
     """
 
-    granularity: Annotated[Granularity, Setting("Record every line, or before every instruction too.")] = (
+    granularity: Annotated[Granularity, Setting("Record every line, or also every instruction.")] = (
         Granularity.LINE
     )
     trace_limits: TraceLimits = field(default_factory=TraceLimits)
@@ -34,22 +34,22 @@ class RecordSettings:
     environment: Annotated[
         str | None,
         Setting(
-            "The environment (`deskcheck env`) of programs that name none. For tests: --python.",
+            "The environment (`deskcheck env`) for programs that name none. For tests use --python.",
             metavar="NAME",
         ),
     ] = None
     python: Annotated[
         str | None,
         Setting(
-            "The interpreter of programs, any CPython from 3.11 on: nothing of deskcheck need be installed "
-            "there. Of tests: the one that has what they need."
+            "The interpreter of programs, any CPython from 3.11 on. deskcheck need not be installed "
+            "there. For tests, the interpreter that has what they need."
         ),
     ] = None
     repeat: Annotated[
         bool,
         Setting(
             "Run each again under another hash seed, a notebook in another kernel. Say where the runs "
-            "differ, for programs also why."
+            "differ, and for programs also why."
         ),
     ] = True
     runs: Annotated[int, Setting("Runs of each that are compared.", min=2)] = 2
@@ -98,8 +98,8 @@ class SuiteSettings:
     and not confined.
     """
 
-    calls: Annotated[int, Setting("Calls kept in all.", min=1)] = 1000
-    per_function: Annotated[int, Setting("Calls kept of one function.", min=1)] = 10
+    calls: Annotated[int, Setting("Calls that are kept in all.", min=1)] = 1000
+    per_function: Annotated[int, Setting("Calls of one function that are kept.", min=1)] = 10
     package: Annotated[
         tuple[str, ...],
         Setting(
@@ -131,7 +131,7 @@ class SuiteSettings:
 class RunSettings:
     """How a run is recorded. Code of the file, and of modules in its folder and below, is recorded."""
 
-    granularity: Annotated[Granularity, Setting("Record every line, or before every instruction too.")] = (
+    granularity: Annotated[Granularity, Setting("Record every line, or also every instruction.")] = (
         Granularity.LINE
     )
     trace_limits: TraceLimits = field(default_factory=TraceLimits)
@@ -155,7 +155,7 @@ class BenchSettings:
             metavar="REQUIREMENT",
         ),
     ] = ()
-    per_function: Annotated[int, Setting("Calls kept of one function.", min=1)] = 5
+    per_function: Annotated[int, Setting("Calls of one function that are kept.", min=1)] = 5
     seed: Annotated[int, Setting("Which calls and which questions are drawn.")] = 0
     replace: Annotated[
         bool, Setting("Make anew what the folder holds: the project or the options have changed.")

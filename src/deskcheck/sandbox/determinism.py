@@ -45,8 +45,12 @@ class Determinism:
             parse=_since_1970,
         ),
     ] = None
-    tick_s: Annotated[float, Setting("Seconds. 0: --clock stands still.", min=0)] = 0.001
-    random_seed: Annotated[int | None, Setting("Of random, os.urandom, secrets, uuid4 and numpy.")] = None
+    tick_s: Annotated[
+        float, Setting("Seconds that --clock advances at each reading. 0: it stands still.", min=0)
+    ] = 0.001
+    random_seed: Annotated[int | None, Setting("Seed of random, os.urandom, secrets, uuid4 and numpy.")] = (
+        None
+    )
     turns: Annotated[bool | None, Setting("Threads take turns only where one waits.")] = None
     addresses: bool | None = None
 

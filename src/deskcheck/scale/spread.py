@@ -31,18 +31,18 @@ class Spread:
     )
     shards: Annotated[
         int | None,
-        Setting("In shards of about N, each whole or absent (`deskcheck help jobs`).", min=1, metavar="N"),
+        Setting("In shards of about N, each complete or absent (`deskcheck help jobs`).", min=1, metavar="N"),
     ] = None
     on: Annotated[Where | None, Setting("Where shards are made: in --workers processes here, or by Ray.")] = (
         None
     )
     ray_address: Annotated[
         str | None,
-        Setting("--on ray: the cluster, if not that of this machine.", metavar="ADDRESS"),
+        Setting("--on ray: the address of a cluster on other machines.", metavar="ADDRESS"),
     ] = None
     replace: Annotated[
         bool,
-        Setting("Shards in the folder that are of other input or settings go when the new are whole."),
+        Setting("Delete shards of other input or settings in the folder when the new ones are complete."),
     ] = False
 
     def __post_init__(self) -> None:

@@ -53,21 +53,22 @@ class Generation(Prices):
 
     max_tokens: Annotated[int | None, Setting("Tokens of a completion, at most.", min=1)] = None
     temperature: Annotated[
-        float | None, Setting("0: the likeliest token each time. Without: the provider's own.", min=0)
+        float | None, Setting("0: the most likely token each time. By default the provider's own.", min=0)
     ] = None
     epochs: Annotated[int, Setting("Answers to each sample; their mean is its score.", min=1)] = 1
     seed: Annotated[
-        int | None, Setting("Seed of the model, where its provider has one.", flag="--model-seed")
+        int | None, Setting("Seed of the model, if its provider has one.", flag="--model-seed")
     ] = None
     token_limit: Annotated[int | None, Setting("Tokens of one sample, read and written, at most.", min=1)] = (
         None
     )
     cost_limit: Annotated[
-        float | None, Setting("US dollars of one sample, where Inspect knows the prices.", min=0)
+        float | None, Setting("US dollars for one sample, at most, if Inspect knows the prices.", min=0)
     ] = None
     cache: Annotated[bool, Setting("Keep completions in Inspect's cache, and use those in it.")] = False
     max_retries: Annotated[
-        int | None, Setting("Of a request that fails (without end, ever more slowly).", min=0)
+        int | None,
+        Setting("Times that a failed request is sent again (no limit, with longer and longer waits).", min=0),
     ] = None
     max_connections: Annotated[int | None, Setting("Requests at a time, at most.", min=1)] = None
 

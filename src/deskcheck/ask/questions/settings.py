@@ -15,9 +15,9 @@ class Sampling:
     per_recording: Annotated[int | None, Setting("Samples of each kind from one recording.", min=1)] = None
     limit: Annotated[
         int | None,
-        Setting("Samples of each kind in all: drawn, folders and programs take turns.", min=1),
+        Setting("Samples of each kind in all; they are drawn, and folders and programs take turns.", min=1),
     ] = None
-    seed: Annotated[int, Setting("Which samples are drawn.")] = 0
+    seed: Annotated[int, Setting("Seed of the draw of samples.")] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,8 @@ class NotebookOptions:
     state: Annotated[
         tuple[str, ...],
         Setting(
-            "What is shown of the kernel's variables: none, names, used, changed, full. With none among "
-            "them the effect of the others is told.",
+            "How much is shown of the kernel's variables: none, names, used, changed, full. With none "
+            "among them, the effect of the others is reported.",
             commas=True,
         ),
     ] = ("none",)
@@ -42,7 +42,7 @@ class NotebookOptions:
     actions: int = 5
     quantile: float = 0.99
     unchecked: Annotated[
-        bool, Setting("Ask for outputs too of which it is not known whether they repeat.")
+        bool, Setting("Also ask for outputs for which it is not known whether they repeat.")
     ] = False
 
     def __post_init__(self) -> None:

@@ -28,16 +28,16 @@ class StepOptions:
     jump: Annotated[
         tuple[int, ...],
         Setting(
-            "step: how many events on the state is that is asked for, with commas: they take turns. -1: one "
-            "event before.",
+            "step: how many events later the state is that is asked for; several, separated by commas, take "
+            "turns. -1: one event before.",
             commas=True,
         ),
     ] = (1,)
     notation: Annotated[
         str,
         Setting(
-            "step: how the answer is written: dynamic, a whole state; scratchpad, its frame whole; compact, "
-            "what is different."
+            "step: how the answer is written: dynamic, a whole state; scratchpad, its whole frame; compact, "
+            "the differences."
         ),
     ] = "dynamic"
 

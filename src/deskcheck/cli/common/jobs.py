@@ -64,13 +64,16 @@ def totals_text(totals: Any, kind: str = "record") -> str:
 
 
 def compact(
-    folder: Annotated[Path, typer.Argument(help="Of a job that is whole: what `record --shards` was given.")],
+    folder: Annotated[
+        Path, typer.Argument(help="The folder of a finished job: the --out of `record --shards`.")
+    ],
     shards: Annotated[
-        int | None, typer.Option("--shards", min=1, metavar="N", help="Programs of a shard, or more (5000).")
+        int | None,
+        typer.Option("--shards", min=1, metavar="N", help="At least this many programs in a shard (5000)."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Put small shards of recordings together into larger ones; they can be read meanwhile."""
+    """Merge small shards of recordings into larger ones; they can be read meanwhile."""
     from deskcheck.scale.compact import SIZE
     from deskcheck.scale.compact import compact as put_together
 
@@ -85,7 +88,7 @@ def compact(
 
 
 def status(
-    folder: Annotated[Path, typer.Argument(help="What `record` was given as --out.")],
+    folder: Annotated[Path, typer.Argument(help="The --out of `record`.")],
     failed: Annotated[
         bool, typer.Option("--failures", help="Name programs that failed, by kind: reads the shards.")
     ] = False,
@@ -94,7 +97,7 @@ def status(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """How far `record` is: read from its folder, whether it runs or not.
+    """Show the progress of `record`, from its folder, whether it runs or not.
 
     Exit status: 0 all is well, 1 --verify found files that were changed: the job's own command makes their
     shards again."""

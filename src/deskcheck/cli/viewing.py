@@ -10,11 +10,14 @@ import typer
 from rich.console import RenderableType
 from rich.table import Table
 
-from deskcheck.cli.common.output import Json, write_text
+from deskcheck.cli.common.output import Json, say, write_text
 from deskcheck.errors import InputError
 from deskcheck.notation import NOTATIONS
+from deskcheck.notation.bounded import VALUES
 from deskcheck.terminal import console_out, has_browser, kept_page
 
+MAX_VALUES = 2_000_000
+"""Of all events of a text together: some ten seconds."""
 Shown = Annotated[
     Path,
     typer.Argument(
@@ -290,6 +293,14 @@ def show(
     notation: Annotated[
         str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS.own)}.")
     ] = "compact",
+    max_values: Annotated[
+        int,
+        typer.Option(
+            "--max-values",
+            min=1,
+            help="The text ends (`cut: values`) before its events together hold more values than this.",
+        ),
+    ] = MAX_VALUES,
     as_json: Json = False,
 ) -> None:
     """Write the trace of one recording as text, in a notation that models are taught and asked in."""
@@ -303,7 +314,12 @@ def show(
             f"{folder} holds {len(recordings)} recordings: say which. deskcheck view {folder} lists them."
         )
     recording = recordings.named(id_) if id_ is not None else next(iter(recordings))
-    text = NOTATIONS[notation].render(recording)
+    text = NOTATIONS[notation].render(recording, most=max_values)
+    if text.endswith(f"cut: {VALUES}"):
+        say(
+            f"{recording.id}: the text ends where its events would hold more than {max_values:,} values "
+            "together. --max-values N writes out more."
+        )
     print(json.dumps({"id": recording.id, "notation": notation, "text": text}) if as_json else text)
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar, overload
 
 from deskcheck.errors import DamagedRows
-from deskcheck.recording.value import DEPTH, Content, Encoded, Value, decode, loads
+from deskcheck.recording.value import DEPTH, Content, Encoded, Value, decode, extent, loads
 
 CHECKPOINT_EVENTS = 512
 
@@ -477,6 +477,15 @@ class Event:
         state = self._known()
         names = state.globals.get(self.row.file, _NONE)
         return {name: decode(value, state.objects) for name, value in names.items()}
+
+    def extent(self, most: int) -> int:
+        """How many values `locals`, `stack` and `value` hold: `recording.value.extent`."""
+        state = self._known()
+        frame = state.frames[self.row.frame]
+        of_module = frame.function == "<module>"
+        names = state.globals.get(frame.file, _NONE) if of_module else frame.locals
+        value = [loads(self.row.value)] if self.row.value else []
+        return extent([*names.values(), *frame.stack, *value], state.objects, most)
 
     @property
     def changed(self) -> frozenset[str]:

@@ -5,8 +5,9 @@ does not look at live objects: taking snapshots of them is the tracer's work.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from deskcheck.errors import DamagedRows
@@ -121,6 +122,32 @@ def decode(encoded: Encoded, objects: Mapping[int, Content]) -> Value:
     lacks.
     """
     return _Decoder(objects).value(encoded)
+
+
+EXTENT_CHARS = 64
+
+
+def extent(roots: Iterable[Encoded], objects: Mapping[int, Content], most: int) -> int:
+    """How many encoded values there are in these, with all that is inside them and in the objects that they
+    lead to, each object once; `EXTENT_CHARS` of text count as a value. No more than `most` are counted."""
+    found = 0
+    seen: set[int] = set()
+    todo = [*islice(roots, most)]
+    while todo and found < most:
+        part = todo.pop()
+        found += 1
+        if isinstance(part, str):
+            found += len(part) // EXTENT_CHARS
+        elif isinstance(part, dict):
+            found += sum(map(len, part)) // EXTENT_CHARS
+            number = part.get("ref")
+            if isinstance(number, int) and number not in seen:
+                seen.add(number)
+                todo.append(objects.get(number))
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+    return min(found + len(todo), most)
 
 
 DEPTH = 100

@@ -22,16 +22,24 @@ _STYLES = {
     Kind.INSTRUCTION: "dim",
 }
 VALUE_CHARS = 60
+MAX_VALUES = 2_000_000
+"""That are looked at in all rows together: some ten seconds."""
+_TOO_MUCH = "(over {:,} values: not shown)"
 
 
 def trace_table(
-    recording: Recording, *, max_events: int = 200, value_chars: int = VALUE_CHARS
+    recording: Recording,
+    *,
+    max_events: int = 200,
+    value_chars: int = VALUE_CHARS,
+    max_values: int = MAX_VALUES,
 ) -> RenderableType:
     """What the program did, event by event: the line about to run, what changed, what was printed. An
     instruction is a row of its own, with what lies on the stack.
 
     At most `max_events` rows from the start and, if there are more, the last tenth of them from the
-    end; how many were left out stands between. Values are cut at `value_chars`.
+    end; how many were left out stands between. Values are cut at `value_chars`. Rows that together hold more
+    than `max_values` values (`Event.extent`) say so in their place.
     """
     table = Table(show_edge=False, pad_edge=False, expand=True, header_style="bold")
     table.add_column("#", justify="right", style="dim", no_wrap=True)
@@ -43,16 +51,19 @@ def trace_table(
     tail = 0 if len(trace) <= max_events else max_events // 10
     head = max_events - tail
     sources = _Sources(recording)
+    left = max_values
     for event in trace:
         index = event.index
         if index < head or index >= len(trace) - tail:
             style = _STYLES[event.kind]
+            left -= event.extent(left + 1) if left >= 0 else 0
+            changes = _changes(event, value_chars) if left >= 0 else Text(_TOO_MUCH.format(max_values))
             table.add_row(
                 str(index),
                 Text(event.kind.value, style=style),
                 str(event.line),
                 Text("  " * (len(event.state.active) - 1) + sources.line(event)),
-                _changes(event, value_chars),
+                changes,
             )
         elif index == head:
             table.add_row("", "", "", Text(f"... {len(trace) - max_events} events ..."), "")

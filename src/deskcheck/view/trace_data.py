@@ -28,8 +28,10 @@ PRINTS, GAP = 0x10, 0x20
 """Added to the number of a kind: the event has output; events before it are left out."""
 BLOCK_EVENTS = 512
 """A block has at least as many events, and as many as the state that it starts from has entries, so that the
-states together stay in proportion to the events; but never more than `LARGEST_BLOCK`."""
+states together stay in proportion to the events; but never more than `LARGEST_BLOCK`, unless the state has
+more than `LARGE_STATE` bytes: then its events have as many."""
 LARGEST_BLOCK = 8192
+LARGE_STATE = 1 << 20
 OUTPUT_CHARS = 20_000
 """Of what was printed before a block its last characters are in it."""
 _EXACT = 2**53
@@ -54,14 +56,19 @@ class TraceData:
         numbers = {kind: number for number, kind in enumerate(KINDS)}
         places: dict[tuple[str, str], int] = {}
         state, printed, tail = State(), 0, ""
-        next_start = 0
+        next_start = size = next_size = 0
         for index, row in enumerate(self.trace.rows):
-            if index == next_start:
+            if index >= next_start and size >= next_size:
                 self.starts.append(index)
                 self._states.append(state)
                 self._outputs.append((printed, tail))
                 next_start = index + min(max(BLOCK_EVENTS, state.size), LARGEST_BLOCK)
+                # A state holds no more than the rows before it.
+                large = len(_state_text(state)) if size > LARGE_STATE else 0
+                next_size = size + large if large > LARGE_STATE else 0
             state = state.after(row)
+            texts = (row.locals, row.stack, row.globals, row.objects, row.caller, row.value)
+            size += sum(len(text) for text in texts if text is not None)
             if row.output:
                 printed += len(row.output)
                 tail = (tail + row.output)[-OUTPUT_CHARS:]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from deskcheck.extensions import Registry
+from deskcheck.notation.bounded import VALUES, Bounded
 from deskcheck.notation.forms.cwm import cwm_text, parse_cwm
 from deskcheck.notation.forms.direct import direct_text, parse_direct
 from deskcheck.notation.forms.dynamic import parse_dynamic, state_text
@@ -40,8 +41,11 @@ class Notation:
     instructions: bool = False
     read_beside: Callable[[str, str], Parsed] | None = None
 
-    def render(self, recording: Recording) -> str:
+    def render(self, recording: Recording, *, most: int | None = None) -> str:
         """The main thread's trace as text. Where events are missing at its end, the last line says why.
+
+        most: values in all moments together (`extent_of`). The text ends before the first moment with
+        which there would be more, and its last line is `cut: values`.
 
         Raises InputError where the notation needs instructions and the recording has none.
         """
@@ -52,8 +56,9 @@ class Notation:
             )
         program = recording.program
         states = moments(recording.trace, file=program.filename, instructions=self.instructions)
-        text = self.write(states, program.code)
-        cut = recording.trace.cut or recording.run_result.cut
+        bounded = Bounded(states, most)
+        text = self.write(bounded, program.code)
+        cut = VALUES if bounded.cut else recording.trace.cut or recording.run_result.cut
         return "\n".join([*([text] if text else []), f"cut: {cut}"]) if cut else text
 
     def parse(self, text: str, source: str | None = None) -> Parsed:

@@ -50,6 +50,25 @@ def disk_errors(path: Path, doing: str) -> Iterator[None]:
         raise RecordingError(f"{path}: cannot {doing}: {reason}. {way_out}".rstrip(), str(path)) from error
 
 
+def open_plain(path: Path, flags: int, mode: int = 0o600) -> int:
+    """A descriptor of a regular file, where somebody else may have put something in its place: a link is not
+    followed, and nobody waits for the other end of a pipe.
+
+    Raises OSError, also where the path leads to anything else.
+    """
+    flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    try:
+        descriptor = os.open(path, flags, mode)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link; a pipe that nobody reads
+            raise OSError("there is something else than a file in its place: delete it") from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError("there is something else than a file in its place: delete it")
+    return descriptor
+
+
 def sync(path: Path) -> None:
     """Have the disk hold what a file, or the list of a folder, holds: it survives a loss of power."""
     fd = os.open(path, os.O_RDONLY)
@@ -119,6 +138,8 @@ class FolderLock:
             self._held.pop(self._folder, None)
             try:
                 self._path.unlink(missing_ok=True)
+            except NotADirectoryError:
+                pass  # the folder has gone, and a file is in its place
             finally:
                 os.close(self._fd)
 

@@ -19,16 +19,16 @@ def kept(path: Path) -> list[bytes]:
 def test_messages_are_there_again(tmp_path: Path) -> None:
     """In their order, up to the first that is not whole; the next is added behind them."""
     journal = Journal(tmp_path / "a" / "run")
-    places = [journal.add(message) for message in (b"one", b"", b"three")]
+    places = [journal.add(message) for message in (b"one", b"2", b"three")]
     assert journal.read(places[2], 5) == b"three"
     journal.close()
     with (tmp_path / "a/run").open("ab") as file:
         file.write(b"half")
     journal = Journal(tmp_path / "a" / "run")
-    assert [*journal.messages()] == list(zip(places, (b"one", b"", b"three"), strict=True))
+    assert [*journal.messages()] == list(zip(places, (b"one", b"2", b"three"), strict=True))
     journal.add(b"four")
     journal.close()
-    assert kept(tmp_path / "a/run") == [b"one", b"", b"three", b"four"]
+    assert kept(tmp_path / "a/run") == [b"one", b"2", b"three", b"four"]
 
 
 def test_a_message_that_was_interrupted_is_written_over(
@@ -54,11 +54,37 @@ def test_a_message_that_was_interrupted_is_written_over(
 
 def test_a_full_disk_is_told_with_the_way_out(tmp_path: Path) -> None:
     """Also of a file that cannot be made; closing it is no second error."""
-    (tmp_path / "run").symlink_to("/dev/full")
     journal = Journal(tmp_path / "run")
+    with open("/dev/full", "wb") as full:
+        os.dup2(full.fileno(), journal._file)
     with pytest.raises(RecordingError, match="run: cannot keep what the tests tell: No space left on device"):
         journal.add(b"message")
     journal.close()
     (tmp_path / "file").touch()
     with pytest.raises(RecordingError, match="A file stands where a folder is needed"):
         Journal(tmp_path / "file" / "run")
+
+
+def test_what_is_no_message_is_dropped(tmp_path: Path) -> None:
+    """Zeros, as where the machine stopped; a length beyond all messages. A link or a pipe in its place is refused."""
+    path = tmp_path / "run"
+    for rest in (bytes(100), b"\xff" * 100):
+        journal = Journal(path, 1000)
+        journal.add(b"message")
+        journal.close()
+        path.write_bytes(path.read_bytes() + rest)
+        journal = Journal(path, 1000)
+        assert [message for _, message in journal.messages()] == [b"message"]
+        assert path.stat().st_size == 15
+        journal.close()
+        path.unlink()
+    (tmp_path / "precious").write_bytes(b"precious")
+    for kind in ("link", "pipe", "folder"):
+        if kind == "link":
+            path.symlink_to(tmp_path / "precious")
+        else:
+            os.mkfifo(path) if kind == "pipe" else path.mkdir()
+        with pytest.raises(RecordingError, match=r"delete it|directory"):
+            Journal(path)
+        path.rmdir() if path.is_dir() else path.unlink()
+    assert (tmp_path / "precious").read_bytes() == b"precious"

@@ -206,11 +206,11 @@ def test_nothing_large_is_kept_of_one_without_the_key() -> None:
     """A length is believed up to one part; what follows must carry the key before more is taken."""
     receiver = Receiver(b"k" * 32, lambda begins: 1 << 30)
     with pytest.raises(Forged, match="a part of 1073741823 bytes"):
-        receiver.feed(b"\x3f\xff\xff\xff" + bytes(16))
+        list(receiver.feed(b"\x3f\xff\xff\xff" + bytes(16)))
     receiver = Receiver(b"k" * 32, lambda begins: 1 << 30)
     head = (PART_BYTES | 1 << 31).to_bytes(4, "big") + bytes(16)
     with pytest.raises(Forged, match="part 0 does not carry the key"):
-        receiver.feed(head + bytes(PART_BYTES))
+        list(receiver.feed(head + bytes(PART_BYTES)))
 
 
 def test_a_message_in_parts() -> None:
@@ -225,9 +225,9 @@ def test_a_message_in_parts() -> None:
     message = bytes(range(256)) * 4000
     send(message)
     send(b"x")
-    assert Receiver(b"k" * 32, lambda begins: 1 << 30).feed(bytes(written)) == [message, b"x"]
+    assert list(Receiver(b"k" * 32, lambda begins: 1 << 30).feed(bytes(written))) == [message, b"x"]
     with pytest.raises(TooLong, match="a message of more than 200000 bytes"):
-        Receiver(b"k" * 32, lambda begins: 200_000).feed(bytes(written))
+        list(Receiver(b"k" * 32, lambda begins: 200_000).feed(bytes(written)))
 
 
 GROWS = """
@@ -275,3 +275,12 @@ def test_the_caller_does_not_grow(way: str, what: str) -> None:
     outcome, grown = done.stdout.split()
     assert outcome != Outcome.RETURNED
     assert int(grown) <= 40
+
+
+def test_messages_before_a_false_part_are_given() -> None:
+    """Also where they come together; so what is known of a program that forges does not hang on the moment."""
+    data = streams.framed([b"one", b"two"], b"k" * 32) + b"\xff" * 100
+    given = Receiver(b"k" * 32, lambda begins: 100).feed(data)
+    assert [next(given), next(given)] == [b"one", b"two"]
+    with pytest.raises(Forged):
+        next(given)

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck import __version__
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, open_plain, read_json
 from deskcheck.recording.writer import delete
 from deskcheck.sandbox.suite import ObservedTests
 
 NAME = ".suite"
 SETTINGS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini")
 """Files in the root of a project that decide how its tests run."""
+_MOST_BYTES = 64 << 20
 _FILES, _UNCHECKED = "files.json", "unchecked.json"
 
 
@@ -41,6 +42,9 @@ class Kept:
         """Make the folder ready for the command: for who has the lock of the recordings' folder,
         before it looks at them. What other commands have left of this project goes."""
         with disk_errors(self.folder, "keep what the tests tell"):
+            for place in (self.recordings / NAME, self.project, self.folder):
+                if place.is_symlink():  # what it leads to is nobody's to empty
+                    raise OSError(f"{place} is a link: delete it")
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.recordings / NAME).chmod(0o700)  # with --no-mask nothing is masked
             self._drop_unchecked()
@@ -73,14 +77,16 @@ class Kept:
     def _drop_unchecked(self) -> None:
         path = self.project / _UNCHECKED
         if path.exists():
-            delete(self.recordings, {*json.loads(path.read_bytes())})
+            ids = _read(path)
+            if isinstance(ids, list):
+                delete(self.recordings, {id_ for id_ in ids if isinstance(id_, str)})
             path.unlink()
 
     def _drop_if_changed(self) -> None:
         path = self.folder / _FILES
         found = states_of(self.root)
         if path.exists():
-            if json.loads(path.read_bytes()) == found:
+            if _read(path) == found:
                 return
             shutil.rmtree(self.folder)
             self.folder.mkdir()
@@ -95,6 +101,15 @@ def _write(path: Path, what: Any) -> None:
     part = path.with_suffix(".part")
     part.write_text(json.dumps(what), encoding="utf-8")
     os.replace(part, path)
+
+
+def _read(path: Path) -> Any:
+    """What a file of ours says; None where somebody has put something else there."""
+    with open(open_plain(path, os.O_RDONLY), "rb") as stream:
+        try:
+            return read_json(stream.read(_MOST_BYTES))
+        except ValueError:
+            return None
 
 
 def states_of(root: Path) -> dict[str, list[int]]:

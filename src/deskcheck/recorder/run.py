@@ -28,7 +28,7 @@ from deskcheck.recording.spool import Spool
 from deskcheck.recording.writer import Writer, free_id
 from deskcheck.sandbox.decoder import Decoder
 from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged
-from deskcheck.sandbox.process import versions
+from deskcheck.sandbox.process import signal_name, versions
 from deskcheck.tracer import tracer_class
 
 _CHILD = Path(__file__).with_name("run_child.py")
@@ -254,7 +254,7 @@ class _Watched:
                 return Outcome.HARNESS_ERROR, f"the tracer failed: {self.end['failure']}"
             return Outcome(self.end["outcome"]), self.end.get("detail", "")
         if status < 0:
-            return Outcome.KILLED, signal.Signals(-status).name
+            return Outcome.KILLED, signal_name(-status)
         return Outcome.EXITED, f"status {status}, without a word"
 
 

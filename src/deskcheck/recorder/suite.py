@@ -17,7 +17,8 @@ import hashlib
 import json
 import os
 import platform
-import shutil
+import secrets
+import stat
 import sys
 import threading
 import time
@@ -116,14 +117,22 @@ def choose(
     """At most so many of the recorded calls: every function gets its first before any gets its
     second, and of one function those come first that take a way through the code that no other has
     taken; before others those that return, and whose arguments a reader can write or see (`_FORMS`). Calls
-    of the tests in `without` are left out."""
+    of the tests in `without` are left out. Those that run something of which there is no source are taken
+    out of `observed`, and counted in it."""
     by_function: dict[tuple[str, str, int], dict[str, list[RecordedCall]]] = {}
     ids: set[str] = set()
-    for call in observed.calls.values():
+    unseen = []
+    for place, call in observed.calls.items():
         if (name := _id(call)) not in ids and call.facts["test"] not in without:
             ids.add(name)
-            ways = by_function.setdefault(call.key[1:4], {})
-            ways.setdefault(_way(observed, call), []).append(call)
+            way = _way(observed, call)
+            if way is None:
+                unseen.append(place)
+                continue
+            by_function.setdefault(call.key[1:4], {}).setdefault(way, []).append(call)
+    for place in unseen:
+        del observed.calls[place]
+        observed.left_out["in a module whose source cannot be read"] += 1
     queues = [
         _in_turn(sorted((sorted(way, key=_rank) for way in ways.values()), key=lambda way: _rank(way[0])))[
             :per_function
@@ -147,13 +156,19 @@ def _in_turn(lists: Iterable[list[RecordedCall]]) -> list[RecordedCall]:
     return [call for each in zip_longest(*lists) for call in each if call is not None]
 
 
-def _way(observed: Observed, call: RecordedCall) -> str:
-    """A digest of the lines that a call ran, in order."""
+def _way(observed: Observed, call: RecordedCall) -> str | None:
+    """A digest of the lines that a call ran, in order. None where there is no source to one of its files."""
     digest = hashlib.blake2b(digest_size=16)
+    known = {*call.facts["needs"]}
     for row in chain.from_iterable(map(rows, observed.blocks_of(call))):
+        known.add(row.file)
         if row.kind == Kind.LINE:
             digest.update(f"{row.file}:{row.line};".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+    return digest.hexdigest() if all(map(functools.partial(_has_source, observed), known)) else None
+
+
+def _has_source(observed: Observed, label: str) -> bool:
+    return label in observed.modules and _source(observed.modules[label][1]) is not None
 
 
 def _id(call: RecordedCall) -> str:
@@ -312,10 +327,7 @@ def record_suite(
                 kept.remove()
                 raise nothing
             summary = _summary(first, chosen, otherwise)
-            output = Path(folder, OUTPUT)
-            with disk_errors(output, "keep what the tests wrote"):
-                shutil.copyfile(first.output, output)
-            summary.output = str(output)
+            summary.output = str(_keep_output(first, Path(folder, OUTPUT)))
             todo = [(recorder.program(first, call), call) for call in chosen]
             summary.skipped = sum(program.id in writer.done for program, _ in todo)
             todo = [(program, call) for program, call in todo if program.id not in writer.done]
@@ -335,6 +347,19 @@ def record_suite(
     summary.account = SuiteAccount.of(first)
     summary.files = sorted(str(path) for path in Path(folder).glob("*.parquet"))
     return summary
+
+
+def _keep_output(observed: Observed, path: Path) -> Path:
+    """Put what the tests wrote into a file. What stood there is replaced: a link is not followed."""
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    with disk_errors(path, "keep what the tests wrote"):
+        try:
+            with open(part, "x", encoding="utf-8") as stream:
+                stream.write(observed.read_output())
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+    return path
 
 
 def _mask() -> EnvironmentMask:
@@ -373,7 +398,7 @@ def _summary(observed: Observed, chosen: list[RecordedCall], otherwise: dict[str
 def _nothing(suite: ObservedTests, observed: Observed) -> str:
     """Why there is no recording, and what to do."""
     asked = f"{TESTS}{suite.arguments[0]}"
-    tail = observed.output.read_text("utf-8", "replace").strip()[-1500:]
+    tail = observed.read_output().strip()[-1500:]
     if not set(observed.tests.values()) - {"not collected", "error", "skipped"}:
         return f"{asked}: no test ran to its end; pytest {observed.ended}:\n{tail}"
     where = f"the packages {', '.join(suite.packages)}" if suite.packages else f"{suite.root}"
@@ -553,7 +578,7 @@ class _Recorder:
             if file.is_relative_to(self.suite.root)
             else str(file),
             licence=self.suite.licence,
-            date=modified(file) if file.exists() else None,
+            date=_modified(file),
             extra={
                 "test": facts["test"],
                 "line": facts["line"],
@@ -619,7 +644,7 @@ class _Recorder:
         def known() -> Callable[[Global], bool]:
             events = chain.from_iterable(map(rows, observed.blocks_of(call)))
             ran = {(row.file, row.function) for row in events}
-            return reads_of(ran, lambda label: _text(observed.modules[label][1]))
+            return reads_of(ran, lambda label: _source(observed.modules[label][1]) or "")
 
         return lambda name: known()(name)
 
@@ -698,7 +723,7 @@ class _Recorder:
             summary.varies.update(names)
         labels = {row.file for row in chain.from_iterable(map(rows, observed.blocks_of(call)))}
         labels |= call.facts["needs"].keys()
-        sources = {label: _text(observed.modules[label][1]) for label in sorted(labels)}
+        sources = {label: _source(observed.modules[label][1]) or "" for label in sorted(labels)}
         run_result = _ending(call, sources, observed.packages)
         blocks, where = observed.blocks_of(call), checked.difference
         if checked.varies:
@@ -769,6 +794,25 @@ def _masked(run_result: RunResult, mask: EnvironmentMask) -> RunResult:
     )
 
 
+def _modified(file: Path) -> str | None:
+    try:
+        return modified(file)
+    except OSError:
+        return None  # it is gone
+
+
+_SOURCE_BYTES = 16 << 20
+
+
 @functools.cache
-def _text(file: str) -> str:
-    return Path(file).read_text("utf-8", "replace")
+def _source(file: str) -> str | None:
+    """The text of a module, whose file the tests name; None where there is none."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        with open(descriptor, encoding="utf-8", errors="replace") as stream:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _SOURCE_BYTES:
+                return None
+            return stream.read(_SOURCE_BYTES)
+    except OSError:
+        return None

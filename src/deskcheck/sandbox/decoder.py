@@ -30,6 +30,8 @@ KEPT_ROW_BYTES = 300
 """That a row takes in memory beside its texts."""
 SUITE_BYTES = 32 << 20
 """Of a message from a test suite."""
+SUITE_FACTS_BYTES, SUITE_KEPT_BYTES = 256 << 20, 8 << 30
+"""Of all that a run of a test suite tells, without events and with them. The facts are in memory."""
 _SUITE_PARTS = 1_000_000
 BEYOND = "deskcheck_beyond"
 """A field of what a kernel shows: how much of it was left out there."""
@@ -339,10 +341,28 @@ def _value(told: Any) -> Value:
 
 # -- test suites -------------------------------------------------------------------------------------
 
+
+def _is_unicode(value: Any) -> bool:
+    """A text without half a character, which no name and no `repr` has."""
+    return is_text(value) and _HALF.search(value) is None
+
+
+def _is_file(value: Any) -> bool:
+    """An absolute path of a file, as the kernel takes it."""
+    return (
+        is_text(value) and value[:1] == "/" and "\0" not in value and not value.endswith(("/", "/.", "/.."))
+    )
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+_INTERPRETER = frozenset({"python", "implementation", "platform", "tracer"})
 _SUITE: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
     "call": (
         {
-            **dict.fromkeys("module function file arguments form test seen stdout".split(), is_text),
+            **dict.fromkeys("test seen stdout".split(), is_text),
+            **dict.fromkeys("module function arguments".split(), _is_unicode),
+            "file": _is_file,
+            "form": lambda value: is_text(value) and value in ("literal", "shown", "in part"),
             **dict.fromkeys("line time slot".split(), is_whole),
             "own": many(is_text),
             "functions": named(is_text),
@@ -362,13 +382,13 @@ _SUITE: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
         },
         {},
     ),
-    "module": (dict.fromkeys(("label", "name", "file"), is_text), {}),
+    "module": ({"label": is_text, "name": is_text, "file": _is_file}, {}),
     "function": ({**dict.fromkeys(("module", "function", "why_not"), is_text), "line": is_whole}, {}),
     "collected": (
         {
             "tests": is_whole,
             "packages": named(is_text),
-            "interpreter": named(is_text),
+            "interpreter": lambda value: named(is_text)(value) and value.keys() == _INTERPRETER,
             "cpu_s": is_number,
         },
         {},
@@ -392,10 +412,13 @@ class SuiteMessage(NamedTuple):
     begins: int
 
 
-def suite_message(message: bytes | bytearray, *, by_us: bool = False) -> SuiteMessage:
+def suite_message(
+    message: bytes | bytearray, *, by_us: bool = False, checked: bool | None = None
+) -> SuiteMessage:
     """A message of the process of a test suite, whose blocks of events are right. Raises Forged.
 
-    by_us: it may also be one of those that the caller adds, and its events have been looked at.
+    by_us: it may also be one of those that the caller adds. checked: its events have been looked at; by
+    default those of ours have.
     """
     head = _HEAD.match(message)
     kind = head[1].decode() if head else ""
@@ -408,7 +431,7 @@ def suite_message(message: bytes | bytearray, *, by_us: bool = False) -> SuiteMe
     facts = shaped(kind, told, *_SUITE[kind])
     if kind != "call" and begins != len(message):
         raise Forged("events of nothing")
-    if not by_us:
+    if not (by_us if checked is None else checked):
         checker = Checker()
         for block in blocks(message[begins:]):
             try:

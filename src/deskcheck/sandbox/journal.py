@@ -10,23 +10,24 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, open_plain
 
 _HEAD_BYTES = 8
 
 
 class Journal:
-    """Messages in a file, in their order. Threads may read together while one adds.
+    """Messages in a file, in their order. Threads may read together while one adds. most: bytes of a message.
 
     Raises:
         RecordingError: the file cannot be written to; so does `add`, which then has added nothing.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, most: int = 1 << 30) -> None:
         self.path = path
+        self._most = most
         with disk_errors(path, "keep what the tests tell"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._file = open_plain(path, os.O_RDWR | os.O_CREAT)
         self.size = 0
 
     def messages(self) -> Iterator[tuple[int, bytes]]:
@@ -36,7 +37,8 @@ class Journal:
         while True:
             head = self.read(self.size, _HEAD_BYTES)
             size = int.from_bytes(head[:4], "big")
-            if len(head) < _HEAD_BYTES or self.size + _HEAD_BYTES + size > end:
+            # No message is empty; a file can end in zeros where the machine stopped.
+            if len(head) < _HEAD_BYTES or not 0 < size <= self._most or self.size + _HEAD_BYTES + size > end:
                 break
             message = self.read(self.size + _HEAD_BYTES, size)
             if zlib.crc32(message) != int.from_bytes(head[4:], "big"):

@@ -11,12 +11,12 @@ what is to be taken out. While the tests run, what they write is in a file as th
 masked and added to the rest when they have ended; of a run whose recorder was killed it is dropped.
 """
 
+import hashlib
 import json
 import os
 import secrets
 import selectors
 import shutil
-import signal
 import sys
 import time
 from collections import Counter
@@ -24,15 +24,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from deskcheck.errors import InputError, RecordingError, SandboxError
-from deskcheck.files import disk_errors
+from deskcheck.files import disk_errors, open_plain
 from deskcheck.recording.secrets import EnvironmentMask
-from deskcheck.sandbox.decoder import blocks, suite_message, suite_receiver
+from deskcheck.sandbox.decoder import (
+    SUITE_BYTES,
+    SUITE_FACTS_BYTES,
+    SUITE_KEPT_BYTES,
+    blocks,
+    suite_message,
+    suite_receiver,
+)
 from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged, Receiver
 from deskcheck.sandbox.journal import Journal
 from deskcheck.sandbox.linux.guard import Guarded
+from deskcheck.sandbox.process import signal_name
 from deskcheck.tracer.limits import TraceLimits
 
 _CHILD = Path(__file__).with_name("inside") / "suite_child.py"
@@ -71,11 +79,13 @@ class ObservedTests:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call as it was recorded: what `_calls` tells of it, and where its blocks of events lie."""
+    """A call as it was recorded: what `_calls` tells of it, where its blocks of events lie, and their
+    digest."""
 
     facts: dict[str, Any]
     at: int
     size: int
+    digest: bytes
 
     @property
     def key(self) -> CallKey:
@@ -133,8 +143,32 @@ class Observed:
     cpu_s: float = 0.0
 
     def blocks_of(self, call: RecordedCall) -> list[bytes]:
-        """The events of a call as the tracer wrote them."""
-        return blocks(self.journal.read(call.at, call.size))
+        """The events of a call as the tracer wrote them. Raises RecordingError where they are not in their
+        place any more: the tests can write to the file too."""
+        found = self.journal.read(call.at, call.size)
+        if _digest(found) != call.digest:
+            raise RecordingError(
+                f"{self.journal.path}: somebody has written to it while the tests were recorded. Delete it: "
+                "the tests run again then.",
+                str(self.journal.path),
+            )
+        return blocks(found)
+
+    def keep_output(self, text: str) -> None:
+        """Add to what the tests wrote."""
+        with disk_errors(self.output, "keep what the tests write"):
+            file = open_plain(self.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            with open(file, "a", encoding="utf-8") as stream:
+                stream.write(text)
+
+    def read_output(self) -> str:
+        """What the tests wrote; empty where they took it away."""
+        with disk_errors(self.output, "read what the tests wrote"):
+            try:
+                file = open_plain(self.output, os.O_RDONLY)
+            except FileNotFoundError:
+                return ""
+            return _beginning(file)
 
 
 @contextmanager
@@ -171,7 +205,7 @@ def observe(
         RecordingError: what is told cannot be kept.
         SandboxError: the interpreter cannot be started.
     """
-    with closing(Journal(kept)) as journal:
+    with closing(Journal(kept, 2 * SUITE_BYTES)) as journal:
         observed = Observed(journal, kept.with_suffix(".txt"))
         run = _Run(suite, observed, mask, progress)
         run.read()
@@ -212,6 +246,10 @@ class _Run:
         self.mask = mask
         self.written = observed.output.with_suffix(".written")
         """What the tests write, as long as they run."""
+        self.writing = -1
+        """That file, open: the tests may put something else in its place."""
+        self.facts_bytes = 0
+        """Of all that was told, without events."""
         self.progress = progress
         self.no_pytest = False
         self.functions: dict[tuple[str, str, int], tuple[int, set[str]]] = {}
@@ -223,6 +261,7 @@ class _Run:
         journal = self.observed.journal
         for at, message in journal.messages():
             try:
+                suite_message(message, by_us=True, checked=False)
                 self._take(at, message)
             except Forged as error:
                 raise RecordingError(
@@ -245,61 +284,58 @@ class _Run:
 
     def run(self, job: dict[str, Any], wall_s: float, hash_seed: int) -> None:
         observed = self.observed
-        self._take_what_was_written(was_killed=True)
+        self._take_what_an_earlier_run_wrote()
         key = secrets.token_bytes(KEY_BYTES)
-        job_read, job_write = os.pipe()
         channel_read, channel_write = os.pipe()
-        job |= {"channel": channel_write, "key": key.hex()}
         try:
-            with disk_errors(self.written, "keep what the tests write"), _opened(self.written) as output:
-                process = self._start(output, (job_read, channel_write), hash_seed)
+            with disk_errors(self.written, "keep what the tests write"):
+                self.writing = open_plain(self.written, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+            job |= {"channel": channel_write, "key": key.hex()}
+            process = self._start(job, hash_seed)
         except BaseException:
-            os.close(job_write)
             os.close(channel_read)
+            self._close_writing()
             raise
         finally:
-            os.close(job_read)
             os.close(channel_write)
         stopped, receiver = "", suite_receiver(key)
         try:
-            with os.fdopen(job_write, "wb") as stream:
-                stream.write(json.dumps(job).encode())
-        except BrokenPipeError:
-            pass  # it ended before it read its job: its status and output tell
-        except (KeyboardInterrupt, SystemExit) as error:
-            observed.interrupted = error
-        try:
-            if observed.interrupted is None:
-                stopped = self._receive(process, channel_read, receiver, wall_s)
+            stopped = self._receive(process, channel_read, receiver, wall_s)
         except (KeyboardInterrupt, SystemExit) as error:
             observed.interrupted = error
         finally:
             try:
-                end = process.end()
-            except OSError as error:
-                os.close(channel_read)
-                raise self._cannot_start(error) from error
-            try:
-                self._take_the_rest(channel_read, receiver)
+                try:
+                    end = process.end()
+                except OSError as error:
+                    raise self._cannot_start(error) from error
+                stopped = self._take_the_rest(channel_read, receiver, stopped)
                 self._take_what_was_written()
             finally:
                 os.close(channel_read)
+                self._close_writing()
         observed.cpu_s = end.cpu_s
         if observed.interrupted is None:
             self._refuse_nothing(end.status)
             self._tell("ended", {"ended": stopped or self._ended(end.status)})
 
-    def _start(self, output: IO[bytes], descriptors: tuple[int, int], hash_seed: int) -> Guarded:
+    def _start(self, job: dict[str, Any], hash_seed: int) -> Guarded:
+        told = os.memfd_create("deskcheck-job")  # of a pipe, the tests would have to read to its end
         try:
+            with open(told, "wb", closefd=False) as stream:
+                stream.write(json.dumps(job).encode())
+            os.lseek(told, 0, os.SEEK_SET)
             return Guarded(
-                [self.suite.python, str(_CHILD), str(descriptors[0])],
+                [self.suite.python, str(_CHILD), str(told)],
                 folder=self.suite.root,
-                output=output,
-                descriptors=descriptors,
+                output=self.writing,
+                descriptors=(told, job["channel"]),
                 environment={**os.environ, "PYTHONHASHSEED": str(hash_seed)},
             )
         except OSError as error:
             raise self._cannot_start(error) from error
+        finally:
+            os.close(told)
 
     def _cannot_start(self, error: OSError) -> SandboxError:
         return SandboxError(f"cannot start {self.suite.python} in {self.suite.root}: {error.strerror}")
@@ -311,59 +347,69 @@ class _Run:
         with selectors.DefaultSelector() as selector:
             selector.register(channel, selectors.EVENT_READ)
             open_ = True
-            while open_ or not process.has_ended():
-                over = process.has_ended()
+            while not process.has_ended():
                 if time.monotonic() > deadline:
                     return f"timed out after {wall_s:g} s"
-                if self.written.stat().st_size > _OUTPUT_BYTES:
+                if os.fstat(self.writing).st_size > _OUTPUT_BYTES:
                     return f"stopped: more than {_OUTPUT_BYTES >> 20} MiB of output"
                 if not open_:
                     time.sleep(0.01)
                     continue
-                ready = selector.select(0.1)
-                if not ready:
+                if not selector.select(0.1):
                     self._tell_how_far()
-                if not ready and over:
-                    break  # a process that it left behind holds the channel
+                    continue
                 try:
-                    data = os.read(channel, _CHUNK_BYTES) if ready else None
-                    if data:
-                        self._hear(receiver, data)
-                    elif data is not None:
-                        open_ = False
+                    data = os.read(channel, _CHUNK_BYTES)
+                    open_ = bool(data)
+                    self._hear(receiver, data)
                 except BlockingIOError:
                     continue
                 except Forged as error:
-                    return f"stopped: a test wrote to the recorder's channel ({error})"
+                    return _wrote(error)
         return ""
 
-    def _take_the_rest(self, channel: int, receiver: Receiver) -> None:
-        """Take what was told before the process was ended."""
+    def _take_the_rest(self, channel: int, receiver: Receiver, stopped: str) -> str:
+        """Take what was told before the process was ended; say why it was stopped."""
         os.set_blocking(channel, False)
         try:
             while data := os.read(channel, _CHUNK_BYTES):
                 self._hear(receiver, data)
-        except (BlockingIOError, Forged):
-            return
+        except BlockingIOError:
+            pass
+        except Forged as error:
+            return stopped or _wrote(error)
+        return stopped
 
     def _hear(self, receiver: Receiver, data: bytes) -> None:
         """Take in what the tests' process says. Raises Forged."""
         for message in receiver.feed(data):
-            suite_message(message)
+            self.facts_bytes += suite_message(message).begins
+            if self.facts_bytes > SUITE_FACTS_BYTES or self.observed.journal.size > SUITE_KEPT_BYTES:
+                raise Forged("more than a run of tests has to tell")
             self._keep(bytes(message))
 
-    def _take_what_was_written(self, *, was_killed: bool = False) -> None:
-        """Add what the tests wrote to what they wrote before."""
-        with disk_errors(self.observed.output, "keep what the tests write"):
-            if not self.written.exists():
+    def _take_what_an_earlier_run_wrote(self) -> None:
+        """Of a recorder that was killed."""
+        with disk_errors(self.written, "keep what the tests write"):
+            try:
+                text = _beginning(open_plain(self.written, os.O_RDONLY))
+            except FileNotFoundError:
                 return
-            text = self.written.read_text("utf-8", "replace")
-            if self.mask is not None:
-                # What a killed recorder has left was written in its environment: maybe another.
-                text = _DROPPED if was_killed and text else self.mask.text(text)
-            with self.observed.output.open("a", encoding="utf-8") as output:
-                output.write(text)
+            # It was written in that one's environment: maybe another.
+            self.observed.keep_output(_DROPPED if self.mask is not None and text else text)
             self.written.unlink()
+
+    def _take_what_was_written(self) -> None:
+        """Add what the tests wrote to what they wrote before."""
+        text = _beginning(os.dup(self.writing))
+        self.observed.keep_output(text if self.mask is None else self.mask.text(text))
+        with disk_errors(self.written, "keep what the tests write"):
+            self.written.unlink(missing_ok=True)
+
+    def _close_writing(self) -> None:
+        if self.writing >= 0:
+            os.close(self.writing)
+            self.writing = -1
 
     def _tell(self, kind: str, facts: dict[str, Any]) -> None:
         """Add what this side knows."""
@@ -379,7 +425,8 @@ class _Run:
         observed = self.observed
         match kind:
             case "call":
-                call = RecordedCall(facts, at + begins, len(message) - begins)
+                events = memoryview(message)[begins:]
+                call = RecordedCall(facts, at + begins, len(events), _digest(events))
                 function = (facts["module"], facts["function"], facts["line"])
                 self._seen(function, 0, [facts["seen"]])
                 place = (*function, facts["slot"])
@@ -422,7 +469,7 @@ class _Run:
     def _refuse_nothing(self, status: int) -> None:
         """Raise InputError where no test ran for a reason that the user can mend."""
         python, asked = self.suite.python, " ".join(self.suite.arguments)
-        if self.no_pytest:
+        if self.no_pytest and not self.observed.tests:
             raise InputError(
                 f"pytest:{asked}: {python} has no pytest. Install it with: {python} -m pip install pytest "
                 "(or name the project's own interpreter with --python)."
@@ -430,21 +477,31 @@ class _Run:
         if status == 5 and not self.observed.tests:
             raise InputError(f"pytest:{asked}: pytest finds no tests there.")
         if status in (3, 4) and not self.observed.tests:
-            tail = self.observed.output.read_text("utf-8", "replace").strip()[-2000:]
+            tail = self.observed.read_output().strip()[-2000:]
             raise InputError(f"pytest:{asked}: pytest did not run any tests ({_STATUS[status]}):\n{tail}")
 
     def _ended(self, status: int) -> str:
         if status < 0:
-            return f"killed by {signal.Signals(-status).name}"
+            return f"killed by {signal_name(-status)}"
         if status in (0, 5) and self.observed.tests:  # of what was left to run; nothing may have been
             bad = {"failed", "error", "not collected"} & {*self.observed.tests.values()}
             return "failed" if bad else "passed"
         return _STATUS.get(status, f"exit status {status}")
 
 
-def _opened(path: Path) -> IO[bytes]:
-    """A new file for this user alone."""
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600), "ab")
+def _beginning(file: int) -> str:
+    """As much text of an open file as the tests may write; the file is closed."""
+    with open(file, "rb") as stream:
+        stream.seek(0)
+        return stream.read(_OUTPUT_BYTES).decode("utf-8", "replace")
+
+
+def _digest(events: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(events, digest_size=16).digest()
+
+
+def _wrote(error: Forged) -> str:
+    return f"stopped: a test wrote to the recorder's channel ({error})"
 
 
 # -- messages: a kind, facts, and after them blocks of events ---------------------------------------

@@ -3,7 +3,6 @@
 import json
 import os
 import selectors
-import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from typing import IO, Any
 
 import deskcheck
 from deskcheck import errors
+from deskcheck.sandbox.process import signal_name
 from deskcheck.scale.job import TaskAnswer
 
 _END_S = 10.0
@@ -56,7 +56,7 @@ class _Worker:
     def how_it_ended(self) -> str:
         status = self.process.wait(_END_S)
         if status < 0:
-            return f"killed by {signal.Signals(-status).name}"
+            return f"killed by {signal_name(-status)}"
         self.errors.seek(0, os.SEEK_END)
         self.errors.seek(max(0, self.errors.tell() - 4000))
         text = self.errors.read().decode("utf-8", "replace")

@@ -116,4 +116,5 @@ def short_id(identifier: str) -> str:
     one_line = " ".join(identifier.split())
     if len(one_line) <= _LONGEST_ID:
         return one_line
-    return f"{one_line[:_LONGEST_ID]}...{hashlib.sha256(identifier.encode()).hexdigest()[:8]}"
+    digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{one_line[:_LONGEST_ID]}...{digest[:8]}"

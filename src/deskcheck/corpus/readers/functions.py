@@ -36,7 +36,7 @@ def functions_in_rows(file: str) -> Iterator[Program]:
         yield from _programs(row, place, stem, file, date)
 
 
-def _programs(row: Row, place: str, stem: str, file: str, date: str) -> Iterator[Program]:
+def _programs(row: Row, place: str, stem: str, file: str, date: str | None) -> Iterator[Program]:
     check_fields(row, _REQUIRED, place, _HOLDS + _other_format(row, file))
     for name, kind in _OPTIONAL.items():
         if row.get(name) is not None:

@@ -58,9 +58,13 @@ def absolute(path: Path) -> Path:
     return path.parent.resolve() / path.name
 
 
-def modified(path: Path) -> str:
-    """Date of the file's last change, in UTC, as ``2026-01-31``."""
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+def modified(path: Path) -> str | None:
+    """Date of the file's last change, in UTC, as ``2026-01-31``. None where it is in no year of four
+    figures: anybody can set it."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+    except (ValueError, OverflowError):
+        return None
 
 
 def parse(code: str, place: str) -> ast.Module:

@@ -11,7 +11,7 @@ import builtins
 import hashlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 globals()["__builtins__"] = dict(vars(builtins))
@@ -97,34 +97,42 @@ class Receiver:
         """Parts of a message of which more are to come, and how many bytes it may have."""
         self._limit = 0
 
-    def feed(self, data: bytes) -> list[bytes]:
-        """The messages completed by these bytes, in order. Raises Forged at the first false part."""
-        buffer = self._buffer
-        buffer += data
-        messages: list[bytes] = []
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The messages completed by these bytes, in order. Raises Forged at the first false part; those
+        before it have been given."""
+        self._buffer += data
         position = 0
-        while len(buffer) - position >= _HEADER_BYTES:
-            begins = bytes(buffer[position : position + 4])
-            head = int.from_bytes(begins, "big")
-            size = head & ~_MORE
-            if size > PART_BYTES:
-                raise Forged(f"a part of {size} bytes")
-            end = position + _HEADER_BYTES + size
-            if len(buffer) < end:
-                break
-            part = bytes(buffer[position + _HEADER_BYTES : end])
-            expected = hashlib.blake2b(
-                self._number.to_bytes(8, "big") + begins + part, key=self._key, digest_size=_DIGEST_BYTES
-            ).digest()
-            if buffer[position + 4 : position + _HEADER_BYTES] != expected:
-                raise Forged(f"part {self._number} does not carry the key of this run")
-            self._number += 1
-            position = end
-            message = self._joined(part, more=bool(head & _MORE))
-            if message is not None:
-                messages.append(message)
-        del buffer[:position]
-        return messages
+        try:
+            while (end := self._end_of_part(position)) is not None:
+                begins, part = self._part(position, end)
+                position = end
+                message = self._joined(part, more=bool(begins & _MORE))
+                if message is not None:
+                    yield message
+        finally:
+            del self._buffer[:position]
+
+    def _end_of_part(self, position: int) -> int | None:
+        """Where the part that begins there ends; None where there is more to come of it."""
+        if len(self._buffer) - position < _HEADER_BYTES:
+            return None
+        size = int.from_bytes(self._buffer[position : position + 4], "big") & ~_MORE
+        if size > PART_BYTES:
+            raise Forged(f"a part of {size} bytes")
+        end = position + _HEADER_BYTES + size
+        return end if end <= len(self._buffer) else None
+
+    def _part(self, position: int, end: int) -> tuple[int, bytes]:
+        """How a part begins, and its bytes, if it carries the key."""
+        begins = bytes(self._buffer[position : position + 4])
+        part = bytes(self._buffer[position + _HEADER_BYTES : end])
+        expected = hashlib.blake2b(
+            self._number.to_bytes(8, "big") + begins + part, key=self._key, digest_size=_DIGEST_BYTES
+        ).digest()
+        if self._buffer[position + 4 : position + _HEADER_BYTES] != expected:
+            raise Forged(f"part {self._number} does not carry the key of this run")
+        self._number += 1
+        return int.from_bytes(begins, "big"), part
 
     def _joined(self, part: bytes, *, more: bool) -> bytes | None:
         """The message that this part is the last one of; None where more are to come."""

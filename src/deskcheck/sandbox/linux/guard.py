@@ -2,7 +2,8 @@
 
 The guard adopts what the process starts and leaves alone (PR_SET_CHILD_SUBREAPER). It ends all of
 it once the process has ended, or its caller has: then the caller's end of a pipe is closed, also by
-SIGKILL.
+SIGKILL. What it starts may end the guard: it carries the guard's mark (`orphans`), by which the
+caller finds it then.
 
 Standard library only.
 """
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from deskcheck.sandbox.linux import kernel
+from deskcheck.sandbox.linux import kernel, orphans
 from deskcheck.sandbox.linux.processes import descendants
 
 _START = f"""
@@ -55,7 +56,7 @@ class Guarded:
         command: list[str],
         *,
         folder: Path,
-        output: IO[bytes],
+        output: IO[bytes] | int,
         descriptors: tuple[int, ...],
         environment: dict[str, str],
     ) -> None:
@@ -85,25 +86,54 @@ class Guarded:
             os.close(report_write)
 
     def has_ended(self) -> bool:
+        self._guard.send_signal(signal.SIGCONT)  # what it guards may have stopped it
         return self._guard.poll() is not None
 
     def end(self) -> End:
         """Raises OSError where the command could not be started."""
         os.close(self._life)
-        self._guard.wait()
-        with os.fdopen(self._report, "rb") as stream:
-            said = stream.read()
-        if not said:  # somebody has ended the guard
-            return End(self._guard.returncode, 0.0)
+        until = time.monotonic() + 2 * _PATIENCE_S
+        while not self.has_ended():
+            if time.monotonic() > until:
+                self._guard.kill()
+            try:
+                self._guard.wait(0.1)
+            except subprocess.TimeoutExpired:
+                continue
+        status = self._guard.returncode
+        if status:  # somebody has ended the guard: what it started carries its mark
+            orphans.sweep()
+        os.set_blocking(self._report, False)  # who else holds the other end may live
+        try:
+            said = os.read(self._report, 1 << 12)
+        except BlockingIOError:
+            said = b""
+        finally:
+            os.close(self._report)
+        return End(status, 0.0) if status else _read(said)
+
+
+def _read(said: bytes) -> End:
+    """What a guard reports, or what stands there if a process wrote that knows how. Raises OSError."""
+    try:
         report = json.loads(said)
-        if "errno" in report:
-            raise OSError(report["errno"], os.strerror(report["errno"]))
-        return End(**report)
+    except ValueError:
+        report = None
+    match report:
+        case {"errno": int(number)}:
+            raise OSError(number, os.strerror(number))
+        case {"status": int(status), "cpu_s": int(cpu_s) | float(cpu_s)}:
+            return End(status, float(cpu_s))
+    return End(-signal.SIGKILL, 0.0)
 
 
 def main() -> None:
     """Be the guard: descriptors of the caller's life, of the report, and those that are passed on;
     ``--``; the command."""
+    try:
+        orphans.carry(orphans.new_mark(os.getpid()))
+    except (OSError, ValueError):
+        pass  # it is part of a sandbox itself, and carries the mark of that
     at = sys.argv.index("--")
     life, report, *given = map(int, sys.argv[1:at])
     told = _Guard(life, given, sys.argv[at + 1 :]).run()

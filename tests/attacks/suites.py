@@ -176,3 +176,69 @@ DEEDS = {
     "takes its module away": "os.unlink(HERE + '/m.py')",
 }  # fmt: skip
 """What the liar does after it has told the truth. `stay` starts a daemon."""
+PROJECT = """
+import atexit, builtins, gc, io, json, os, signal, sys, threading, time
+import m
+
+def test_first():
+    assert m.f(1) == 1
+
+def test_deed():
+    {deed}
+
+def test_last():
+    assert m.f(2) == 2
+"""
+TESTS = {
+    "a trace function of its own": "sys.settrace(lambda *given: None)",
+    "no trace function": "real = sys.settrace; real(None); sys.settrace = lambda function: None",
+    "a profile function of its own": "sys.setprofile(lambda *given: None); threading.setprofile(lambda *given: None)",
+    "no tools of monitoring": "[sys.monitoring.free_tool_id(n) for n in range(6)] if hasattr(sys, 'monitoring') else None",
+    "events of monitoring": "[sys.monitoring.set_events(n, 0) for n in range(6) if hasattr(sys, 'monitoring') "
+    "and sys.monitoring.get_tool(n)]",
+    "closes what it has": "os.closerange(3, 70000)",
+    "writes to what it has": "[os.write(n, b'x' * 1000) for n in range(3, 2000) if _is_open(n)]",
+    "another json": "json.dumps = lambda *given, **named: 'x'; json.JSONEncoder.default = None",
+    "another write": "os.write = lambda *given: 0; os.getpid = lambda: 1; time.monotonic = lambda: 'x'",
+    "another len": "builtins.len = None; builtins.type = None; builtins.dict = None",
+    "ends": "os._exit(0)",
+    "ends its process group": "os.killpg(0, signal.SIGKILL)",
+    "forks and goes on": "os.fork()",
+    "forks and holds all": "os.fork() or time.sleep(1000)",
+    "little recursion": "sys.setrecursionlimit(60 + sum(1 for _ in _frames()))",
+    "threads that call": "[threading.Thread(target=_calls, daemon=True).start() for _ in range(9)]",
+    "a module that is none": "sys.modules['m'] = sys.modules['m.x'] = type('M', (), {'__getattr__': None})()",
+    "other code": "g = m.f; g.__code__ = (lambda n: n).__code__.replace(co_filename='/dev/zero', co_firstlineno=9**9)",
+    "names that are others": "m.f.__code__ = m.f.__code__.replace(co_qualname='\\x00<', co_name='x' * 99999)",
+    "deep values": "x = []\n    for _ in range(100_000): x = [x]\n    m.f(x)",
+    "huge values": "m.f('x' * 10**7); m.f([[0] * 1000] * 1000); m.f({n: {n} for n in range(10**5)}); m.f(10**10**5)",
+    "no output": "sys.stdout.close(); sys.stderr = None",
+    "objects that run": "m.f(type('X', (), dict.fromkeys(('__repr__', '__eq__', '__hash__', '__del__', "
+    "'__getattribute__', '__class__', '__len__'), lambda *given: os._exit(3)))())",
+}  # fmt: skip
+"""Tests of a true pytest, between two that are innocent."""
+_HELPERS = """
+def _is_open(n):
+    try:
+        return bool(os.fstat(n))
+    except OSError:
+        return False
+
+def _frames():
+    frame = sys._getframe()
+    while frame := frame.f_back:
+        yield frame
+
+def _calls():
+    while True:
+        m.f(0)
+"""
+
+
+def project(folder: Path, deed: str) -> Path:
+    """A project with a test that does something."""
+    (folder / "tests").mkdir(parents=True)
+    (folder / "m.py").write_text(SOURCE)
+    (folder / "tests" / "test_it.py").write_text(PROJECT.replace("{deed}", deed) + _HELPERS)
+    (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = '.'\n")
+    return folder

@@ -6,6 +6,9 @@ do to files, they may do too.)
 """
 
 import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -15,8 +18,8 @@ from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite import SuiteSummary, record_suite
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox import suite
-from tests.attacks.suites import DEEDS, LIES, liar
-from tests.command import deskcheck
+from tests.attacks.suites import DEEDS, LIES, TESTS, liar, project
+from tests.command import PROCESS, deskcheck
 from tests.conftest import unmeasured
 
 TRUE = "m.f(1)"
@@ -62,7 +65,8 @@ QUICK = (
 
 @pytest.fixture(scope="module", autouse=True)
 def nobody_is_watching() -> object:
-    with unmeasured():
+    with unmeasured(), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         yield
 
 
@@ -72,14 +76,17 @@ def record(folder: Path, does: str) -> SuiteSummary:
     return record_suite(tests, folder / "runs", SuiteSettings(wall_s=2), workers=1)
 
 
-def assert_nothing_lives(folder: Path) -> None:
-    pids = folder / "project" / "pids"
+def alive(folder: Path) -> list[str]:
+    """Of the processes that it started, those that live."""
+    pids, found = folder / "project" / "pids", []
     for pid in pids.read_text().split() if pids.exists() else ():
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except (FileNotFoundError, ProcessLookupError):
             continue
-        assert state in "ZX", f"{pid} lives"  # who should wait for it may not
+        if state not in "ZX":  # who should wait for it may not
+            found.append(pid)
+    return found
 
 
 def assert_survived(folder: Path, name: str) -> None:
@@ -99,7 +106,7 @@ def assert_survived(folder: Path, name: str) -> None:
         if name == "a call that never happened":
             assert found["m.f(77,)"].repeatable is False
     assert (folder / "project" / "precious").read_text() == "precious"
-    assert_nothing_lives(folder)
+    assert not alive(folder)
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -123,6 +130,80 @@ def test_a_flood_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     events = 'for n in range(40):\n    call(line=9, slot=n, seen=str(n), blocks=[event(output="x" * 40_000)])'
     assert record(tmp_path / "events", events).ended == f"{CHANNEL}more than a run of tests has to tell)"
     assert {recording.id for recording in Recordings(tmp_path / "events" / "runs")} >= {TRUE}
+
+
+# -- a true pytest -----------------------------------------------------------------------------------
+
+
+SAID = {
+    "a trace function of its own": "passed",
+    "closes what it has": "failed",
+    "writes to what it has": "failed",
+    "another json": CHANNEL.removesuffix("("),
+    "another write": "exit status 0 before the last test had ended",
+    "another len": "failed",
+    "ends": "exit status 0 before the last test had ended",
+    "ends its process group": "killed by SIGKILL",
+    "no output": "failed",
+    "objects that run": "internal error",
+}
+
+
+def assert_recorded(folder: Path, name: str) -> None:
+    """The call before it is there, and how the tests ended is said."""
+    project(folder, TESTS[name])
+    done = deskcheck("record", "pytest:tests", "--out", "runs", "--no-repeat", "--suite-s", 20, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert f"the tests {SAID.get(name, 'passed')}" in done.stdout, done.stdout
+    found = {recording.id: recording for recording in Recordings(folder / "runs")}
+    assert found[TRUE].run_result.result == "1"
+    assert {"m.f(1)"} <= {*found} <= {"m.f(1)", "m.f(2)"} or name in (
+        "deep values",
+        "huge values",
+        "objects that run",
+    )
+    assert deskcheck("runs", "check", "runs", cwd=folder).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["a trace function of its own", "ends"])
+def test_a_true_pytest(tmp_path: Path, name: str) -> None:
+    assert_recorded(tmp_path, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", [name for name in TESTS if name not in ("a trace function of its own", "ends")]
+)
+def test_a_true_pytest_with_others(tmp_path: Path, name: str) -> None:
+    assert_recorded(tmp_path, name)
+
+
+_KILLS = """
+    if not os.path.exists("killed"):
+        open("killed", "w").write(f"{os.getpid()} {os.getppid()}")
+        caller = open(f"/proc/{os.getppid()}/stat").read().rpartition(")")[2].split()[1]
+        os.kill(int(caller), signal.SIGKILL)
+        time.sleep(1000)
+"""
+
+
+@pytest.mark.slow
+def test_whoever_kills_the_recorder_ends_with_it(tmp_path: Path) -> None:
+    """The same command again goes on."""
+    project(tmp_path, _KILLS.strip())
+    command = [*PROCESS, "record", "pytest:tests", "--out", "runs", "--no-repeat"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=100, check=False)
+    assert done.returncode == -signal.SIGKILL
+    (tmp_path / "project").mkdir()
+    (tmp_path / "killed").rename(tmp_path / "project" / "pids")
+    until = time.monotonic() + 60
+    while alive(tmp_path) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(tmp_path)
+    (tmp_path / "killed").touch()
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {recording.id for recording in Recordings(tmp_path / "runs")} == {"m.f(1)", "m.f(2)"}
 
 
 # -- what lies in the folder before ------------------------------------------------------------------

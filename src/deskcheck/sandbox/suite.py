@@ -483,6 +483,8 @@ class _Run:
     def _ended(self, status: int) -> str:
         if status < 0:
             return f"killed by {signal_name(-status)}"
+        if not status and len(self.observed.own) < self.observed.collected:
+            return "exit status 0 before the last test had ended"
         if status in (0, 5) and self.observed.tests:  # of what was left to run; nothing may have been
             bad = {"failed", "error", "not collected"} & {*self.observed.tests.values()}
             return "failed" if bad else "passed"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deskcheck.recorder import record as composer
-from deskcheck.recorder.against import against_reference
+from deskcheck.recorder.against import ReferenceAgreement, against_reference
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Program, Row
@@ -33,6 +33,11 @@ def f(n):
     return xs
 print(f({n}))
 """
+
+
+def against(recordings: Recordings, **options: Any) -> ReferenceAgreement:
+    """They were recorded without confinement, and are ours."""
+    return against_reference(recordings, confinement=Confinement.TRUSTED, **options)
 
 
 def programs(count: int) -> list[Program]:
@@ -80,7 +85,7 @@ def test_what_was_recorded_is_what_the_reference_says(runs: Path) -> None:
     environment = next(iter(Recordings(runs))).environment
     assert environment.run_limits["cpu_s"] == 11.0
     assert (environment.trace_limits["items"], environment.sandbox) == (3, "trusted")
-    found = against_reference(Recordings(runs), workers=2)
+    found = against(Recordings(runs), workers=2)
     assert (found.recordings, found.drawn, found.compared, found.partly) == (5, 5, 5, 0)
     assert found.events == sum(len(recording.trace) for recording in Recordings(runs))
     assert (found.different, found.left_out) == ({}, {})
@@ -92,7 +97,7 @@ def test_a_share_is_drawn_by_the_seed(runs: Path) -> None:
 
     def drawn(**options: Any) -> set[str]:
         seen: set[str] = set()
-        found = against_reference(Recordings(runs), progress=seen.add, **options)
+        found = against(Recordings(runs), progress=seen.add, **options)
         assert found.drawn == found.compared == len(seen)
         return seen
 
@@ -115,7 +120,7 @@ def test_differences_are_found_where_they_are(runs: Path, tmp_path: Path) -> Non
         "p3": at(11, output="3\n"),
     }
     wrong = changed(runs, tmp_path / "wrong", changes)
-    found = against_reference(Recordings(wrong), workers=2)
+    found = against(Recordings(wrong), workers=2)
     assert {name: (where.event, where.field) for name, where in found.different.items()} == {
         "p0": (2, "line"),
         "p1": (6, "locals of frame 1.i"),
@@ -123,7 +128,18 @@ def test_differences_are_found_where_they_are(runs: Path, tmp_path: Path) -> Non
         "p3": (11, "output"),
     }
     assert (found.compared, found.left_out) == (5, {})
-    ran = deskcheck("runs", "check", "wrong", "--against", "reference", "--sample", 1, cwd=tmp_path)
+    ran = deskcheck(
+        "runs",
+        "check",
+        "wrong",
+        "--against",
+        "reference",
+        "--sample",
+        1,
+        "--sandbox",
+        "trusted",
+        cwd=tmp_path,
+    )
     assert ran.returncode == 1
     assert "events: 4 differ\nfirst difference of each: 4\n" in ran.stdout
     assert "  p1: event 6: locals of frame 1.i: 0 and 7\n" in ran.stdout
@@ -131,7 +147,7 @@ def test_differences_are_found_where_they_are(runs: Path, tmp_path: Path) -> Non
 
 def test_what_the_reference_recorded_is_not_compared_with_it(runs: Path, tmp_path: Path) -> None:
     """That it agrees with itself says nothing."""
-    found = against_reference(Recordings(changed(runs, tmp_path / "runs", {}, tracer="reference")))
+    found = against(Recordings(changed(runs, tmp_path / "runs", {}, tracer="reference")))
     assert (found.drawn, found.compared, found.events) == (0, 0, 0)
     assert found.left_out == {"recorded by the reference": 5}
 
@@ -141,12 +157,12 @@ def test_the_events_that_count_are_those_that_were_compared(runs: Path, tmp_path
     there."""
     events = {recording.id: len(recording.trace) for recording in Recordings(runs)}
     few: dict[str, Change] = {"p0": lambda rows: rows[:3], "p1": lambda rows: []}
-    found = against_reference(Recordings(changed(runs, tmp_path / "few", few, cut="events")), workers=2)
+    found = against(Recordings(changed(runs, tmp_path / "few", few, cut="events")), workers=2)
     assert (found.compared, found.partly, found.different) == (4, 1, {})
     assert found.left_out == {"a limit ended one of the runs before its first event": 1}
     assert found.events == 3 + events["p2"] + events["p3"] + events["p4"]
     wrong = changed(runs, tmp_path / "wrong", {"p4": at(2, line=4)})
-    assert against_reference(Recordings(wrong)).events == sum(events.values()) - events["p4"] + 3
+    assert against(Recordings(wrong)).events == sum(events.values()) - events["p4"] + 3
 
 
 def test_what_cannot_be_compared_is_counted(tmp_path: Path) -> None:
@@ -160,7 +176,7 @@ def test_what_cannot_be_compared_is_counted(tmp_path: Path) -> None:
         Program(id="fine", code="x = 1\n"),
     ]
     record_programs(given, tmp_path / "runs", RecordSettings(sandbox=Confinement.TRUSTED, repeat=False, limits=Limits(cpu_s=0.5), trace_limits=TraceLimits(repetitions=50)))  # fmt: skip
-    found = against_reference(Recordings(tmp_path / "runs"), workers=2)
+    found = against(Recordings(tmp_path / "runs"), workers=2)
     assert (found.compared, found.partly, found.different) == (2, 1, {})
     assert found.left_out == {"not repeatable": 3}
     with Writer(tmp_path / "other") as writer:
@@ -169,9 +185,9 @@ def test_what_cannot_be_compared_is_counted(tmp_path: Path) -> None:
                 for row in recording.trace.rows:
                     spool.write(json.dumps(row))
                 spool.finish(recording.run_result, replace(recording.environment, python="2.7.18"))
-    found = against_reference(Recordings(tmp_path / "other"))
+    found = against(Recordings(tmp_path / "other"))
     assert (found.compared, found.left_out) == (0, {"recorded with Python 2.7.18": 5})
-    ran = deskcheck("runs", "check", "other", "--against", "reference", cwd=tmp_path)
+    ran = deskcheck("runs", "check", "other", "--against", "reference", "--sandbox", "trusted", cwd=tmp_path)
     assert ran.returncode == 1
     assert "not compared: 1, recorded with Python 2.7.18" in ran.stdout
 

@@ -302,7 +302,10 @@ def check(
     ] = os.cpu_count() or 1,
     sandbox: Annotated[
         Confinement | None,
-        typer.Option(help="--against: how closely programs are confined; by default as when recorded."),
+        typer.Option(
+            help="--against: how closely programs are confined. By default only those that were recorded at "
+            "strict run, at strict."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -5,10 +5,13 @@ agree is tested on many programs; this tells of a user's own.
 
 Not compared: what the reference itself recorded, calls that were recorded inside a project's tests,
 programs that do not repeat, and programs whose threads take turns as the machine has it.
+
+Who made a folder decides what its programs do, and what it says of how they ran. So they run at
+`strict`, unless the caller says otherwise. A limit that a recording names counts up to `_MOST`. What is
+none is left out and counted.
 """
 
 import functools
-import json
 import platform
 import random
 import tempfile
@@ -17,21 +20,23 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain, islice
 from typing import IO, Any, TypeVar
 
-from deskcheck.errors import InputError
+from deskcheck.errors import InputError, RecordingError
+from deskcheck.files import read_json
 from deskcheck.recording.agreement import TraceDifference, first_difference
 from deskcheck.recording.block import rows
 from deskcheck.recording.compare import save, saved
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording, RunResult
+from deskcheck.recording.rules import Checker
 from deskcheck.recording.trace import Row
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
-from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.limits import Limits, machine_memory_bytes
 from deskcheck.sandbox.sandbox import Sandbox
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
@@ -40,6 +45,7 @@ _STOPPED = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT)
 """Where a limit ended a run under one tracer, it did so at another event under the other."""
 _ENDING = ("outcome", "exception", "result", "stdout", "exit_status")
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(slots=True)
@@ -80,8 +86,8 @@ def against_reference(
 
     share: of those that can be compared, at least one, and no more than `most`; drawn by `seed`,
     the same for the same folder. Each runs as it was recorded: the same program, limits, sandbox,
-    environment, hash seed. confinement: instead of the recorded one. progress: told the id of each
-    that is done.
+    environment, hash seed. confinement: of all; without it, only those that were recorded at `strict`
+    run, at `strict`. progress: told the id of each that is done.
 
     A difference counts where the reference, asked again, tells the same; else the program does not
     repeat.
@@ -93,15 +99,15 @@ def against_reference(
     if not 0 < share <= 1:
         raise ValueError(f"share={share} must be more than 0 and at most 1")
     found = ReferenceAgreement(len(recordings), seed)
-    fit = list(_fit(recordings, found.left_out))
+    fit = list(_fit(recordings, found.left_out, confinement))
     count = min(len(fit), max(1, round(share * len(fit))), len(fit) if most is None else most)
     drawn = sorted(random.Random(seed).sample(range(len(fit)), count))
     found.drawn = count
     stopping = threading.Event()
     with _Place(workers, confinement, stopping.is_set) as place, ThreadPoolExecutor(workers) as pool:
         # A few at a time: each holds the events of its recording.
-        one = functools.partial(_compare, place)
-        coming = ((recordings.at(*fit[number])) for number in drawn)
+        one = functools.partial(_compare, place, recordings)
+        coming = (fit[number] for number in drawn)
         try:
             for compared in _in_threads(pool, one, coming, 2 * workers):
                 _count(found, compared)
@@ -112,29 +118,45 @@ def against_reference(
     return found
 
 
-def _fit(recordings: Recordings, left_out: Counter[str]) -> Iterator[tuple[str, int]]:
+def _fit(
+    recordings: Recordings, left_out: Counter[str], confinement: Confinement | None
+) -> Iterator[tuple[str, int]]:
     """Shard and row of those that can be compared; why not of the others."""
     columns = ("outcome", "repeatable", "threads", "extra", "environment")
-    for shard, row, outcome, repeatable, threads, extra, text in recordings.columns(*columns):
-        environment = json.loads(text)
+    for shard, row, outcome, repeatable, threads, *texts in recordings.columns(*columns):
+        try:
+            extra, environment = (dict(read_json(text)) for text in texts)
+            tracer, sandbox = environment["tracer"], environment.get("sandbox") or Confinement.STRICT
+            turns = environment.get("fixed", {}).get("turns")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            left_out[_NO_WORD] += 1
+            continue
         if outcome == Outcome.HARNESS_ERROR:
             left_out["our own machinery failed"] += 1
-        elif environment["tracer"] == REFERENCE:
+        elif tracer == REFERENCE:
             left_out["recorded by the reference"] += 1
-        elif "python" in json.loads(extra) and "test" not in json.loads(extra):
+        elif "python" in extra and "test" not in extra:
             left_out["recorded with another interpreter"] += 1
-        elif "test" in json.loads(extra):
+        elif "test" in extra:
             left_out["recorded inside a test"] += 1
         elif repeatable is False:
             left_out["not repeatable"] += 1
-        elif threads > 1 and not environment.get("fixed", {}).get("turns"):
+        elif threads > 1 and not turns:
             left_out["threads that take turns as the machine has it"] += 1
+        elif confinement is None and sandbox != Confinement.STRICT:
+            left_out[_LESS.format(sandbox if sandbox in _LEVELS else "unknown")] += 1
         else:
             yield shard, row
 
 
+_LEVELS = [level.value for level in Confinement]
+_LESS = "recorded at the level {}: --sandbox says at which they may run, if you trust who made them"
+_NO_WORD = "what it says of its run cannot be used"
+_DAMAGED = "damaged: without --against, `runs check` says where"
+
+
 def _in_threads(
-    pool: ThreadPoolExecutor, one: Callable[[Recording], T], items: Iterable[Recording], at_once: int
+    pool: ThreadPoolExecutor, one: Callable[[U], T], items: Iterable[U], at_once: int
 ) -> Iterator[T]:
     pending: set[Future[T]] = set()
     while True:
@@ -150,13 +172,13 @@ class _Place:
     """Sandboxes for recordings of different settings, each made when it is first wanted. Threads
     share it."""
 
-    def __init__(self, workers: int, granularity: Confinement | None, cancelled: Callable[[], bool]) -> None:
+    def __init__(self, workers: int, confinement: Confinement | None, cancelled: Callable[[], bool]) -> None:
         self.workers = workers
-        self.granularity = granularity
+        self.level = confinement or Confinement.STRICT
         self.cancelled = cancelled
         self._stack = ExitStack()
         self._guard = threading.Lock()
-        self._made: dict[tuple[Confinement, bool, bool], Sandbox] = {}
+        self._made: dict[tuple[bool, bool], Sandbox] = {}
 
     def __enter__(self) -> "_Place":
         return self
@@ -167,39 +189,98 @@ class _Place:
     def sandbox(self, recording: Recording, again: bool = False) -> Sandbox:
         """again: not the one of a first run, whose forks share addresses and the name of their
         folder."""
-        environment = recording.environment
-        granularity = self.granularity or Confinement(environment.sandbox or Confinement.STRICT)
-        key = granularity, bool(environment.fixed.get("addresses")), again
+        key = bool(recording.environment.fixed.get("addresses")), again
         with self._guard:
             if key not in self._made:
-                determinism = Determinism(addresses=key[1] or None)
-                sandbox = Sandbox(granularity, workers=1 if again else self.workers, determinism=determinism)
+                determinism = Determinism(addresses=key[0] or None)
+                sandbox = Sandbox(self.level, workers=1 if again else self.workers, determinism=determinism)
                 self._made[key] = self._stack.enter_context(sandbox)
             return self._made[key]
 
     def run(self, recording: Recording, spool: IO[bytes], *, again: bool = False) -> RunResult:
         """Run a program as it was run, under the reference. Its blocks of events go to the file."""
-        environment = recording.environment
-        # Files of before these were kept have been recorded with the usual ones, as far as we know.
-        limits = _as(Limits, environment.run_limits)
-        trace_limits = _as(TraceLimits, environment.trace_limits or environment.limits)
+        how = _How.of(recording)
         return self.sandbox(recording, again).run_one(
             recording.program,
-            limits=limits,
-            trace_limits=trace_limits,
-            granularity=Granularity(environment.granularity),
-            hash_seed=environment.hash_seed or 0,
-            determinism=Determinism(**environment.fixed),
+            limits=how.limits,
+            trace_limits=how.trace_limits,
+            granularity=how.granularity,
+            hash_seed=how.hash_seed,
+            determinism=how.determinism,
             sink=functools.partial(save, stream=spool),
             tracer=REFERENCE,
             cancelled=self.cancelled,
         )
 
 
-def _as(type_: type[T], given: dict[str, Any]) -> T:
-    """The dataclass from what it knows of these; a later version may have written more."""
-    known = type_.__dataclass_fields__  # type: ignore[attr-defined]
-    return type_(**{name: value for name, value in given.items() if name in known})
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How a recording says that its program ran."""
+
+    limits: Limits
+    trace_limits: TraceLimits
+    granularity: Granularity
+    hash_seed: int
+    determinism: Determinism
+
+    @classmethod
+    def of(cls, recording: Recording) -> "_How":
+        """Raises ValueError where that is none. Limits are no more than `_MOST`."""
+        environment, program = recording.environment, recording.program
+        # Files of before these were kept have been recorded with the usual ones, as far as we know.
+        limits = _as(Limits(), environment.run_limits)
+        most = replace(_MOST, memory_bytes=max(Limits().memory_bytes, machine_memory_bytes() // 2))
+        bounded = {
+            each.name: min(getattr(limits, each.name), getattr(most, each.name)) for each in fields(Limits)
+        }
+        seed = environment.hash_seed or 0
+        if type(seed) is not int or not 0 <= seed < 1 << 32:
+            raise ValueError(f"hash_seed is {seed!r:.40}")
+        for name in ("environment", "file"):
+            if not isinstance(program.extra.get(name, ""), str | None):
+                raise ValueError(f"{name} is no text")
+        return cls(
+            Limits(**bounded),
+            _as(TraceLimits(), environment.trace_limits or environment.limits),
+            Granularity(environment.granularity),
+            seed,
+            _as(Determinism(), environment.fixed),
+        )
+
+
+_MOST = Limits(
+    cpu_s=600.0,
+    wall_s=1800.0,
+    output_bytes=64 << 20,
+    file_bytes=1 << 30,
+    open_files=4096,
+    processes=4096,
+)
+"""What a recording can ask for; of memory half of the machine's."""
+
+
+def _as(usual: T, given: Any) -> T:
+    """The dataclass with what it knows of these; a later version may have written more. Raises ValueError
+    where something is not of the type that it is by itself, or is less than nothing."""
+    if type(given) is not dict:
+        raise ValueError(f"it is {given!r:.40}")
+    found = {}
+    for each in fields(usual):  # type: ignore[arg-type]
+        if each.name in given:
+            found[each.name] = value = given[each.name]
+            if not _fits(value, getattr(usual, each.name)):
+                raise ValueError(f"{each.name} is {value!r:.40}")
+    return replace(usual, **found)  # type: ignore[type-var]
+
+
+def _fits(value: Any, usual: Any) -> bool:
+    if isinstance(usual, tuple):
+        return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+    if value is None or isinstance(value, bool):
+        return usual is None
+    if isinstance(usual, int):
+        return isinstance(value, int) and 0 <= value < 1 << 62
+    return isinstance(value, int | float) and 0 <= value < 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +305,16 @@ def _count(found: ReferenceAgreement, one: _Compared) -> None:
         found.different[one.id] = one.difference
 
 
-def _compare(place: _Place, recording: Recording) -> _Compared:
+def _compare(place: _Place, recordings: Recordings, at: tuple[str, int]) -> _Compared:
+    try:
+        recording = recordings.at(*at)
+        _How.of(recording)
+        wrong = _wrong_row(recording)
+    except (RecordingError, ValueError) as error:
+        why = _DAMAGED if isinstance(error, RecordingError) else _NO_WORD
+        return _Compared(f"row {at[1]} of {at[0]}", left_out=why)
+    if wrong is not None:
+        return _Compared(recording.id, wrong.event, difference=wrong)
     try:
         built = place.sandbox(recording).environment(recording.program)
     except InputError:  # the environment that it names is not built here
@@ -250,6 +340,18 @@ def _compare(place: _Place, recording: Recording) -> _Compared:
         if difference is not None and not _repeats(place, recording, run_result, spool):
             return _Compared(recording.id, left_out="not repeatable")
     return _Compared(recording.id, events, partly, difference)
+
+
+def _wrong_row(recording: Recording) -> TraceDifference | None:
+    """The first row that no tracer writes. Raises RecordingError where one cannot be read."""
+    checker = Checker()
+    for trace in recording.traces:
+        for number, row in enumerate(trace.rows):
+            try:
+                checker.row(row)
+            except (ValueError, OverflowError) as error:
+                return TraceDifference(number, "row", "one that a tracer writes", str(error)[:300])
+    return None
 
 
 def _repeats(place: _Place, recording: Recording, run_result: RunResult, spool: IO[bytes]) -> bool:

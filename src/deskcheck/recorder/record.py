@@ -14,6 +14,7 @@ from deskcheck.errors import InputError
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.recording.program import Program
+from deskcheck.sandbox.confinement import Confinement
 from deskcheck.tracer import tracer_class
 
 if TYPE_CHECKING:
@@ -169,10 +170,16 @@ def _programs(
             progress=lambda program, run_result: progress(program.id),
             note=note,
         )
-    return Done(SourceKind.PROGRAMS, summary, _compare_some(summary.recorded, out, spread.workers, progress))
+    return Done(
+        SourceKind.PROGRAMS,
+        summary,
+        _compare_some(summary.recorded, out, settings.sandbox, spread.workers, progress),
+    )
 
 
-def _compare_some(new: int, out: Path, workers: int, progress: Advance) -> "ReferenceAgreement | None":
+def _compare_some(
+    new: int, out: Path, confinement: Confinement, workers: int, progress: Advance
+) -> "ReferenceAgreement | None":
     """What `against_reference` finds of some recordings, where many were made. None where they were not, or
     by the reference itself."""
     from deskcheck.recorder.against import REFERENCE, against_reference
@@ -180,7 +187,9 @@ def _compare_some(new: int, out: Path, workers: int, progress: Advance) -> "Refe
 
     if new <= _MANY or tracer_class().name == REFERENCE:
         return None
-    return against_reference(Recordings(out), most=_SOME, workers=workers, progress=progress)
+    return against_reference(
+        Recordings(out), most=_SOME, workers=workers, confinement=confinement, progress=progress
+    )
 
 
 def _tests(

@@ -463,12 +463,19 @@ _HEADER: dict[str, Field] = {"msg_type": is_text, "msg_id": is_text}
 _MORE_HEADER: dict[str, Field] = dict.fromkeys(
     ("session", "username", "date", "version", "subshell_id"), maybe(is_text)
 )
+_WORD_CHARS = 1000
+
+
+def _is_word(value: Any) -> bool:
+    return is_text(value) and len(value) <= _WORD_CHARS
+
+
 _DATA: dict[str, Field] = {"data": is_one, "metadata": is_one}
 _MORE_DATA: dict[str, Field] = {"transient": is_one, "execution_count": maybe(is_whole), BEYOND: is_whole}
 _KERNEL: dict[str, tuple[dict[str, Field], dict[str, Field]]] = {
     "status": ({"execution_state": is_text}, {}),
     "execute_input": ({"code": is_text}, {"execution_count": maybe(is_whole)}),
-    "stream": ({"name": is_text, "text": is_text}, {GOES_ON: is_truth}),
+    "stream": ({"name": _is_word, "text": is_text}, {GOES_ON: is_truth}),
     "clear_output": ({}, {"wait": is_truth}),
     "error": (
         {"ename": is_text, "evalue": is_text, "traceback": many(is_text)},
@@ -568,7 +575,7 @@ def shown(kind: str, parent: str | None, content: Any) -> Message:
         if name in content and not field(content[name]):
             raise Forged(f"a {kind} whose {name!r} is none")
     transient = content.get("transient", {}) if kind in _KERNEL else {}
-    if not maybe(is_text)(transient.get("display_id")):
+    if not maybe(_is_word)(transient.get("display_id")):
         raise Forged(f"a {kind} whose 'display_id' is none")
     return Message(kind, parent, content)
 

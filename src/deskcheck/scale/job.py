@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
 from deskcheck.errors import DeskcheckError
-from deskcheck.scale.manifest import FAILURES, Line, Totals, add_line, write_manifest
+from deskcheck.scale.manifest import FAILURES, Line, Totals, add_line, is_line, write_manifest
 from deskcheck.scale.place import Place
 from deskcheck.scale.plan import SIZE, Job, Planning, Shard
 
@@ -29,6 +29,7 @@ _BEFORE_S = 1.0
 _SLICE_S = 0.05
 """How long items are read before answers are looked for."""
 _LOOKED_INTO = 64
+_OTHER = "told of something else than its shard"
 
 
 class TaskAnswer(NamedTuple):
@@ -322,6 +323,9 @@ class _Driver:
             done.append((work.first, work.stop))
             if sum(stop - first for first, stop in done) == work.shard.programs:
                 self.todo.appendleft(_Work(work.shard, "join"))
+        elif not is_line(answer.done) or answer.done["shard"] != work.shard.name:
+            self.summary.tried_again[_OTHER] += 1
+            self._again(work, _OTHER)
         else:
             self._whole(work, answer.done)
 

@@ -45,11 +45,11 @@ def parse_lines(text: str) -> Iterator[Line]:
             line = read_json(one)
         except ValueError:
             continue
-        if _is_line(line):
+        if is_line(line):
             yield line
 
 
-def _is_line(line: Any) -> bool:
+def is_line(line: Any) -> bool:
     """Whether it says all that a line says, in the right types, of files in the folder."""
     if type(line) is not dict or not all(_is_count(line.get(name)) for name in _COUNTS):
         return False

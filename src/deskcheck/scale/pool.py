@@ -11,10 +11,13 @@ from typing import IO, Any
 
 import deskcheck
 from deskcheck import errors
+from deskcheck.files import read_json
 from deskcheck.sandbox.process import signal_name
 from deskcheck.scale.job import TaskAnswer
 
 _END_S = 10.0
+_ANSWER_BYTES = 64 << 20
+_NO_ANSWER = "answered with what is no answer"
 _PR_SET_PDEATHSIG = 1
 # A worker must not outlive its driver, however that ends, nor be interrupted with it by Ctrl-C at the
 # terminal.
@@ -44,9 +47,12 @@ class _Worker:
         assert self.process.stdout is not None
         self.input, self.output = self.process.stdin, self.process.stdout
         self.number: int | None = None
+        self.tasks = 0
+        """That it was given: an answer says which it is of."""
 
     def give(self, number: int, task: dict[str, Any]) -> None:
         self.number = number
+        self.tasks += 1
         try:
             self.input.write(json.dumps(task).encode() + b"\n")
             self.input.flush()
@@ -111,7 +117,7 @@ class LocalPool:
         return [self._answer(key.data) for key, _ in self._selector.select(timeout_s)]
 
     def _answer(self, worker: _Worker) -> TaskAnswer:
-        line = worker.output.readline()
+        line = worker.output.readline(_ANSWER_BYTES)
         self._selector.unregister(worker.output)
         self._busy.remove(worker)
         assert worker.number is not None
@@ -119,8 +125,15 @@ class LocalPool:
             death = worker.how_it_ended()
             worker.close(kill=True)
             return TaskAnswer(worker.number, death=death)
+        try:
+            tasks, said = read_json(line)
+        except (ValueError, TypeError):
+            tasks, said = None, None
+        if tasks != worker.tasks:  # a program that it ran can have written there
+            worker.close(kill=True)
+            return TaskAnswer(worker.number, death=_NO_ANSWER)
         self._idle.append(worker)
-        return answer_of(worker.number, json.loads(line))
+        return answer_of(worker.number, said)
 
     def close(self, *, kill: bool = False) -> None:
         workers, self._idle, self._busy = self._idle + self._busy, [], []
@@ -129,8 +142,13 @@ class LocalPool:
         self._selector.close()
 
 
-def answer_of(number: int, said: dict[str, Any]) -> TaskAnswer:
-    """What `work.run_task` gives, as an answer."""
-    if "refused" in said:
-        return TaskAnswer(number, refused=getattr(errors, said["error"])(said["refused"]))
-    return TaskAnswer(number, said.get("done"), death=said.get("failed"))
+def answer_of(number: int, said: Any) -> TaskAnswer:
+    """What `work.run_task` gives, as an answer. What anything else says is a death."""
+    match said:
+        case {"refused": str(text), "error": "InputError" | "SandboxError" | "RecordingError" as error}:
+            return TaskAnswer(number, refused=getattr(errors, error)(text))
+        case {"failed": str(text)}:
+            return TaskAnswer(number, death=text)
+        case {"done": done}:
+            return TaskAnswer(number, done)
+    return TaskAnswer(number, death=_NO_ANSWER)

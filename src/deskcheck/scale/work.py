@@ -81,8 +81,9 @@ def sha256(path: Path) -> str:
 
 
 def main() -> None:
-    """A worker of the local pool: tasks come on standard input, a line each, and answers go out."""
+    """A worker of the local pool: tasks come on standard input, a line each, and answers go out, each after
+    the number of its task."""
     with os.fdopen(os.dup(1), "w", encoding="ascii") as answers:
         os.dup2(2, 1)  # nothing else may speak there
-        for line in sys.stdin:
-            print(json.dumps(run_task(json.loads(line))), file=answers, flush=True)
+        for number, line in enumerate(sys.stdin, 1):
+            print(json.dumps([number, run_task(json.loads(line))]), file=answers, flush=True)

@@ -206,10 +206,8 @@ class Kernel:
             elif "iopub" not in seen:
                 seen.discard("shell")
         self._pid = _kernel_pid(self.server.process.pid, self.confinement)
-        while iopub.receive(0.05) is not None:
-            pass
-        while self._channels["shell"].receive(0.0) is not None:
-            pass
+        while iopub.receive(0.05) is not None or self._channels["shell"].receive(0.0) is not None:
+            self._check_start(until)
 
     def _opened(self, path: Path, kind: str, key: str, until: float) -> Connection:
         while True:
@@ -408,10 +406,14 @@ class _Execution:
             metadata={} if cell_id is None else {"cellId": cell_id},
         )
         self.deadline, self.again = collected.clock + allowed_s, 0.0
+        self.latest = collected.clock + 2 * allowed_s + _START_S
+        """When to wait no longer, whatever comes: something may speak on without end."""
 
     def follow(self, interrupted: Callable[[], bool]) -> None:
         """Raises Forged: what came was not the kernel's."""
-        while self.late is None or (not self.collected.idle and time.monotonic() < self.late):
+        while self.late is None or (
+            not self.collected.idle and time.monotonic() < min(self.late, self.latest)
+        ):
             found = self.iopub.receive(0.0 if self.reply is None else 0.05)
             if found is not None:
                 if found.parent == self.request:
@@ -466,6 +468,11 @@ class _Execution:
         return False
 
 
+_WORD_CHARS = 1000
+_MIMES, _MIME_CHARS = 100, 200
+_STREAMS = 10
+
+
 class Collected:
     """The output messages of one cell, in the order of their arrival, bounded."""
 
@@ -496,7 +503,7 @@ class Collected:
             self._add(
                 Output(
                     type=kind,
-                    name=content["ename"],
+                    name=content["ename"][:_WORD_CHARS],
                     value=content["evalue"][:10_000],
                     text=kept,
                     length=(length or len(text)) + beyond if beyond else length,
@@ -528,24 +535,22 @@ class Collected:
         place = self.beyond.get(name)
         if place is not None:
             full = self.outputs[place]
-            assert full.length is not None
-            self.outputs[place] = Output(
-                type="stream", name=name, text=full.text, at_s=full.at_s, length=full.length + len(text)
-            )
+            self.outputs[place] = replace(full, length=(full.length or 0) + len(text))
             return
         kept, length = self._cut(text)
         if length is None and len(self.outputs) >= self.limits.outputs:
             kept, length = "", len(text)
-        if length is not None:
-            self.beyond[name] = len(self.outputs)
-        self.outputs.append(Output(type="stream", name=name, text=kept, at_s=self._at(), length=length))
+        self._add(Output(type="stream", name=name, text=kept, at_s=self._at(), length=length))
+        if length is not None and len(self.beyond) < _STREAMS:
+            self.beyond[name] = len(self.outputs) - 1
 
     def _display(self, kind: str, content: dict[str, Any]) -> None:
         kept: dict[str, Any] = {}
         beyond = content.get(BEYOND, 0)
+        room = len(self.outputs) < self.limits.outputs
         for mime, value in content["data"].items():
             size = len(value) if isinstance(value, str) else len(str(value))
-            if size <= self.left and len(self.outputs) < self.limits.outputs:
+            if size <= self.left and room and len(kept) < _MIMES and len(mime) <= _MIME_CHARS:
                 kept[mime] = value
                 self.left -= size
             else:
@@ -554,7 +559,7 @@ class Collected:
             Output(
                 type=kind,
                 data=kept,
-                metadata=content.get("metadata", {}),
+                metadata=self._metadata(content["metadata"]),
                 display_id=content.get("transient", {}).get("display_id"),
                 count=content.get("execution_count"),
                 at_s=self._at(),
@@ -562,8 +567,18 @@ class Collected:
             )
         )
 
+    def _metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
+        """What is said of an output, which counts where it is long."""
+        size = len(str(metadata))
+        if size <= _WORD_CHARS:
+            return metadata
+        if size > self.left:
+            return {}
+        self.left -= size
+        return metadata
+
     def _add(self, output: Output) -> None:
-        if len(self.outputs) < self.limits.outputs + 100 or output.type == "error":
+        if len(self.outputs) < self.limits.outputs + (200 if output.type == "error" else 100):
             self.outputs.append(output)
             return
         last = self.outputs[-1]

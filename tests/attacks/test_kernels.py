@@ -1,0 +1,133 @@
+"""Attacks on who listens to a notebook's kernel: cells that have the session's key, and speak in its name.
+
+`tests/notebook/test_wire.py` has frames and messages that are none. These are messages that are right by themselves: of
+another request, replies to nobody, without end, and many that each hold as much as a message may.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ipykernel", reason="would have proved what a hostile kernel can do to the recorder")
+
+from deskcheck.notebook.kernel.kernel import CellLimits, Kernel
+from deskcheck.notebook.trajectory.trajectory import Status
+from deskcheck.sandbox.confinement import Confinement
+from deskcheck.sandbox.limits import Limits
+from tests.sample import some
+
+SAY = """
+import os, threading, time
+from ipykernel.kernelapp import IPKernelApp
+app = IPKernelApp.instance()
+k = app.kernel
+def tell(kind, content, parent=None):
+    k.session.send(k.iopub_socket, kind, content, parent=k.get_parent("shell") if parent is None else parent)
+def reply(content, parent=None, kind="execute_reply"):
+    to = getattr(k, "shell_stream", None) or k.shell_socket
+    ident = k._parent_ident["shell"]
+    k.session.send(to, kind, content, parent=k.get_parent("shell") if parent is None else parent, ident=ident)
+OTHER = {"header": {"msg_id": "another", "msg_type": "execute_request", "session": "x", "username": "", "date": "2026",
+         "version": "5"}, "msg_id": "another", "msg_type": "execute_request"}
+BIG = 900_000
+"""
+CELLS = {
+    "a reply for another": 'reply({"status": "error", "ename": "X"}, parent=OTHER)\nprint("true")',
+    "outputs of another": 'tell("stream", {"name": "stdout", "text": "false"}, parent=OTHER)\nprint("true")',
+    "an end of another": 'tell("status", {"execution_state": "idle"}, parent=OTHER)\nprint("true")',
+    "a reply to nobody": 'reply({"status": "ok"}, parent={})\nprint("true")',
+    "a reply of another kind": 'reply({"status": "ok", "found": True}, kind="inspect_reply")\nprint("true")',
+    "two replies": 'reply({"status": "ok"})\nprint("true")',
+    "a status that is none": 'reply({"status": "what", "execution_count": 5})\nprint("true")',
+    "an end, and goes on": 'tell("status", {"execution_state": "idle"})\nprint("true")',
+    "a state that is none": 'tell("status", {"execution_state": "what"})\nprint("true")',
+    "streams of many names": 'for n in range(400):\n    tell("stream", {"name": "x" * 900 + str(n), "text": "y" * BIG})',
+    "a stream with a long name": 'tell("stream", {"name": "x" * 100_000, "text": "y"})\ntime.sleep(2)',
+    "many errors": 'for n in range(400):\n    tell("error", {"ename": "x" * BIG, "evalue": "y", "traceback": []})',
+    "metadata": 'for n in range(300):\n    tell("display_data", {"data": {}, "metadata": {"x": "y" * BIG}})',
+    "many kinds of data": 'for n in range(100):\n    tell("display_data", {"metadata": {}, "data": {f"{i:0200}": "" for i in range(4000)}})',
+    "long kinds of data": 'for n in range(300):\n    tell("display_data", {"metadata": {}, "data": {"x" * BIG: ""}})',
+    "a long name of an output": 'tell("display_data", {"metadata": {}, "data": {}, "transient": {"display_id": "x" * 90_000}})\ntime.sleep(2)',
+    "an error without end": 'for n in range(300):\n    tell("error", {"ename": "E", "evalue": "y", "traceback": ["z" * 90_000] * 9})',
+    "speaks on without an end": """
+plain = k.session.send
+def send(stream, kind, *given, **named):
+    if kind == "status" or (isinstance(kind, dict) and kind["header"]["msg_type"] == "status"):
+        return None
+    return plain(stream, kind, *given, **named)
+k.session.send = send
+def on():
+    until = time.monotonic() + 100
+    while time.monotonic() < until:
+        plain(k.iopub_socket, "stream", {"name": "stdout", "text": "x"}, parent=OTHER)
+        time.sleep(0.005)
+threading.Thread(target=on, daemon=True).start()
+""",
+}  # fmt: skip
+"""What a cell does, after `SAY`."""
+DIES = ("a stream with a long name", "a long name of an output")
+"""No message of Jupyter's: the kernel is ended."""
+LARGE = ("streams of many names", "many errors", "metadata", "many kinds of data", "long kinds of data", "an error without end")  # fmt: skip
+GROWN_KIB = 40_000
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[Kernel]:
+    with Kernel(
+        confinement=Confinement.STANDARD, limits=Limits(cpu_s=60, wall_s=600, memory_bytes=4 << 30)
+    ) as found:
+        yield found
+
+
+def filled() -> int:
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+
+
+def assert_heard(kernel: Kernel, name: str) -> None:
+    """The outputs of the cell alone are its own, the caller does not grow, and the next cell is answered."""
+    if not kernel.alive:
+        kernel.restart()
+    Path("/proc/self/clear_refs").write_text("5")
+    before = filled()
+    ran = kernel.run(SAY + CELLS[name], limits=CellLimits(cell_s=40))
+    grown = filled() - before
+    assert grown <= GROWN_KIB, f"{name}: {grown} KiB"
+    if name in DIES:
+        assert ran.status is Status.DIED
+        assert "it wrote to the kernel's sockets" in (ran.detail or "")
+        kernel.restart()
+    elif name not in LARGE:
+        assert ran.status is (Status.ERROR if name == "a status that is none" else Status.OK)
+        assert [output.text for output in ran.outputs] == ["true\n"]
+    assert kernel.run("40 + 2").outputs[0].data == {"text/plain": "42"}
+
+
+OF_OTHERS = [name for name in CELLS if name not in (*LARGE, *DIES, "speaks on without an end")]
+
+
+def test_messages_of_others_are_not_heard(kernel: Kernel) -> None:
+    for name in OF_OTHERS:
+        assert_heard(kernel, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", some([*LARGE, *DIES], "metadata", "many errors", "a stream with a long name")
+)
+def test_what_is_large_is_bounded(kernel: Kernel, name: str) -> None:
+    assert_heard(kernel, name)
+
+
+@pytest.mark.slow
+def test_a_kernel_that_speaks_on_is_not_heard_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has answered, and never says that it is idle; each message once had the caller wait for another half
+    minute."""
+    monkeypatch.setattr("deskcheck.notebook.kernel.kernel._LATE_S", 3.0)
+    limits = Limits(cpu_s=60, wall_s=600, memory_bytes=4 << 30)
+    with Kernel(confinement=Confinement.STANDARD, limits=limits) as kernel:
+        monkeypatch.setattr("deskcheck.notebook.kernel.kernel._START_S", 4.0)
+        ran = kernel.run(SAY + CELLS["speaks on without an end"], limits=CellLimits(cell_s=2))
+    assert ran.ended - ran.started < 60
+    assert ran.detail == "outputs may be missing: they did not arrive"

@@ -21,6 +21,7 @@ from deskcheck.sandbox import suite
 from tests.attacks.suites import DEEDS, LIES, TESTS, liar, project
 from tests.command import PROCESS, deskcheck
 from tests.conftest import unmeasured
+from tests.sample import some
 
 TRUE = "m.f(1)"
 CHANNEL = "stopped: a test wrote to the recorder's channel ("
@@ -114,8 +115,11 @@ def test_the_caller_survives(tmp_path: Path, name: str) -> None:
     assert_survived(tmp_path, name)
 
 
+OTHERS = [name for name in LIES | DEEDS if name not in QUICK]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in LIES | DEEDS if name not in QUICK])
+@pytest.mark.parametrize("name", some(OTHERS, *OTHERS[::3]))
 def test_the_caller_survives_the_others(tmp_path: Path, name: str) -> None:
     assert_survived(tmp_path, name)
 
@@ -171,9 +175,7 @@ def test_a_true_pytest(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [name for name in TESTS if name not in ("a trace function of its own", "ends")]
-)
+@pytest.mark.parametrize("name", some(TESTS, *[*TESTS][2::3]))
 def test_a_true_pytest_with_others(tmp_path: Path, name: str) -> None:
     assert_recorded(tmp_path, name)
 
@@ -242,7 +244,7 @@ def test_links_in_the_folder_are_not_followed(tmp_path: Path) -> None:
     assert [path.name for path in precious.iterdir()] == ["file"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("text", ["", "{", "5", "[[1], 2]", "[" * 100_000, '{"a": 1}', "\0" * 100])
 @pytest.mark.parametrize("file", ["files.json", "../unchecked.json", "first", "unwatched"])
 def test_what_stands_in_the_folder_is_no_error(tmp_path: Path, file: str, text: str) -> None:

@@ -100,7 +100,9 @@ def assert_heard(kernel: Kernel, name: str) -> None:
         kernel.restart()
     elif name not in LARGE:
         assert ran.status is (Status.ERROR if name == "a status that is none" else Status.OK)
-        assert [output.text for output in ran.outputs] == ["true\n"]
+        told = [output.text for output in ran.outputs]
+        # What comes after an end that the cell told is not waited for.
+        assert told == ["true\n"] or (name == "an end, and goes on" and not told), f"{name}: {told}"
     assert kernel.run("40 + 2").outputs[0].data == {"text/plain": "42"}
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import deskcheck
-from deskcheck.sandbox.suite import ObservedTests
+from deskcheck.sandbox.observed.suite import ObservedTests
 
 SOURCE = "def f(n):\n    return n\n"
 LIAR = f"""#!{sys.executable} -IS

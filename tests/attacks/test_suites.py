@@ -17,7 +17,7 @@ from deskcheck.errors import DeskcheckError, RecordingError
 from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite import SuiteSummary, record_suite
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox import suite
+from deskcheck.sandbox.observed import suite
 from tests.attacks.suites import DEEDS, LIES, TESTS, liar, project
 from tests.command import PROCESS, deskcheck
 from tests.conftest import unmeasured

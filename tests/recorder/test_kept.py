@@ -12,7 +12,7 @@ from deskcheck.recorder.kept import SETTINGS, Kept
 from deskcheck.recording import Environment, Outcome, Program, RunResult
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.writer import Writer
-from deskcheck.sandbox.suite import ObservedTests
+from deskcheck.sandbox.observed.suite import ObservedTests
 
 ENVIRONMENT = Environment.here(tracer="none", hash_seed=None, packages={})
 

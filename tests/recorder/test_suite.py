@@ -25,7 +25,7 @@ from deskcheck.recorder.settings import SuiteSettings
 from deskcheck.recorder.suite import SuiteSummary, _Recorder, find_suite, record_suite
 from deskcheck.recording import InputError, Kind, Outcome, Recording, RecordingError, SandboxError, render
 from deskcheck.recording.reader import Recordings
-from deskcheck.sandbox.suite import ObservedTests, observe
+from deskcheck.sandbox.observed.suite import ObservedTests, observe
 from deskcheck.tracer.limits import TraceLimits
 from tests.command import PROCESS, deskcheck
 from tests.conftest import unmeasured

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deskcheck.errors import RecordingError
-from deskcheck.sandbox.journal import Journal
+from deskcheck.sandbox.observed.journal import Journal
 
 
 def kept(path: Path) -> list[bytes]:

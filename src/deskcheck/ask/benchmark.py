@@ -43,7 +43,7 @@ from deskcheck.recorder.project import ProjectFiles, read_project
 from deskcheck.recorder.settings import BenchSettings, SuiteSettings
 from deskcheck.recorder.suite import SuiteAccount, record_suite
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.sandbox.suite import ObservedTests
+from deskcheck.sandbox.observed.suite import ObservedTests
 from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 

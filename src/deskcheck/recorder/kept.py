@@ -18,7 +18,7 @@ from typing import Any
 from deskcheck import __version__
 from deskcheck.files import disk_errors, open_plain, read_json
 from deskcheck.recording.writer import delete
-from deskcheck.sandbox.suite import ObservedTests
+from deskcheck.sandbox.observed.suite import ObservedTests
 
 NAME = ".suite"
 SETTINGS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini")

@@ -1,6 +1,6 @@
 """Calls that a project's own tests make: ``pytest:PATH``.
 
-The tests run under observation (`deskcheck.sandbox.suite`), and of the calls of the project's own
+The tests run under observation (`deskcheck.sandbox.observed.suite`), and of the calls of the project's own
 functions some are recorded where they happen: with the objects, fixtures and patches that are
 there. This module finds out what the project is, chooses among the recorded calls, checks them and
 keeps them.
@@ -48,9 +48,9 @@ from deskcheck.recording.writer import Writer
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.environments import of_interpreter
 from deskcheck.sandbox.limits import Limits
+from deskcheck.sandbox.observed.suite import Observed, ObservedTests, Pace, RecordedCall, observe
 from deskcheck.sandbox.process import versions
 from deskcheck.sandbox.sandbox import Sandbox
-from deskcheck.sandbox.suite import Observed, ObservedTests, Pace, RecordedCall, observe
 from deskcheck.scale.job import terminable
 from deskcheck.tracer.limits import TraceLimits
 

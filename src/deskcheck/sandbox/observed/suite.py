@@ -38,12 +38,12 @@ from deskcheck.sandbox.decoder import (
     suite_receiver,
 )
 from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged, Receiver
-from deskcheck.sandbox.journal import Journal
 from deskcheck.sandbox.linux.guard import Guarded
+from deskcheck.sandbox.observed.journal import Journal
 from deskcheck.sandbox.process import signal_name
 from deskcheck.tracer.limits import TraceLimits
 
-_CHILD = Path(__file__).with_name("inside") / "suite_child.py"
+_CHILD = Path(__file__).parents[1] / "inside" / "suite_child.py"
 _CHUNK_BYTES = 1 << 20
 _OUTPUT_BYTES = 64 << 20
 _STATUS = {0: "passed", 1: "failed", 2: "interrupted", 3: "internal error", 4: "usage error", 5: "no tests"}

@@ -1,0 +1,1 @@
+"""Tests of a project, run under observation, and the journal of what they tell."""

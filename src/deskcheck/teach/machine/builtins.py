@@ -1,11 +1,15 @@
 """Builtin functions and methods: which the machine has as memory, and which the prelude works out."""
 
 import builtins
+import string
+from itertools import islice
 from typing import Any
 
-from deskcheck.teach.machine.frames import Builtin, Counting, OutsideLanguage, Raised
+from deskcheck.teach.machine.attributes import attribute, attribute_of_type, kind_of
+from deskcheck.teach.machine.frames import Builtin, BuiltinType, OutsideLanguage, Raised
 from deskcheck.teach.machine.halves import ratio
-from deskcheck.teach.machine.operations import Operations, prelude_names
+from deskcheck.teach.machine.iterators import Counting, Enumerated, Filtered, Generator, Mapped
+from deskcheck.teach.machine.operations import MOST_ITEMS, Operations, prelude_names
 from deskcheck.teach.machine.prelude import MISSING
 
 _TYPES: dict[str, type] = {
@@ -15,7 +19,11 @@ _FUNCTIONS = (
     "abs all any bool chr dict divmod enumerate filter frozenset int isinstance iter len list map max min "
     "next ord pow print range repr reversed round set sorted str sum tuple type zip"
 )
-BUILTINS: dict[str, Any] = {name: Builtin(name) for name in _FUNCTIONS.split()} | {
+_OTHER_TYPES = ("enumerate", "filter", "map", "reversed", "type", "zip")
+BUILTINS: dict[str, Any] = {
+    name: (BuiltinType if name in _TYPES or name in _OTHER_TYPES else Builtin)(name)
+    for name in _FUNCTIONS.split()
+} | {
     name: value
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, Exception)
@@ -79,6 +87,10 @@ _MEMORY: dict[type, frozenset[str]] = {
 }
 """Methods that only move what is in memory, or find it by its hash: the machine's own."""
 _ONE_ITEM = ("add", "discard", "remove")
+_COMPUTED = "bcoxXeEfFgGn%,_"
+"""Formats that give other digits than those in memory."""
+_DEEPEST_TEXT = 100
+"""Python's own limit depends on how deep the program is in calls."""
 _READY = (list, tuple, str, set, frozenset, dict)
 """What is in memory as a whole; others are gone through first, as ranges and generators."""
 
@@ -132,21 +144,25 @@ class Builtins(Operations):
         return self.formatted(a, "repr", "")
 
     def _list(self, a: Any = ()) -> Any:
-        return list(self.iterated(a))
+        return self.in_memory(lambda: list(self.iterated(a)))
 
     def _tuple(self, a: Any = ()) -> Any:
-        return tuple(self.iterated(a))
+        return a if isinstance(a, tuple) else self.in_memory(lambda: tuple(self.iterated(a)))
 
     def _set(self, a: Any = ()) -> Any:
-        items = list(self.iterated(a))
-        return self.in_memory(lambda: set(items))
+        return self.in_memory(lambda: set(self._by_hash(a)))
 
     def _frozenset(self, a: Any = ()) -> Any:
-        return frozenset(self._set(a))
+        return self.in_memory(lambda: frozenset(self._by_hash(a)))
+
+    def _by_hash(self, a: Any) -> Any:
+        """What a set is made of. The order of its items depends on whether that is a set, or a dictionary."""
+        return a if isinstance(a, (set, frozenset, dict)) else self.iterated(a)
 
     def _dict(self, a: Any = (), **more: Any) -> Any:
-        pairs = a if isinstance(a, dict) else [tuple(self.iterated(pair)) for pair in self.iterated(a)]
-        return self.in_memory(lambda: dict(pairs, **more))
+        return self.in_memory(
+            lambda: dict(a if isinstance(a, (dict, list, tuple)) else self.iterated(a), **more)
+        )
 
     def _range(self, *args: Any) -> Any:
         return self.in_memory(lambda: range(*args))
@@ -161,12 +177,14 @@ class Builtins(Operations):
             if default:
                 return default[0]
             raise Raised(error.with_traceback(None)) from None
+        except RuntimeError as error:  # what is gone through has changed
+            raise Raised(error.with_traceback(None)) from None
 
     def _reversed(self, a: Any) -> Any:
         if isinstance(a, range):
             count = len(a)
             if not count:
-                return iter(())
+                return Counting(self, 0, 0, 1)
             return Counting(self, a[-1], self.binary("-", a.start, a.step), self.negated(a.step))
         return self.in_memory(lambda: reversed(a))
 
@@ -175,18 +193,17 @@ class Builtins(Operations):
         return self.in_memory(lambda: zip(*iterators, strict=strict))
 
     def _enumerate(self, items: Any, start: Any = 0) -> Any:
-        return _Enumerated(self, self.iterated(items), start)
+        if not isinstance(start, int):
+            raise OutsideLanguage("enumerate from what is not whole")
+        return Enumerated(self, self.iterated(items), start)
 
     def _map(self, function: Any, *several: Any) -> Any:
-        iterators = [self.iterated(one) for one in several]
-        return (self.call(function, list(args)) for args in zip(*iterators, strict=False))
+        if not several:
+            raise OutsideLanguage("map of nothing")
+        return Mapped(self, function, [self.iterated(one) for one in several])
 
     def _filter(self, function: Any, items: Any) -> Any:
-        return (
-            item
-            for item in self.iterated(items)
-            if self.truth(item if function is None else self.call(function, [item]))
-        )
+        return Filtered(self, function, self.iterated(items))
 
     def _isinstance(self, a: Any, kinds: Any) -> Any:
         found = [_TYPES.get(kind.name) if isinstance(kind, Builtin) else kind for kind in _several(kinds)]
@@ -195,7 +212,9 @@ class Builtins(Operations):
         return isinstance(a, tuple([kind for kind in found if kind is not None]))
 
     def _type(self, a: Any) -> Any:
-        name = type(a).__name__
+        if isinstance(a, BaseException):
+            return type(a)
+        name = kind_of(a).__name__
         return BUILTINS.get(name) or self._unknown(f"the type {name}")
 
     def _unknown(self, what: str) -> Any:
@@ -205,6 +224,7 @@ class Builtins(Operations):
         self.output.append(sep.join([self.formatted(arg, "str", "") for arg in args]) + end)
 
     def _outside(self, what: str) -> Any:
+        """For the prelude alone: a program has no such name."""
         raise OutsideLanguage(what)
 
     # ---- worked out ----
@@ -224,8 +244,13 @@ class Builtins(Operations):
         return self._unknown("divmod of what is not whole")
 
     def _pow(self, a: Any, b: Any, *modulus: Any) -> Any:
-        found = self.binary("**", a, b)
-        return self.binary("%", found, modulus[0]) if modulus else found
+        if not modulus or modulus == (None,):
+            return self.binary("**", a, b)
+        if not all(isinstance(one, int) for one in (a, b, *modulus)):
+            raise OutsideLanguage("pow with a modulus of what is not whole")
+        if not self.truth(modulus[0]):
+            raise Raised(ValueError("pow() 3rd argument cannot be 0"))
+        return self.of_prelude("power_modulo", int(a), int(b), int(modulus[0]))
 
     def _round(self, a: Any, *digits: Any) -> Any:
         if not isinstance(a, (int, float)) or digits:
@@ -250,29 +275,56 @@ class Builtins(Operations):
         return self._extreme(items, key, default, False, "min")
 
     def _extreme(self, items: Any, key: Any, default: Any, largest: bool, name: str) -> Any:
+        if not items:
+            raise OutsideLanguage(f"{name} of nothing")
         given = self.iterated(items[0]) if len(items) == 1 else iter(items)
         return self.of_prelude("extreme", given, key, default, largest, name)
 
     def _sorted(self, items: Any, *, key: Any = None, reverse: Any = False) -> Any:
-        return self.of_prelude("in_order", self.iterated(items), key, self.truth(reverse))
+        values = self._list(items)
+        keys = values if key is None else [self.call(key, [value]) for value in values]
+        backward = self.truth(reverse)
+        try:
+            return self.of_prelude("in_order", values, keys, backward)
+        except Raised as raised:
+            if isinstance(raised.error, TypeError):  # Python meets another pair first, and names its kinds
+                self.in_memory(lambda: list(keys).sort(reverse=backward))
+            raise
+
+    def _sort(self, owner: list[Any], **how: Any) -> None:
+        """`list.sort`: a key function sees the list empty."""
+        values = list(owner)
+        owner.clear()
+        try:
+            found = self._sorted(values, **how)
+        except Raised as raised:
+            if isinstance(raised.error, TypeError):
+                raise OutsideLanguage("a list whose sort in place fails half-way") from None
+            owner[:] = values
+            raise
+        changed = bool(owner)
+        owner[:] = found
+        if changed:
+            raise Raised(ValueError("list modified during sort"))
 
     # ---- methods, items, text ----
 
-    def has_attribute(self, owner: Any, name: str) -> bool:
-        """Whether a value has a method or an attribute of that name."""
-        return hasattr(_TYPES.get(owner.name, object) if isinstance(owner, Builtin) else owner, name)
+    def attribute(self, owner: Any, name: str) -> Any:
+        """owner.name."""
+        if name == "__class__":
+            return self._type(owner)
+        if isinstance(owner, BuiltinType):
+            return attribute_of_type(owner, _TYPES.get(owner.name), name)
+        return attribute(owner, name)
 
     def method(self, owner: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
         """What a method of a builtin type returns."""
         kind = type(owner)
         if kind is str and name in OF_TEXT:
-            if args and name in ("startswith", "endswith", "count", "find", "replace", "index"):
-                self._text_wanted(name, args[0])
+            self._arguments_of_text(name, args, keywords)
             return self.call(prelude_names()[OF_TEXT[name]], [owner, *args], keywords)
         if kind is str and name == "format":
-            if not all(is_plain(given) for given in (*args, *keywords.values())):
-                raise OutsideLanguage("str.format of what has no plain text")
-            return self.in_memory(lambda: owner.format(*args, **keywords))
+            return self._format(owner, args, keywords)
         if isinstance(owner, Builtin):
             if owner.name in ("str", "list", "dict", "set") and args and name != "fromkeys":
                 return self.method(args[0], name, args[1:], keywords)
@@ -283,26 +335,63 @@ class Builtins(Operations):
             return self._in_memory_method(owner, name, args, keywords)
         if kind in (list, tuple) and name == "count":
             return self.of_prelude("count_of", owner, *args)
-        if kind in (list, tuple) and name == "index" and len(args) == 1:
-            return self.of_prelude("index_of", owner, args[0], kind.__name__)
+        if (
+            kind in (list, tuple)
+            and name == "index"
+            and args
+            and all(isinstance(one, int) for one in args[1:])
+        ):
+            return self.of_prelude("index_of", owner, args[0], kind.__name__, *args[1:])
+        if kind is Generator and name == "send":
+            return self._next_of(owner, args)
         if kind is list and name == "remove":
             return self.of_prelude("removed", owner, *args)
         if kind is list and name == "sort" and not args:
-            owner[:] = self._sorted(list(owner), **keywords)
+            self._sort(owner, **keywords)
             return None
         if kind is range and name in ("count", "index"):
             raise OutsideLanguage(f"range.{name}")
-        raise OutsideLanguage(f"the method {kind.__name__}.{name}")
+        raise OutsideLanguage(f"the method {kind_of(owner).__name__}.{name}")
 
-    def _text_wanted(self, name: str, given: Any) -> None:
-        if isinstance(given, str) or (isinstance(given, tuple) and name in ("startswith", "endswith")):
+    def _format(self, text: str, args: list[Any], keywords: dict[str, Any]) -> str:
+        """`str.format`: which value goes where is memory, as are their texts; what computes is outside."""
+        given = [*args, *keywords.values()]
+        if not all(is_plain(one) and not nested_deeper(one, _DEEPEST_TEXT) for one in given):
+            raise OutsideLanguage("str.format of what has no plain text")
+        for _, field, spec, _ in self.in_memory(lambda: list(string.Formatter().parse(text))):
+            if field is not None and ("." in field or "{" in (spec or "")):
+                raise OutsideLanguage(f"the field {field!r} of str.format")
+            if spec and (spec[-1] in _COMPUTED or any(isinstance(one, float) for one in given)):
+                raise OutsideLanguage(f"the format {spec}")
+        return str(self.in_memory(lambda: text.format(*args, **keywords)))
+
+    def _next_of(self, owner: Generator, args: list[Any]) -> Any:
+        try:
+            return owner.send(*args)
+        except StopIteration as error:
+            raise Raised(error.with_traceback(None)) from None
+
+    def _arguments_of_text(self, name: str, args: list[Any], keywords: dict[str, Any]) -> None:
+        """Python's own words for arguments that a text's method does not take, found with an empty text."""
+        given = [*args, *keywords.values()]
+        if any(isinstance(one, int) and abs(one) > MOST_ITEMS for one in given):
+            if name in ("center", "expandtabs", "ljust", "rjust", "zfill"):
+                raise OutsideLanguage(f"a sequence of more than {MOST_ITEMS:,} items")
             return
-        self.in_memory(lambda: getattr("", name)(given, *(("",) if name == "replace" else ())))
-        raise OutsideLanguage(f"str.{name} of a {type(given).__name__}")
+        try:
+            getattr("", name)(*args, **keywords)
+        except TypeError as error:
+            raise Raised(error.with_traceback(None)) from None
+        except ValueError:
+            pass  # whether a text is found, and what a separator may be, the prelude says
 
     def _in_memory_method(self, owner: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
-        if name in ("extend", "join") or (isinstance(owner, (set, frozenset)) and name not in _ONE_ITEM):
-            args = [one if isinstance(one, _READY) else list(self.iterated(one)) for one in args]
+        if name == "join" and args and not isinstance(args[0], _READY):
+            if not hasattr(kind_of(args[0]), "__iter__"):
+                raise Raised(TypeError("can only join an iterable"))
+            args = [self._list(args[0])]
+        elif name == "extend" or (isinstance(owner, (set, frozenset)) and name not in _ONE_ITEM):
+            args = [one if isinstance(one, _READY) else self.iterated(one) for one in args]
         return self.in_memory(lambda: getattr(owner, name)(*args, **keywords))
 
     def item(self, owner: Any, key: Any) -> Any:
@@ -313,8 +402,8 @@ class Builtins(Operations):
 
     def store_item(self, owner: Any, key: Any, value: Any) -> None:
         """owner[key] = value."""
-        if isinstance(key, slice) and isinstance(owner, list):
-            value = list(self.iterated(value))
+        if isinstance(key, slice) and isinstance(owner, list) and hasattr(kind_of(value), "__iter__"):
+            value = self._list(value)  # else memory says what is wrong
 
         def store() -> None:
             owner[key] = value
@@ -323,24 +412,28 @@ class Builtins(Operations):
 
     def unpacked(self, given: Any, count: int) -> list[Any]:
         """So many items of a value, for as many targets."""
-        items = self.items_to_unpack(given)
+        items = self.items_to_unpack(given, count + 1)
         if len(items) < count:
             raise Raised(ValueError(f"not enough values to unpack (expected {count}, got {len(items)})"))
         if len(items) > count:
-            raise OutsideLanguage("too many values to unpack")
+            raise Raised(ValueError(f"too many values to unpack (expected {count})"))
         return items
 
-    def items_to_unpack(self, given: Any) -> list[Any]:
-        """All items of a value that targets take apart."""
-        if isinstance(given, (int, float)) or given is None:
-            raise Raised(TypeError(f"cannot unpack non-iterable {type(given).__name__} object"))
-        return list(self.iterated(given))
+    def items_to_unpack(self, given: Any, most: int | None = None) -> list[Any]:
+        """The items of a value that targets take apart; so many at most, since another has no target."""
+        if not hasattr(kind_of(given), "__iter__"):
+            raise Raised(TypeError(f"cannot unpack non-iterable {kind_of(given).__name__} object"))
+        found = self.iterated(given)
+        return list(self.in_memory(lambda: list(islice(found, most))))
 
     def formatted(self, value: Any, conversion: str | None, spec: str) -> str:
         """A value as text: digits and signs as they are in memory."""
-        if not is_plain(value) and not isinstance(value, BaseException):
-            raise OutsideLanguage(f"a {type(value).__name__} as text")
-        if spec and (isinstance(value, float) or spec[-1] in "bcoxXeEfFgGn%,_"):
+        inside = value.args if isinstance(value, BaseException) else value
+        if nested_deeper(inside, _DEEPEST_TEXT):
+            raise OutsideLanguage(f"a value nested more than {_DEEPEST_TEXT} deep as text")
+        if not is_plain(inside):
+            raise OutsideLanguage(f"a {kind_of(value).__name__} as text, or what it holds")
+        if spec and (isinstance(value, float) or spec[-1] in _COMPUTED):
             raise OutsideLanguage(f"the format {spec}")
         text = {"str": str, "repr": repr, "ascii": ascii, None: lambda given: given}[conversion](value)  # type: ignore[operator]
         return str(self.in_memory(lambda: format(text, spec)))
@@ -362,17 +455,14 @@ def _several(kinds: Any) -> tuple[Any, ...]:
     return kinds if isinstance(kinds, tuple) else (kinds,)
 
 
-class _Enumerated:
-    """`enumerate`: the next number is asked of the model."""
-
-    def __init__(self, machine: Any, items: Any, start: Any) -> None:
-        self.machine, self.items, self.count = machine, items, start
-
-    def __iter__(self) -> "_Enumerated":
-        return self
-
-    def __next__(self) -> Any:
-        item = next(self.items)
-        count = self.count
-        self.count = self.machine.binary("+", count, 1)
-        return count, item
+def nested_deeper(value: Any, most: int) -> bool:
+    """Whether containers lie in one another more than `most` deep; one that holds itself is no deeper."""
+    level, seen = [value], set[int]()
+    for _ in range(most + 1):
+        level = [one for one in level if isinstance(one, (list, tuple, set, frozenset, dict)) and one]
+        level = [one for one in level if id(one) not in seen]
+        if not level:
+            return False
+        seen.update(map(id, level))
+        level = [part for one in level for part in ([*one, *one.values()] if isinstance(one, dict) else one)]
+    return True

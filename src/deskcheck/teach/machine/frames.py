@@ -2,13 +2,19 @@
 
 import dis
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
+VERSION = sys.version_info[:2]
 GENERATOR = 0x20
+ASYNC = 0x80 | 0x200
+FIRST = -1
+"""Before the first instruction of a function."""
+CALLED = -2
+"""A function of the program has returned, and the interpreter (3.12) does not know the line before."""
 STAR, STAR_STAR = 0x04, 0x08
 
 
@@ -26,6 +32,20 @@ class Raised(Exception):
 
 class StepsSpent(Exception):
     """The run has made all the steps that it was allowed."""
+
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def called(name: str) -> Callable[[_Class], _Class]:
+    """Gives a class of the machine the name of the kind that it stands for, which texts of Python's tell."""
+
+    def named(cls: _Class) -> _Class:
+        cls.__name__ = cls.__qualname__ = name
+        cls.__module__ = "builtins"
+        return cls
+
+    return named
 
 
 class _Null:
@@ -47,6 +67,7 @@ class Cell:
         self.value = value
 
 
+@called("function")
 @dataclass(slots=True, eq=False)
 class Function:
     """A function of the program, or of the prelude: quiet, its lines are no steps."""
@@ -61,6 +82,7 @@ class Function:
     cells: tuple[Cell, ...] = ()
 
 
+@called("builtin_function_or_method")
 @dataclass(slots=True, eq=False)
 class Bound:
     """A method of a builtin type, with its object."""
@@ -69,11 +91,19 @@ class Bound:
     name: str
 
 
+@called("builtin_function_or_method")
 @dataclass(slots=True, frozen=True)
 class Builtin:
-    """A builtin function or type by its name."""
+    """A builtin function by its name."""
 
     name: str
+
+
+@called("type")
+class BuiltinType(Builtin):
+    """A builtin type."""
+
+    __slots__ = ()
 
 
 class Frame:
@@ -81,6 +111,7 @@ class Frame:
 
     __slots__ = (
         *(
+            "after_comprehension",
             "around",
             "body",
             "cells",
@@ -89,6 +120,7 @@ class Frame:
             "function",
             "globals",
             "keywords",
+            "last_event",
             "names",
             "number",
             "place",
@@ -111,6 +143,10 @@ class Frame:
         self.ended = False
         self.entered = "RESUME" not in self.body.operations
         self.around: Frame | None = None
+        """Of a comprehension that 3.11 makes a function of: the frame that it stands in."""
+        self.after_comprehension = False
+        self.last_event = (0, -1)
+        """Line and place; -1 where a comprehension with a frame of its own told it."""
 
     def locals(self) -> dict[str, Any]:
         """Variables with values, as a tracer sees them."""
@@ -135,14 +171,25 @@ class Body:
     caught: tuple[tuple[int, int, bool] | None, ...]
     starts: tuple[bool, ...]
     """Whether a line event may fire before an instruction (3.12 and later ask where lines begin)."""
+    inside: tuple[bool, ...]
+    """Whether an instruction belongs to a comprehension (list, set, dict)."""
+    watched: tuple[bool, ...]
+    """Whether an instruction stands inside of a `try` of the program, its handlers included."""
 
     def fires(self, place: int, before: int) -> bool:
-        """Whether a line event fires at an instruction. before: number of the one that ran before it; -1: it
-        is the first of a function."""
+        """Whether a line event fires at an instruction. before: number of the one that ran before it, or
+        FIRST, or CALLED."""
         line = self.lines[place]
         if line is None:
             return False
-        return before < 0 or (self.starts[place] and (line != self.lines[before] or place < before))
+        if self.inside[place]:  # a further item is a line event, and nothing else
+            return self.operations[place] == "FOR_ITER" and place < before
+        if before == FIRST:
+            return True
+        if not self.starts[place] or before == CALLED:
+            return self.starts[place]
+        # The way back in a `yield from` is no new line.
+        return line != self.lines[before] or (place < before and self.operations[place] != "SEND")
 
 
 @lru_cache(maxsize=4096)
@@ -173,27 +220,28 @@ def body(code: CodeType) -> Body:
         ]
     )
     names = tuple([one.opname for one in found])
-    return Body(tuple(found), names, of, targets, tuple(handlers), starts)
+    watched = tuple([one is not None and names[one[0]] not in _OF_GENERATORS for one in handlers])
+    inside = tuple([_in_comprehension(code, names, handlers, number) for number in range(len(found))])
+    return Body(tuple(found), names, of, targets, tuple(handlers), starts, inside, watched)
 
 
-class Counting:
-    """`range` in a loop: what it gives next is asked of the model, and whether there is more."""
-
-    __slots__ = ("machine", "more", "next_value", "step", "stop")
-
-    def __init__(self, machine: Any, start: int, stop: int, step: int) -> None:
-        self.machine, self.next_value, self.stop, self.step = machine, start, stop, step
-        self.more = "<" if step > 0 else ">"
-
-    def __iter__(self) -> Iterator[int]:
-        return self
-
-    def __next__(self) -> int:
-        value, machine = self.next_value, self.machine
-        if not machine.arithmetic.binary(self.more, value, self.stop):
-            raise StopIteration
-        self.next_value = machine.arithmetic.binary("+", value, self.step)
-        return value
+def _in_comprehension(
+    code: CodeType, names: tuple[str, ...], handlers: list[tuple[int, int, bool] | None], number: int
+) -> bool:
+    """From 3.12 on (PEP 709) it is a range whose handler puts variables back: it begins with SWAP."""
+    if VERSION < (3, 12):
+        return code.co_name in COMPREHENSIONS
+    handler = handlers[number]
+    while handler is not None and handler[0] > number:
+        if names[handler[0]] == "SWAP":
+            return True
+        number, handler = handler[0], handlers[handler[0]]
+    return False
 
 
-VERSION = sys.version_info[:2]
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
+"""Names of the functions that 3.11 makes of them."""
+
+
+_OF_GENERATORS = ("CALL_INTRINSIC_1", "CLEANUP_THROW")
+"""What handlers begin with that no `try` has made: they turn a StopIteration into a RuntimeError."""

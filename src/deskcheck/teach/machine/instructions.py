@@ -4,16 +4,20 @@ import dis
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from deskcheck.teach.machine.attributes import kind_of
 from deskcheck.teach.machine.frames import (
+    CALLED,
+    COMPREHENSIONS,
+    GENERATOR,
     NULL,
     VERSION,
-    Bound,
     Cell,
     Frame,
     Function,
     OutsideLanguage,
     Raised,
 )
+from deskcheck.teach.machine.iterators import Generator
 
 if TYPE_CHECKING:
     from deskcheck.teach.machine.machine import Machine
@@ -64,11 +68,7 @@ def _push_local(f: Frame, name: str) -> None:
     elif name in f.cells:
         f.stack.append(f.cells[name])
     else:
-        raise Raised(
-            UnboundLocalError(
-                f"cannot access local variable {name!r} where it is not associated with a value"
-            )
-        )
+        raise _unbound(f, name)
 
 
 @_named("STORE_FAST")
@@ -78,9 +78,12 @@ def _store(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 def _set_local(f: Frame, name: str) -> None:
     value = f.stack.pop()
-    if value is NULL:  # what a comprehension has put aside
+    if value is NULL or isinstance(value, Cell):  # what a comprehension has put aside
         f.names.pop(name, None)
-    else:
+        f.cells.pop(name, None)
+    if isinstance(value, Cell):
+        f.cells[name] = value
+    elif value is not NULL:
         f.names[name] = value
 
 
@@ -111,7 +114,8 @@ def _delete(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 @_named("LOAD_FAST_AND_CLEAR")
 def _load_and_clear(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(f.names.pop(i.argval, NULL))
+    f.after_comprehension = True
+    f.stack.append(f.cells.pop(i.argval) if i.argval in f.cells else f.names.pop(i.argval, NULL))
 
 
 @_named("STORE_NAME", "STORE_GLOBAL")
@@ -147,13 +151,23 @@ def _load_cell(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 def _load_deref(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     value = f.cells[i.argval].value
     if value is NULL:
-        raise Raised(
-            NameError(
-                f"cannot access free variable {i.argval!r} where it is not associated with a value in "
-                "enclosing scope"
-            )
-        )
+        raise _unbound(f, i.argval)
     f.stack.append(value)
+
+
+def _unbound(f: Frame, name: str) -> Raised:
+    where = "where it is not associated with a value"
+    if name in f.function.code.co_freevars:
+        return Raised(NameError(f"cannot access free variable {name!r} {where} in enclosing scope"))
+    return Raised(UnboundLocalError(f"cannot access local variable {name!r} {where}"))
+
+
+@_named("DELETE_DEREF")
+def _delete_deref(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+    cell = f.cells[i.argval]
+    if cell.value is NULL:
+        raise _unbound(f, i.argval)
+    cell.value = NULL
 
 
 @_named("STORE_DEREF")
@@ -304,6 +318,33 @@ def _for_iter(m: "Machine", f: Frame, i: dis.Instruction) -> None:
         f.place += 1 if VERSION < (3, 13) else 2
 
 
+@_named("GET_YIELD_FROM_ITER")
+def _yield_from(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+    if not isinstance(f.stack[-1], Generator):
+        f.stack[-1] = m.iterated(f.stack[-1])
+
+
+@_named("SEND")
+def _send(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+    given = f.stack.pop()
+    source = f.stack[-1]
+    try:
+        if given is not None and not isinstance(source, Generator):
+            raise OutsideLanguage("send to what is no generator of the program")
+        value = m.in_memory(lambda: next(source) if given is None else source.send(given))
+    except StopIteration as ended:
+        value = ended.value
+        if VERSION < (3, 12):
+            f.stack.pop()
+        _goto(f)
+    f.stack.append(value)
+
+
+@_named("END_SEND")
+def _end_send(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+    del f.stack[-2]
+
+
 @_named("UNPACK_SEQUENCE")
 def _unpack(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     f.stack.extend(reversed(m.unpacked(f.stack.pop(), i.arg or 0)))
@@ -390,14 +431,16 @@ def _map_add(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 @_named("LIST_EXTEND")
 def _extend(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     items = f.stack.pop()
-    if isinstance(items, int) or items is None:
-        raise Raised(TypeError(f"Value after * must be an iterable, not {type(items).__name__}"))
-    f.stack[-(i.arg or 0)].extend(list(m.iterated(items)))
+    if not hasattr(kind_of(items), "__iter__"):
+        raise Raised(TypeError(f"Value after * must be an iterable, not {kind_of(items).__name__}"))
+    m.in_memory(lambda: f.stack[-(i.arg or 0)].extend(m.iterated(items)))
 
 
 @_named("SET_UPDATE")
 def _set_update(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    items = list(m.iterated(f.stack.pop()))
+    items = f.stack.pop()
+    if not isinstance(items, (set, frozenset, dict)):
+        items = m.iterated(items)
     m.in_memory(lambda: f.stack[-(i.arg or 0)].update(items))
 
 
@@ -406,7 +449,10 @@ def _dict_update(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     items = f.stack.pop()
     if not isinstance(items, dict):
         raise OutsideLanguage("what is no dictionary behind **")
-    f.stack[-(i.arg or 0)].update(items)
+    before = f.stack[-(i.arg or 0)]
+    if i.opname == "DICT_MERGE" and not all(isinstance(key, str) and key not in before for key in items):
+        raise OutsideLanguage("a name behind ** that is no text, or stands there twice")
+    before.update(items)
 
 
 @_named("LIST_TO_TUPLE")
@@ -435,8 +481,7 @@ def _store_item(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 @_named("STORE_SLICE")
 def _store_slice(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     value, owner, start, end = _popped(f, 4)
-    items = list(m.iterated(value)) if isinstance(owner, list) else value
-    m.in_memory(lambda: owner.__setitem__(slice(start, end), items))
+    m.store_item(owner, slice(start, end), value)
 
 
 @_named("DELETE_SUBSCR")
@@ -477,19 +522,11 @@ def _format_spec(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 @_named("LOAD_METHOD", "LOAD_ATTR")
 def _attribute(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    owner = f.stack.pop()
-    if not m.has_attribute(owner, i.argval):
-        raise Raised(AttributeError(f"{type(owner).__name__!r} object has no attribute {i.argval!r}"))
-    if i.opname == "LOAD_METHOD":
-        f.stack.extend((NULL, Bound(owner, i.argval)))
-    elif VERSION >= (3, 12) and i.arg is not None and i.arg & 1:
-        f.stack.extend(
-            (NULL, Bound(owner, i.argval)) if VERSION < (3, 13) else (Bound(owner, i.argval), NULL)
-        )
-    elif isinstance(owner, BaseException):
-        f.stack.append(getattr(owner, i.argval))
+    found = m.attribute(f.stack.pop(), i.argval)
+    if i.opname == "LOAD_METHOD" or (VERSION >= (3, 12) and i.arg is not None and i.arg & 1):
+        f.stack.extend((NULL, found) if VERSION < (3, 13) else (found, NULL))
     else:
-        f.stack.append(Bound(owner, i.argval))
+        f.stack.append(found)
 
 
 @_named("KW_NAMES")
@@ -509,6 +546,12 @@ def _call(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     else:
         function = second if first is NULL else first
     f.stack.append(m.call(function, args[: len(args) - len(names)] if names else args, given))
+    _returned_from(f, function)
+
+
+def _returned_from(f: Frame, function: Any) -> None:
+    if VERSION == (3, 12) and isinstance(function, Function) and not function.code.co_flags & GENERATOR:
+        f.previous = CALLED
 
 
 @_named("CALL_FUNCTION_EX")
@@ -516,14 +559,17 @@ def _call_spread(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     keywords = f.stack.pop() if (i.arg or 0) & 1 else None
     args = f.stack.pop()
     first, second = _popped(f, 2)
-    f.stack.append(m.call(second if first is NULL else first, list(m.iterated(args)), keywords))
+    if not hasattr(kind_of(args), "__iter__"):
+        raise OutsideLanguage(f"a value of the kind {kind_of(args).__name__} behind *")
+    given = m.in_memory(lambda: list(m.iterated(args)))
+    f.stack.append(m.call(second if first is NULL else first, given, keywords))
 
 
 @_named("MAKE_FUNCTION")
 def _function(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     code = f.stack.pop()
     # A comprehension, which 3.11 makes a function of and later versions do not.
-    inlined = code.co_name in ("<listcomp>", "<setcomp>", "<dictcomp>")
+    inlined = code.co_name in COMPREHENSIONS
     made = Function(code, f.globals, quiet=code.co_filename == "<call>", inlined=inlined)
     flags = (i.arg or 0) if VERSION < (3, 13) else 0
     for flag in (8, 4, 2, 1):
@@ -553,8 +599,8 @@ def _intrinsic(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     if i.argrepr == "INTRINSIC_LIST_TO_TUPLE" or i.arg == 6:
         f.stack[-1] = tuple(f.stack[-1])
     elif i.arg == 5:  # unary +
-        f.stack[-1] = m.binary("+", f.stack[-1], 0)
-    elif i.arg == 3:  # StopIteration in a generator is a RuntimeError
+        f.stack[-1] = m.positive(f.stack[-1])
+    elif i.arg == 3:  # StopIteration in a generator is a RuntimeError: `Generator` makes it one
         pass
     else:
         raise OutsideLanguage(f"the instruction CALL_INTRINSIC_1 {i.arg}")
@@ -562,7 +608,7 @@ def _intrinsic(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 @_named("UNARY_POSITIVE")
 def _positive(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack[-1] = m.binary("+", f.stack[-1], 0)
+    f.stack[-1] = m.positive(f.stack[-1])
 
 
 # ---- exceptions ----
@@ -580,11 +626,11 @@ def _raise(m: "Machine", f: Frame, i: dis.Instruction) -> None:
         if not m.handling:
             raise Raised(RuntimeError("No active exception to reraise"))
         raise Raised(m.handling[-1])
-    error = args[0]
-    if isinstance(error, type) and issubclass(error, BaseException):
-        error = error()
+    error, *cause = [m.call(one, []) if isinstance(one, type) else one for one in args]
     if not isinstance(error, BaseException):
         error = TypeError("exceptions must derive from BaseException")
+    elif cause and cause[0] is not None and not isinstance(cause[0], BaseException):
+        error = TypeError("exception causes must derive from BaseException")
     raise Raised(error)
 
 
@@ -603,7 +649,11 @@ def _pop_exception(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 @_named("CHECK_EXC_MATCH")
 def _match_exception(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     kinds = f.stack.pop()
-    f.stack.append(m.in_memory(lambda: isinstance(f.stack[-1], kinds)))
+    several = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not all(isinstance(kind, type) for kind in several):
+        message = "catching classes that do not inherit from BaseException is not allowed"
+        raise Raised(TypeError(message))
+    f.stack.append(isinstance(f.stack[-1], several))
 
 
 @_named("RERAISE")

@@ -14,11 +14,13 @@ Not: other numbers with a point, classes, imports, `with`, `match`, input and ou
 import ast
 import builtins
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from deskcheck.teach.machine.builtins import BUILTINS, Builtins
 from deskcheck.teach.machine.frames import (
+    ASYNC,
+    FIRST,
     GENERATOR,
     STAR,
     STAR_STAR,
@@ -32,33 +34,12 @@ from deskcheck.teach.machine.frames import (
     StepsSpent,
 )
 from deskcheck.teach.machine.instructions import INSTRUCTIONS
+from deskcheck.teach.machine.iterators import DEEPEST, Generator
+from deskcheck.teach.machine.unfolding import refuse_literals, unfolded
 from deskcheck.teach.paper.arithmetic import Arithmetic
 
 Line = Callable[[int, int, Mapping[str, Any]], None]
 """Told before a line runs: number of the frame, line, variables."""
-_DEEPEST = 900
-"""Calls within calls; Python's own limit is 1000, which programs of the language do not come to."""
-
-
-class Generator:
-    """A generator of the program: its frame runs while the next value is asked for."""
-
-    def __init__(self, machine: "Machine", frame: Frame) -> None:
-        self.machine, self.frame, self.started = machine, frame, False
-
-    def __iter__(self) -> "Iterator[Any]":
-        return self
-
-    def __next__(self) -> Any:
-        if self.frame.ended:
-            raise StopIteration
-        if self.started:
-            self.frame.stack.append(None)
-        self.started = True
-        value = self.machine.run(self.frame)
-        if self.frame.ended:
-            raise StopIteration
-        return value
 
 
 class Machine(Builtins):
@@ -76,6 +57,8 @@ class Machine(Builtins):
         self.output: list[str] = []
         self.frames = 0
         self.depth = 0
+        self.loading = False
+        """Whether the text runs that defines the functions: calls in it are no steps."""
         self.handling: list[BaseException] = []
         self.active: list[Frame] = []
         """The frames that run, the innermost last."""
@@ -91,15 +74,19 @@ class Machine(Builtins):
         names: dict[str, Any] = {"__name__": "__main__"}
         try:
             module = compile(unfolded(code, names), "<program>", "exec", dont_inherit=True)
-            called = compile(f"__result__ = {entry}{arguments}", "<call>", "exec", dont_inherit=True)
+            call = ast.parse(f"__result__ = {entry}{arguments}")
+            refuse_literals(call)
+            called = compile(call, "<call>", "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
             raise OutsideLanguage(f"a text or arguments that cannot be read: {error}") from None
         deepest = sys.getrecursionlimit()
         sys.setrecursionlimit(max(deepest, 20_000))
         try:
-            for text in (module, called):
+            for text, self.loading in ((module, True), (called, False)):
                 self.run(Frame(Function(text, names, quiet=True), names, -1, quiet=True))
             return names["__result__"]
+        except RecursionError:
+            raise OutsideLanguage("too deep a recursion") from None
         finally:
             sys.setrecursionlimit(deepest)
 
@@ -111,7 +98,9 @@ class Machine(Builtins):
             frame = self._frame(function, args, keywords or {})
             if function.code.co_flags & GENERATOR:
                 return Generator(self, frame)
-            if self.depth >= _DEEPEST:
+            if function.code.co_flags & ASYNC:
+                raise OutsideLanguage("an async function")
+            if self.depth >= DEEPEST:
                 raise OutsideLanguage("too deep a recursion")
             self.depth += 1
             try:
@@ -123,7 +112,7 @@ class Machine(Builtins):
         if isinstance(function, Bound):
             return self.method(function.owner, function.name, args, keywords or {})
         if isinstance(function, type) and issubclass(function, BaseException):
-            return function(*args)
+            return self.in_memory(lambda: function(*args, **(keywords or {})))
         if callable(function):
             raise OutsideLanguage(f"a call of {function!r}")
         return self.in_memory(lambda: function(*args))
@@ -162,6 +151,7 @@ class Machine(Builtins):
         if function.inlined and not self.active[-1].quiet:
             frame = Frame(function, ordered, self.active[-1].number, quiet=False)
             frame.around = self.active[-1]
+            frame.around.after_comprehension = True
         elif function.quiet or function.inlined:
             frame = Frame(function, ordered, -1, quiet=True)
         else:
@@ -191,12 +181,11 @@ class Machine(Builtins):
             place = frame.place
             name = operations[place]
             if frame.entered and not frame.quiet and read.fires(place, frame.previous):
-                line = read.lines[place] or 0
-                self.at_line(frame.number, line, frame.locals() if self.line else {})
+                self._fire(frame, place)
             frame.previous = place
             if not frame.entered and name == "RESUME":
                 # The first line of a function is an event, of a comprehension only where it is another line.
-                frame.entered, frame.previous = True, -1 if frame.around is None else place
+                frame.entered, frame.previous = True, FIRST if frame.around is None else place
             frame.place = place + 1
             if name == "RETURN_VALUE":
                 frame.ended = True
@@ -205,6 +194,8 @@ class Machine(Builtins):
                 frame.ended = True
                 return instructions[place].argval
             if name == "YIELD_VALUE":
+                if read.watched[place]:
+                    raise OutsideLanguage("a yield inside of try")
                 return frame.stack.pop()
             act = INSTRUCTIONS.get(name)
             if act is None:
@@ -223,8 +214,26 @@ class Machine(Builtins):
                 frame.stack.append(raised.error)
                 frame.place = target
 
+    def _fire(self, frame: Frame, place: int) -> None:
+        """A line event, unless it is the first one behind a comprehension and tells its line again."""
+        line = frame.body.lines[place] or 0
+        if frame.after_comprehension and frame.around is None:
+            jumped = frame.body.operations[place] in ("FOR_ITER", "JUMP_BACKWARD")
+            frame.after_comprehension = jumped
+            last_line, last_place = frame.last_event
+            if VERSION >= (3, 12):
+                last_place = frame.previous
+            if line == last_line and not jumped and place >= last_place:
+                return
+        self.at_line(frame.number, line, frame.locals() if self.line else {})
+        frame.last_event = line, place
+        if frame.around is not None:
+            frame.around.last_event = line, -1
+
     def at_line(self, frame: int, line: int, names: Mapping[str, Any]) -> None:
         """A step: a line is about to run. Raises StepsSpent beyond the most that are allowed."""
+        if self.loading:
+            return
         if self.steps is not None and self.made >= self.steps:
             raise StepsSpent
         self.made += 1
@@ -235,38 +244,11 @@ class Machine(Builtins):
         """A global variable or a builtin."""
         if name in names:
             return names[name]
-        if name == "outside":
-            return Builtin("outside")
         if name in BUILTINS:
             return BUILTINS[name]
         if hasattr(builtins, name):
             raise OutsideLanguage(f"the builtin {name}")
         raise Raised(NameError(f"name {name!r} is not defined"))
-
-
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
-
-
-def unfolded(code: str, names: dict[str, Any]) -> ast.Module:
-    """The syntax tree of a program, so changed that the compiler computes nothing of it: where both operands
-    are literals the first is a global variable, which is put into `names`."""
-    tree = ast.parse(code)
-    for node in ast.walk(tree):
-        if isinstance(node, _COMPREHENSIONS) and node.lineno != node.end_lineno and VERSION < (3, 12):
-            # 3.11 makes a function of it, whose lines come in an order of their own.
-            raise OutsideLanguage("a comprehension of several lines, on Python 3.11")
-        if isinstance(node, ast.BinOp) and _literal(node.left) and _literal(node.right):
-            name = f"__literal_{len(names)}__"
-            names[name] = ast.literal_eval(node.left)
-            node.left = ast.copy_location(ast.Name(name, ast.Load()), node.left)
-    return tree
-
-
-def _literal(node: ast.expr) -> bool:
-    """Whether the compiler takes it for a constant; of operations that, too, whose operands are."""
-    if isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
-        return isinstance(node.operand, ast.Constant)
-    return isinstance(node, ast.Constant)
 
 
 def read_arguments(text: str) -> tuple[list[Any], dict[str, Any]]:

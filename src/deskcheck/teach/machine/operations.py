@@ -2,11 +2,14 @@
 
 import operator
 from collections.abc import KeysView
+from types import FunctionType, GeneratorType, NoneType
 from typing import Any
 
 from deskcheck.teach.machine import prelude
-from deskcheck.teach.machine.frames import Counting, Function, OutsideLanguage, Raised
+from deskcheck.teach.machine.attributes import kind_of
+from deskcheck.teach.machine.frames import Builtin, Function, OutsideLanguage, Raised
 from deskcheck.teach.machine.halves import OF_FRACTIONS, joined, ratio
+from deskcheck.teach.machine.iterators import Counting
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.working import DivisionByNought
 
@@ -30,15 +33,33 @@ PYTHON: dict[str, Any] = {
     "@": operator.matmul,
 }
 """For what memory does (concatenation), and for the words of a TypeError; never for numbers."""
+IN_PLACE: dict[str, Any] = {
+    "+=": operator.iadd,
+    "-=": operator.isub,
+    "*=": operator.imul,
+    "//=": operator.ifloordiv,
+    "%=": operator.imod,
+    "/=": operator.itruediv,
+    "**=": operator.ipow,
+    "&=": operator.iand,
+    "|=": operator.ior,
+    "^=": operator.ixor,
+    "<<=": operator.ilshift,
+    ">>=": operator.irshift,
+    "@=": operator.imatmul,
+}
+"""The same, for `a op= b`."""
 _BITS = {"&": 0, "|": 1, "^": 2}
 _NUMBERS = {"**": "power", "<<": "shifted_left", ">>": "shifted_right"}
 _MEMORY = (str, list, tuple)
-_MOST_ITEMS = 10_000_000
+MOST_ITEMS = 10_000_000
 _LONGEST_BITS = 3_500
 """Of both operands: they could be worked out, but for hours."""
+_COMPARED = (int, float, str, list, tuple, dict, set, frozenset, NoneType, BaseException, Builtin, type)
+_WITH_IDENTITY = (FunctionType, GeneratorType, enumerate, map, filter, zip)
+"""With `_COMPARED` all of which == is known: two of one kind are looked at before, or are equal if one."""
 _HASHED = (set, frozenset, dict)
 """What finds its items by their hashes, which memory does."""
-CHANGING: dict[str, Any] = {"|": operator.ior, "&": operator.iand, "-": operator.isub, "^": operator.ixor}
 
 
 class Operations:
@@ -67,12 +88,11 @@ class Operations:
                 return a
             return PYTHON["+"](a, b)
         if op == "+" and inplace and isinstance(a, list):
-            items = list(self.iterated(b))
-            a.extend(items)
+            self.in_memory(lambda: a.extend(self.iterated(b)))  # which sees what it has given
             return a
         if op == "*" and isinstance(a, _MEMORY) and isinstance(b, int):
-            if len(a) * b > _MOST_ITEMS:
-                raise OutsideLanguage(f"a sequence of more than {_MOST_ITEMS:,} items")
+            if len(a) * b > MOST_ITEMS:
+                raise OutsideLanguage(f"a sequence of more than {MOST_ITEMS:,} items")
             if inplace and isinstance(a, list):
                 a *= b
                 return a
@@ -80,10 +100,10 @@ class Operations:
         if op == "*" and isinstance(b, _MEMORY) and isinstance(a, int):
             return self.binary(op, b, a)
         if isinstance(a, _HASHED) and isinstance(b, _HASHED) and op in "|&-^":
-            return self.in_memory(lambda: (CHANGING if inplace else PYTHON)[op](a, b))
+            return self.in_memory(lambda: IN_PLACE[f"{op}="](a, b) if inplace else PYTHON[op](a, b))
         if op == "%" and isinstance(a, (str, bytes)):
             raise OutsideLanguage("formatting with %")
-        return self._refused(op, a, b)
+        return self._refused(f"{op}=" if inplace else op, a, b)
 
     def _of_numbers(self, op: str, a: int, b: int) -> Any:
         if op in _BITS:
@@ -128,11 +148,13 @@ class Operations:
         return joined(self.of_prelude("fraction_sum", *first, *taken), op)
 
     def _refused(self, op: str, a: Any, b: Any) -> Any:
-        try:
-            PYTHON[op](a, b)
-        except TypeError as error:
-            raise Raised(error.with_traceback(None)) from None
-        raise OutsideLanguage(f"{type(a).__name__} {op} {type(b).__name__}")
+        """Python's own words for operands that an operator does not take."""
+        if not isinstance(a, Builtin) and not isinstance(b, Builtin):
+            try:
+                (PYTHON | IN_PLACE)[op](a, b)
+            except TypeError as error:
+                raise Raised(error.with_traceback(None)) from None
+        raise OutsideLanguage(f"{kind_of(a).__name__} {op} {kind_of(b).__name__}")
 
     def compare(self, op: str, a: Any, b: Any) -> bool:
         """a op b, of the six comparisons."""
@@ -145,16 +167,25 @@ class Operations:
         if op in ("==", "!="):
             same = self._same(a, b)
             return same if op == "==" else self.arithmetic.choice("not", same)
+        asked = op, a, b
         if op in (">", ">="):
             a, b, op = b, a, {">": "<", ">=": "<="}[op]
         if isinstance(a, str) and isinstance(b, str):
             return bool(self.of_prelude("less_text", a, b, op == "<="))
         if isinstance(a, (list, tuple)) and type(a) is type(b):
-            return bool(self.of_prelude("less_items", a, b, op == "<="))
+            return self._less_items(asked, a, b, op)
         if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
             return bool(PYTHON[op](a, b))
-        self._refused(op, a, b)
-        raise OutsideLanguage(f"{type(a).__name__} {op} {type(b).__name__}")
+        return bool(self._refused(*asked))
+
+    def _less_items(self, asked: tuple[str, Any, Any], a: Any, b: Any, op: str) -> bool:
+        """asked: the comparison as the program has it; an error of its items names that operator."""
+        try:
+            return bool(self.of_prelude("less_items", a, b, op == "<="))
+        except Raised as raised:
+            if isinstance(raised.error, TypeError):
+                self._refused(*asked)
+            raise
 
     def _same(self, a: Any, b: Any) -> bool:
         if isinstance(a, str) and isinstance(b, str):
@@ -165,8 +196,9 @@ class Operations:
             return bool(self.of_prelude("same_mapping", a, b))
         if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
             return a == b
-        if isinstance(a, range) or isinstance(b, range):
-            raise OutsideLanguage("a range that is compared")
+        for one in (a, b):
+            if not isinstance(one, _COMPARED) and kind_of(one) not in _WITH_IDENTITY:
+                raise OutsideLanguage(f"a value of the kind {kind_of(one).__name__} that is compared")
         return a is b  # of two kinds, or with an identity alone
 
     def contains(self, item: Any, where: Any) -> bool:
@@ -177,13 +209,17 @@ class Operations:
             if not isinstance(item, str):
                 return bool(self.in_memory(lambda: item in where))
             return bool(self.compare(">=", self.of_prelude("found_at", where, item), 0))
+        if isinstance(where, range) and isinstance(item, int):
+            return bool(self.of_prelude("in_range", int(item), where.start, where.stop, where.step))
+        if not hasattr(kind_of(where), "__iter__"):
+            return bool(self.in_memory(lambda: item in where))
         return bool(self.of_prelude("among", item, self.iterated(where)))
 
     def truth(self, a: Any) -> bool:
         """Whether a is true: of a text or a container, whether its length is not nought."""
         if a is None or isinstance(a, int):
             return self.arithmetic.truth(a)
-        if isinstance(a, (str, list, tuple, dict, set, frozenset, range)):
+        if hasattr(kind_of(a), "__len__"):
             return self.arithmetic.truth(len(a))
         if isinstance(a, float):
             return self.arithmetic.truth(ratio(a)[0])
@@ -197,6 +233,10 @@ class Operations:
             numerator, denominator = ratio(a)
             return joined((self.arithmetic.negated(numerator), denominator), "neg")
         return self.in_memory(lambda: -a)
+
+    def positive(self, a: Any) -> Any:
+        """+a."""
+        return self.binary("+", a, 0) if isinstance(a, (int, float)) else self.in_memory(lambda: +a)
 
     def inverted(self, a: Any) -> Any:
         """~a, which is -a - 1."""
@@ -226,7 +266,9 @@ def prelude_names() -> dict[str, Any]:
         for name, value in vars(prelude).items():
             if not name.startswith("__"):
                 _NAMES[name] = (
-                    Function(value.__code__, _NAMES, quiet=True, defaults=value.__defaults__ or ())
+                    Builtin(name)
+                    if name == "outside"
+                    else Function(value.__code__, _NAMES, quiet=True, defaults=value.__defaults__ or ())
                     if callable(value) and hasattr(value, "__code__")
                     else value
                 )

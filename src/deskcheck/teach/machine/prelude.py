@@ -23,6 +23,20 @@ def power(a: Any, b: Any) -> Any:
     return result
 
 
+def power_modulo(a: Any, b: Any, modulus: Any) -> Any:
+    if b < 0:
+        outside("a power with a negative exponent")
+    result = 1 % modulus
+    a = a % modulus
+    while b > 0:
+        if b % 2 == 1:
+            result = result * a % modulus
+        b = b // 2
+        if b > 0:
+            a = a * a % modulus
+    return result
+
+
 def bitwise(a: Any, b: Any, which: Any) -> Any:
     result = 0
     place = 1
@@ -138,22 +152,23 @@ def any_true(items: Any) -> Any:
     return False
 
 
-def in_order(items: Any, key: Any, reverse: Any) -> Any:
+def in_order(items: Any, keys: Any, reverse: Any) -> Any:
     """Binary insertion, stable; from the end where the order is reversed, as `list.sort` keeps equal ones."""
     done: list[Any] = []
-    keys: list[Any] = []
-    for item in items:
-        value = item if key is None else key(item)
+    found: list[Any] = []
+    for place in range(len(items)):
+        item = items[place]
+        value = keys[place]
         low = 0
         high = len(done)
         while low < high:
             middle = (low + high) // 2
-            if keys[middle] < value if reverse else value < keys[middle]:
+            if found[middle] < value if reverse else value < found[middle]:
                 high = middle
             else:
                 low = middle + 1
         done.insert(low, item)
-        keys.insert(low, value)
+        found.insert(low, value)
     return done
 
 
@@ -213,13 +228,26 @@ def among(item: Any, items: Any) -> Any:
     return False
 
 
-def index_of(items: Any, item: Any, name: Any) -> Any:
-    place = 0
-    for other in items:
+def index_of(items: Any, item: Any, name: Any, start: Any = 0, stop: Any = None) -> Any:
+    place = start
+    if place < 0:
+        place = place + len(items)
+        if place < 0:
+            place = 0
+    if stop is not None and stop < 0:
+        stop = stop + len(items)
+    while place < len(items) and (stop is None or place < stop):
+        other = items[place]
         if other is item or other == item:
             return place
         place = place + 1
     raise ValueError(f"{item!r} is not in list" if name == "list" else "tuple.index(x): x not in tuple")
+
+
+def in_range(item: Any, start: Any, stop: Any, step: Any) -> Any:
+    if step > 0:
+        return item >= start and item < stop and (item - start) % step == 0
+    return item <= start and item > stop and (start - item) % -step == 0
 
 
 def count_of(items: Any, item: Any) -> Any:

@@ -1,9 +1,9 @@
 """Recorded runs, run by a machine and held against the recording: every line event with its variables, then
-the value that is returned, or the class of what is raised.
+the value that is returned, or the class of what is raised with its message, and what was printed.
 
-Values are compared as text, sets by their items. Of functions, iterators and exceptions, which have no text
-that says all, and of values that the recording has cut, only that there is one is compared. Which variables
-are one object is the machine's memory, and is not compared.
+Values are compared as text, sets by their items, containers of what has no text item by item. Of functions,
+iterators and exceptions, which have no text that says all, and of values that the recording has cut, only
+that there is one is compared. Which variables are one object is the machine's memory, and is not compared.
 """
 
 import ast
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskcheck.notation import Divergence, RunAgreement
-from deskcheck.recording import Mode, Outcome, Recording
+from deskcheck.recording import Mode, Outcome, Recording, Value
 from deskcheck.teach.machine.builtins import is_plain
 from deskcheck.teach.machine.frames import OutsideLanguage, Raised, StepsSpent
 from deskcheck.teach.machine.machine import Line, Machine
@@ -37,10 +37,6 @@ class MachineRun:
     right: bool
     first: tuple[str, str] | None
     seconds: float
-
-
-CUT = "<cut>"
-"""Stands for a value of which the recording has a part."""
 
 
 class _Differs(Exception):
@@ -78,6 +74,18 @@ class _Judge:
         self.kind, self.first = kind, (mine, true)
         raise _Differs
 
+    def end(self, end: "_End", printed: str, true: str) -> None:
+        """After the last line. printed: what the machine wrote to standard output; true: what is recorded."""
+        ahead = next(self.true, None)
+        if ahead is not None:
+            self.kind, self.first = Divergence.NEXT_LINE, ("the end", _told(*ahead))
+        elif not end.right:
+            self.kind, self.first = Divergence.VALUE, (end.told, end.true)
+        elif printed != true:
+            self.kind, self.first = Divergence.VALUE, (f"prints {printed!r}", f"prints {true!r}")
+        else:
+            self.exact += 1
+
     def agreement(self) -> RunAgreement:
         wrong = self.kind is not None and self.kind is not Divergence.BUDGET
         return RunAgreement(
@@ -89,18 +97,17 @@ class _Judge:
         )
 
 
-def _told(frame: int, line: int, names: Mapping[str, str]) -> str:
+def _told(frame: int, line: int, names: Mapping[str, Any]) -> str:
     return f"line {line} of frame {frame}: " + ", ".join(f"{name}={text}" for name, text in names.items())
 
 
-def _lines(recording: Recording) -> Iterator[tuple[int, int, dict[str, str]]]:
-    """Of each line event: its frame, numbered by the first one, its line, and its variables as text."""
+def _lines(recording: Recording) -> Iterator[tuple[int, int, Mapping[str, Value]]]:
+    """Of each line event: its frame, numbered by the first one, its line, and its variables."""
     frames: dict[int, int] = {}
     for event in recording.trace:
         if event.kind == "line":
             frame = frames.setdefault(event.frame, len(frames))
-            names = event.locals.items()
-            yield frame, event.line, {name: repr(value) if value.whole else CUT for name, value in names}
+            yield frame, event.line, event.locals
 
 
 def text_of(value: Any) -> str | None:
@@ -108,17 +115,39 @@ def text_of(value: Any) -> str | None:
     return repr(value) if is_plain(value) else None
 
 
-def _same(names: Mapping[str, Any], true: Mapping[str, str]) -> bool:
+def _same(names: Mapping[str, Any], true: Mapping[str, Value]) -> bool:
     if names.keys() != true.keys():
         return False
-    return all(true[name] == CUT or _same_text(text_of(value), true[name]) for name, value in names.items())
+    return all(not true[name].whole or _same_value(value, true[name]) for name, value in names.items())
 
 
-def _same_text(mine: str | None, true: str) -> bool:
+def _same_value(mine: Any, true: Value) -> bool:
+    """Whether a value of the machine is the recorded one. What has no text of its own is of no plain kind in
+    both; containers of such values are gone through."""
+    text = text_of(mine)
+    if text is not None:
+        return _same_text(text, repr(true))
+    if true.kind == "ref":  # a container that holds this one, and is compared already
+        return True
+    if not isinstance(mine, _CONTAINERS):
+        return true.kind not in _PLAIN and not (true.kind == "text" and (true.text or "")[:1] != "<")
+    if true.kind != type(mine).__name__ or len(true.items) != len(mine):
+        return False
+    if isinstance(mine, dict):
+        pairs = zip(mine.items(), true.items, strict=True)
+        return all(_same_value(a, c) and _same_value(b, d) for (a, b), (c, d) in pairs)
+    if isinstance(mine, (set, frozenset)):
+        return True  # whose items have no order that says which is which
+    return all(_same_value(a, b) for a, b in zip(mine, true.items, strict=True))
+
+
+_CONTAINERS = (list, tuple, dict, set, frozenset)
+_PLAIN = ("atom", "tuple", "frozenset", "range", "list", "dict", "set")
+
+
+def _same_text(mine: str, true: str) -> bool:
     if mine == true:
         return True
-    if mine is None:
-        return true[0] not in "[({'\"0123456789-"
     # The order of a set is that of its hashes, which another process draws anew.
     return "{" in mine and "{" in true and _literal(mine) == _literal(true) is not None
 
@@ -138,15 +167,16 @@ def run_recorded(
 ) -> MachineRun:
     """A recorded run from its start, with the machine that is made for it; ends at the first wrong step."""
     program, judge, started = recording.program, _Judge(recording), clock()
-    outside = result = None
-    right = False
+    outside: str | None = None
+    end: _End | None = None
+    runner = machine(judge.line)
     try:
         if program.mode is not Mode.CALL or program.entry is None:
             raise OutsideLanguage("a program that is no call of a function")
-        told = machine(judge.line).call_program(program.code, program.entry, program.arguments or "()")
-        result, right = _ended(recording, told, None)
+        told = runner.call_program(program.code, program.entry, program.arguments or "()")
+        end = _returned(recording, told)
     except Raised as raised:
-        result, right = _ended(recording, None, raised.error)
+        end = _raised(recording, raised.error)
     except OutsideLanguage as error:
         outside, judge.kind = str(error), Divergence.BUDGET
     except StepsSpent:
@@ -155,36 +185,42 @@ def run_recorded(
         judge.kind, judge.first = Divergence.UNREADABLE, (str(error), "")
     except _Differs:
         pass
-    if result is not None:
-        ahead = next(judge.true, None)
-        if ahead is not None:
-            judge.kind, judge.first, right = Divergence.NEXT_LINE, ("the end", _told(*ahead)), False
-        elif not right:
-            true = (
-                recording.result
-                if recording.run_result.exception is None
-                else str(recording.run_result.exception)
-            )
-            judge.kind, judge.first = Divergence.VALUE, (result, str(true))
-        else:
-            judge.exact += 1
+    if end is not None:
+        judge.end(end, "".join(runner.output), recording.run_result.stdout)
     return MachineRun(
         id=recording.id,
         agreement=judge.agreement(),
         outside=outside,
-        result=result,
-        right=right,
+        result=None if end is None else end.told,
+        right=end is not None and end.right and judge.kind is None,
         first=judge.first,
         seconds=clock() - started,
     )
 
 
-def _ended(recording: Recording, told: Any, error: BaseException | None) -> tuple[str, bool]:
-    """What the machine has in the end, and whether that is what the recording has."""
-    if error is not None:
-        name = type(error).__name__
-        true = recording.run_result
-        return f"{name}: {error}", recording.outcome is Outcome.RAISED and true.exception == name
-    text = text_of(told)
-    same = recording.result is not None and _same_text(text, recording.result)
-    return text or f"a {type(told).__name__}", recording.outcome is Outcome.RETURNED and same
+@dataclass(frozen=True, slots=True)
+class _End:
+    """What the machine has in the end, what is true, and whether these are the same."""
+
+    told: str
+    true: str
+    right: bool
+
+
+def _raised(recording: Recording, error: BaseException) -> _End:
+    """The class, and the message: of that what the recording has."""
+    told, true = f"{type(error).__name__}: {error}", recording.run_result
+    message = true.detail.removeprefix(f"{true.exception}").removeprefix(": ")
+    right = recording.outcome is Outcome.RAISED and true.exception == type(error).__name__
+    return _End(told, true.detail or str(true.exception), right and str(error).startswith(message))
+
+
+def _returned(recording: Recording, told: Any) -> _End:
+    text, true = text_of(told), recording.result
+    shown = text or f"a {type(told).__name__}"
+    if recording.outcome is not Outcome.RETURNED or true is None:
+        return _End(shown, str(recording.run_result.exception), False)
+    if text is not None:
+        return _End(shown, true, _same_text(text, true))
+    value = recording.result_value
+    return _End(shown, true, value is None or not value.whole or _same_value(told, value))

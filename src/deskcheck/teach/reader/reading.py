@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from deskcheck.teach.machine.frames import Bound, OutsideLanguage, Raised
+from deskcheck.teach.machine.frames import OutsideLanguage
 from deskcheck.teach.machine.machine import Machine, read_arguments
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.working import UnreadableWorking
@@ -162,10 +162,7 @@ class ReadingMachine(Machine):
             self._counted(stack, word, more())
         elif word == ".":
             name = self._name(line, more())
-            owner = stack.pop()
-            if not self.has_attribute(owner, name):
-                raise Raised(AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}"))
-            stack.append(Bound(owner, name))
+            stack.append(self.attribute(stack.pop(), name))
         elif word == "iter":
             activation.iterators[activation.place] = self.iterated(stack.pop())
         else:
@@ -188,7 +185,7 @@ class ReadingMachine(Machine):
         elif word == "invert":
             stack.append(self.inverted(stack.pop()))
         elif word == "pos":
-            stack.append(self.binary("+", stack.pop(), 0))
+            stack.append(self.positive(stack.pop()))
         elif word in ("is", "is not"):
             b, a = stack.pop(), stack.pop()
             stack.append((a is b) == (word == "is"))

@@ -1,6 +1,7 @@
 # make demo         record some programs, ask stand-in models about them, run others in nano, our own small model; write a
 #                   report, a page to step through a program, and a page of nano's first mistake
-# make nano         train nano's model of the level processor anew with three seeds, measure it, write its card
+# make nano         check the lessons of nano's level processor, train it anew with three seeds, measure it, renew the
+#                   model and its card: SETS='--set cruxeval=FILE', for the sets that the card has figures of
 # make test         the tests that everybody runs: every feature once, in minutes; what they leave behind is an error
 #                   FILES='tests/ask tests/test_cli.py': these alone; CHANGED=1: those that your change touches
 # make test-all     every test, with torch, Ray and JupyterLab
@@ -58,7 +59,7 @@ demo: .venv-demo/.installed
 	@echo "step by step; runs/demo/mistake.html, a run that nano, our own small model, predicted, where it first goes wrong."
 
 nano: .venv-all/.installed
-	.venv-all/bin/python -m benchmarks.levels build/nano --ship
+	.venv-all/bin/python -m benchmarks.levels build/nano --ship $(SETS)
 
 test: .venv/.installed
 	@files="$(FILES)"; \

@@ -1,9 +1,13 @@
 """deskcheck-nano at the level `processor`, from nothing: trained with three seeds, and its card's figures.
 
-    python -m benchmarks.levels FOLDER [--set cruxeval=FILE] [--ship] [--only PART]
+    python -m benchmarks.levels FOLDER [--set cruxeval=FILE] [--ship [NANO]] [--only PART] [--quick]
 
-Parts: training, recordings, figures. Everything is kept in the folder; the same command goes on from there.
-`--ship` puts the model of the first seed into the package, and the tables into its card, between its marks.
+Parts: check (10,000 steps of the lessons against recordings), training, recordings, figures. Everything is
+kept in the folder; the same command goes on from there. `--ship` puts the model of the first seed into the
+package, or into another folder with a card, and renews that card: the tables between its marks, and the
+figures in its text. A set that has a row in the card must be given, or its row would be of another model.
+`--quick` does all of it with little: one seed, a training that is far from done, few programs. What comes of
+it shows that the command works, and goes into the package never.
 
 Programs that are measured are of other seeds than those whose operations are taught; of families and
 published sets nothing is taught. Each run starts from the first state, and its own answers are fed back.
@@ -20,17 +24,24 @@ from pathlib import Path
 
 from benchmarks._commands import run
 from benchmarks._page import machine, table
+from benchmarks.lesson_steps import TAUGHT, compared, record_steps
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.levels import table as levels_table
-from deskcheck.teach.machine.frames import OutsideLanguage, Raised
+from deskcheck.teach.machine.frames import OutsideLanguage, Raised, StepsSpent
+from deskcheck.teach.paper.working import UnreadableWorking
+from deskcheck.teach.processor import network
 from deskcheck.teach.processor.network import FILE
 from deskcheck.teach.processor.stepping import LevelReport, Processor, run_level
 from deskcheck.teach.small.checkpoints import folder_of
 
 NANO = folder_of("nano")
-PARTS = ("training", "recordings", "figures")
+CARD = "card.md"
+PARTS = ("check", "training", "recordings", "figures")
 SEEDS = (0, 1, 2)
-TAUGHT = "generated:300,difficulty=1-10,seed=1,inputs=1"
+CHECKED = 10_000
+MOST_STEPS, QUICK_STEPS = 1_000_000, 200
+"""Of a run. The second is for the speed of a model that computes wrongly: it may never leave a loop."""
+QUICK_UPDATES, QUICK_BATCH, QUICK_CHECKED = 300, 512, 400
 LONG = {
     "binary_counter": "texts=3,events=110000",
     "odometer": "texts=3,events=110000",
@@ -50,15 +61,36 @@ SOURCES = {
 BEGIN, END = "<!-- figures: python -m benchmarks.levels -->", "<!-- end of figures -->"
 
 
+QUICK_SOURCES = {
+    "generated, levels 1-3": "generated:20,difficulty=1-3,inputs=1,seed=9001",
+    "long: binary_counter": "family:binary_counter,inputs=1,seed=3,texts=3,events=2000",
+}
+
+
 def folder_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
+def check(folder: Path, options: argparse.Namespace) -> None:
+    """Single steps of the lessons against recordings."""
+    steps = QUICK_CHECKED if options.quick else CHECKED
+    record_steps(folder / "lesson-steps", steps, seed=7)
+    of_operations, of_lines, wrong = compared(folder / "lesson-steps", steps)
+    print(f"{of_operations + of_lines:,} steps of the lessons held against recordings: {len(wrong)} differ")
+    if wrong:
+        raise SystemExit(f"a lesson is wrong: {wrong[0]}")
+
+
 def training(folder: Path, options: argparse.Namespace) -> None:
     """Three models from nothing, by one command each."""
-    for seed in SEEDS:
+    updates = ["--steps", str(QUICK_UPDATES), "--batch-size", str(QUICK_BATCH)] if options.quick else []
+    for seed in _seeds(options):
         out = folder / f"seed-{seed}"
-        run("teach", "--steps-of", TAUGHT, "--seed", str(seed), "--out", str(out))
+        run("teach", "--steps-of", TAUGHT, "--seed", str(seed), "--out", str(out), *updates)
+
+
+def _seeds(options: argparse.Namespace) -> tuple[int, ...]:
+    return SEEDS[:1] if options.quick else SEEDS
 
 
 def recordings(folder: Path, options: argparse.Namespace) -> None:
@@ -70,7 +102,7 @@ def recordings(folder: Path, options: argparse.Namespace) -> None:
 
 
 def _sources(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    yield from SOURCES.items()
+    yield from (QUICK_SOURCES if options.quick else SOURCES).items()
     for given in options.set or ():
         name, _, file = given.partition("=")
         yield name, f"{name}:{file}"
@@ -82,15 +114,15 @@ def figures(folder: Path, options: argparse.Namespace) -> None:
     told: dict[str, object] = {"machine": machine()}
     for name, _ in _sources(options):
         recorded = Recordings(folder / "runs" / folder_name(name))
-        processor = Processor(folder / f"seed-{SEEDS[0]}")
-        found = run_level(recorded, processor.machine)
+        processor = Processor(folder / f"seed-{SEEDS[0]}", judged=True)
+        found = run_level(recorded, processor.machine, budget=MOST_STEPS)
         told[name] = found.to_dict() | {"asked": processor.counts()}
         lines.append(_line(name, found, processor))
         print(" | ".join(lines[-1]), flush=True)
     head = ["measured on", "runs inside", "right to the end", "steps", "exact", "longest", "operations"]
-    tables = [table([*head, "distinct windows"], lines)]
+    tables = [table([*head, "distinct windows", "worked wrongly", "right by wrong working"], lines)]
     seeds = []
-    for seed in SEEDS:
+    for seed in _seeds(options):
         about = Processor(folder / f"seed-{seed}").network.about
         seeds.append(
             [
@@ -106,22 +138,51 @@ def figures(folder: Path, options: argparse.Namespace) -> None:
     print(page)
     (folder / "figures.json").write_text(json.dumps(told, indent=1, default=str) + "\n")
     (folder / "figures.md").write_text(page + "\n")
-    if options.ship:
-        shutil.copy(folder / f"seed-{SEEDS[0]}" / FILE, NANO / FILE)
-        card = (NANO / "card.md").read_text()
-        before, rest = card.split(BEGIN)
-        after = rest.split(END)[1]
-        (NANO / "card.md").write_text(f"{before}{BEGIN}\n\n{levels_table()}\n\n{page}\n\n{END}{after}")
+    if options.ship is not None:
+        ship(folder / f"seed-{SEEDS[0]}" / FILE, options.ship, page)
+
+
+def ship(model: Path, nano: Path, page: str) -> None:
+    """The model, and the card with the tables and with the figures of its text."""
+    shipped = network.load(model)
+    if shipped.about["wrong"] and nano == NANO:
+        raise SystemExit(f"{model}: is wrong at {shipped.about['wrong']} windows: not a model to ship")
+    facts = {
+        "parameters": f"{shipped.parameters:,}",
+        "megabytes": f"{model.stat().st_size / 1e6:.1f} MB",
+        "windows": f"{shipped.about['windows']:,}",
+        "wrong": f"{shipped.about['wrong']:,}",
+        "lead": f"{shipped.about['least_lead']:.1f}",
+    }
+    card = (nano / CARD).read_text("utf-8")
+    for name, value in facts.items():
+        card, times = re.subn(rf"(<!-- {name} -->).*?(<!-- / -->)", rf"\g<1>{value}\g<2>", card)
+        if not times:
+            raise SystemExit(f"{nano / CARD}: has no place for {name}: <!-- {name} --><!-- / -->")
+    before, rest = card.split(BEGIN)
+    after = rest.split(END)[1]
+    text = f"{before}{BEGIN}\n\n{levels_table()}\n\n{page}\n\n{END}{after}"
+    shutil.copy(model, nano / FILE)
+    (nano / CARD).write_text(text, "utf-8")
+
+
+def sets_in_card(nano: Path) -> set[str]:
+    """Published sets that have a row in the tables of a card."""
+    figures = (nano / CARD).read_text("utf-8").split(BEGIN)[1].split(END)[0]
+    measured = figures.split("| measured on")[1].split("\n\n")[0]
+    names = {row.split("|")[1].strip() for row in measured.splitlines()[2:]}
+    return names - set(SOURCES)
 
 
 def _line(name: str, found: LevelReport, processor: Processor) -> list[str]:
     steps, counts = found.steps, processor.counts()
     if steps is None or steps.exact is None:
-        return [name, f"0 of {len(found.runs)}", *["-"] * 6]
+        return [name, f"0 of {len(found.runs)}", *["-"] * 8]
     exact = f"{steps.exact.value:.5f} ({steps.exact.low:.5f} to {steps.exact.high:.5f})"
     return [
         *(name, f"{steps.runs} of {len(found.runs)}", f"{steps.whole} of {steps.runs}", f"{steps.judged:,}"),
         *(exact, f"{steps.longest:,}", f"{counts['operations']:,}", f"{counts['windows']:,}"),
+        *(f"{counts['wrong_workings']:,} of {counts['worked']:,}", f"{counts['lucky']:,}"),
     ]
 
 
@@ -135,10 +196,13 @@ def _speeds(folder: Path) -> Iterator[list[str]]:
         ("many programs, every window computed anew", many[:100], False),
     ):
         processor = Processor(folder / f"seed-{SEEDS[0]}", remember=remember)
+        right = not processor.network.about["wrong"]
         steps, started = 0, time.process_time()
         for program in programs:
-            made = processor.machine()
-            with suppress(Raised, OutsideLanguage):  # the steps until then count
+            made = processor.machine(None, MOST_STEPS if right else QUICK_STEPS)
+            with suppress(
+                Raised, OutsideLanguage, StepsSpent, UnreadableWorking
+            ):  # the steps until then count
                 made.call_program(program.code, program.entry or "", program.arguments or "()")
             steps += made.made
         yield [name, f"{steps / (time.process_time() - started):,.0f} ({steps:,} steps)"]
@@ -150,9 +214,16 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--set", action="append", help="a published set, as cruxeval=FILE")
-    parser.add_argument("--ship", action="store_true")
+    parser.add_argument("--ship", nargs="?", type=Path, const=NANO, metavar="NANO")
     parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
+    if options.quick and options.ship == NANO:
+        parser.error("--quick: its model is not one to ship. Give --ship another folder, with a card.")
+    given = {one.partition("=")[0] for one in options.set or ()}
+    missing = sets_in_card(options.ship) - given if options.ship is not None and not options.quick else set()
+    if missing:
+        parser.error(f"the card has figures of {', '.join(sorted(missing))}: give --set {min(missing)}=FILE")
     for part in PARTS:
         if options.only in (None, part):
             globals()[part](options.folder, options)

@@ -27,6 +27,10 @@ from deskcheck.teach.paper.windows import all_windows
 from deskcheck.tracer import Granularity, tracer_class
 from tests.teach.loose_programs import LooseProgram
 
+pytestmark = [  # what programs do that compilers warn of is what they are for
+    pytest.mark.filterwarnings("ignore::SyntaxWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
 FOLDER = Path(__file__).parent / "adversarial"
 _CALL = "# call: f"
 _OUTSIDE = re.compile("# outside: (.*)\n")

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from deskcheck.teach.paper.arithmetic import Arithmetic
-from deskcheck.teach.paper.cells import NUMBER
+from deskcheck.teach.paper.cells import NUMBER, Window
+from deskcheck.teach.paper.judging import Judged, JudgedArithmetic
 from deskcheck.teach.paper.windows import all_windows
 from deskcheck.teach.paper.working import DivisionByNought, UnreadableWorking
 
@@ -88,3 +89,32 @@ def test_nonsense_is_no_endless_row(word: str) -> None:
             continue
         assert isinstance(found, int)
     assert arithmetic.asked.words < 2000
+
+
+def test_a_right_result_by_a_wrong_working_is_counted() -> None:
+    """Of 12 < 21 the trail begins with a wrong word, which the next digit covers; of 2 <= 1 it stays."""
+    right = all_windows()
+    for answer, expected in (
+        (right.__getitem__, Judged()),
+        (_forgets_more, Judged(wrong_workings=2, lucky=1)),
+    ):
+        arithmetic = JudgedArithmetic(answer)
+        told = [arithmetic.binary("<", 12, 21), arithmetic.binary("<=", 2, 1), arithmetic.binary("<=", 2, 1)]
+        assert told == [True, expected.lucky == 1, expected.lucky == 1]
+        with pytest.raises(DivisionByNought):
+            arithmetic.binary("//", 7, 0)
+        assert not arithmetic.choice("truth", None)
+        assert arithmetic.negated(-5) == 5
+        assert arithmetic.judged == expected
+
+
+def _forgets_more(window: Window) -> int:
+    word = all_windows()[window]
+    return NUMBER["same"] if word == NUMBER["more"] else word
+
+
+def test_what_comes_to_no_result_is_a_wrong_working() -> None:
+    arithmetic = JudgedArithmetic(lambda window: NUMBER["+"])
+    with pytest.raises(UnreadableWorking):
+        arithmetic.binary("+", 1, 2)
+    assert arithmetic.judged == Judged(wrong_workings=1, unreadable=1)

@@ -35,8 +35,11 @@ def _named(*names: str) -> Callable[[Act], Act]:
     return keep
 
 
-def _goto(f: Frame) -> None:
-    f.place = f.body.targets[f.previous]
+def _goto(m: "Machine", f: Frame) -> None:
+    target = f.body.targets[f.previous]
+    if target < f.place:
+        m.count_round()
+    f.place = target
 
 
 # ---- the stack ----
@@ -253,31 +256,31 @@ def _to_bool(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 @_named("POP_JUMP_FORWARD_IF_FALSE", "POP_JUMP_BACKWARD_IF_FALSE", "POP_JUMP_IF_FALSE")
 def _jump_if_false(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     if not m.arithmetic.choice("if", m.truth(f.stack.pop())):
-        _goto(f)
+        _goto(m, f)
 
 
 @_named("POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_TRUE", "POP_JUMP_IF_TRUE")
 def _jump_if_true(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     if not m.arithmetic.choice("unless", m.truth(f.stack.pop())):
-        _goto(f)
+        _goto(m, f)
 
 
 @_named("POP_JUMP_FORWARD_IF_NONE", "POP_JUMP_BACKWARD_IF_NONE", "POP_JUMP_IF_NONE")
 def _jump_if_none(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     if not m.arithmetic.choice("unless", f.stack.pop() is None):
-        _goto(f)
+        _goto(m, f)
 
 
 @_named("POP_JUMP_FORWARD_IF_NOT_NONE", "POP_JUMP_BACKWARD_IF_NOT_NONE", "POP_JUMP_IF_NOT_NONE")
 def _jump_if_not_none(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     if not m.arithmetic.choice("if", f.stack.pop() is None):
-        _goto(f)
+        _goto(m, f)
 
 
 @_named("JUMP_IF_FALSE_OR_POP")
 def _jump_or_pop_false(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     if not m.arithmetic.choice("if", m.truth(f.stack[-1])):
-        _goto(f)
+        _goto(m, f)
     else:
         f.stack.pop()
 
@@ -285,14 +288,14 @@ def _jump_or_pop_false(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 @_named("JUMP_IF_TRUE_OR_POP")
 def _jump_or_pop_true(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     if not m.arithmetic.choice("unless", m.truth(f.stack[-1])):
-        _goto(f)
+        _goto(m, f)
     else:
         f.stack.pop()
 
 
 @_named("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 def _jump(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    _goto(f)
+    _goto(m, f)
 
 
 # ---- iteration ----
@@ -313,7 +316,7 @@ def _for_iter(m: "Machine", f: Frame, i: dis.Instruction) -> None:
         f.stack.append(value)
         return
     f.stack.pop()
-    _goto(f)
+    _goto(m, f)
     if VERSION >= (3, 12):  # past END_FOR, from 3.13 on past the POP_TOP behind it, too
         f.place += 1 if VERSION < (3, 13) else 2
 
@@ -336,7 +339,7 @@ def _send(m: "Machine", f: Frame, i: dis.Instruction) -> None:
         value = ended.value
         if VERSION < (3, 12):
             f.stack.pop()
-        _goto(f)
+        _goto(m, f)
     f.stack.append(value)
 
 

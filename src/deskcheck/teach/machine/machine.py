@@ -8,12 +8,14 @@ model's T or F leads. What Python has in C it runs as functions of `prelude`.
 The declared language: functions with loops, branches, calls, recursion, closures, comprehensions, generators,
 exceptions; whole numbers of any length, halves and the like where they are exact (`halves`), booleans, None,
 ASCII text, lists, tuples, dictionaries, sets, ranges.
-Not: other numbers with a point, classes, imports, `with`, `match`, input and output but `print`.
+Not: other numbers with a point, classes, imports, `with`, `match` of sequences, `yield` inside of `try`,
+comprehensions of several lines, input and output but `print`.
 """
 
 import ast
 import builtins
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -42,6 +44,10 @@ Line = Callable[[int, int, Mapping[str, Any]], None]
 """Told before a line runs: number of the frame, line, variables."""
 
 
+MOST_ROUNDS = 5_000_000
+"""Of loops between two line events."""
+
+
 class Machine(Builtins):
     """Runs programs by what `arithmetic` says.
 
@@ -54,6 +60,8 @@ class Machine(Builtins):
         self.steps = steps
         self.made = 0
         """Line events so far."""
+        self.rounds = 0
+        """Of loops, since the last line event."""
         self.output: list[str] = []
         self.frames = 0
         self.depth = 0
@@ -73,10 +81,11 @@ class Machine(Builtins):
         """
         names: dict[str, Any] = {"__name__": "__main__"}
         try:
-            module = compile(unfolded(code, names), "<program>", "exec", dont_inherit=True)
-            call = ast.parse(f"__result__ = {entry}{arguments}")
-            refuse_literals(call)
-            called = compile(call, "<call>", "exec", dont_inherit=True)
+            with warnings.catch_warnings(action="ignore"):  # of the program's text; it is not ours
+                module = compile(unfolded(code, names), "<program>", "exec", dont_inherit=True)
+                call = ast.parse(f"__result__ = {entry}{arguments}")
+                refuse_literals(call)
+                called = compile(call, "<call>", "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
             raise OutsideLanguage(f"a text or arguments that cannot be read: {error}") from None
         deepest = sys.getrecursionlimit()
@@ -237,8 +246,16 @@ class Machine(Builtins):
         if self.steps is not None and self.made >= self.steps:
             raise StepsSpent
         self.made += 1
+        self.rounds = 0
         if self.line is not None:
             self.line(frame, line, names)
+
+    def count_round(self) -> None:
+        """A loop goes round. Raises StepsSpent where loops of the prelude, which are no steps, have no end: a
+        model that computes wrongly may never leave them."""
+        self.rounds += 1
+        if self.rounds > MOST_ROUNDS:
+            raise StepsSpent
 
     def named(self, name: str, names: Mapping[str, Any]) -> Any:
         """A global variable or a builtin."""

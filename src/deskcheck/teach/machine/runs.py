@@ -212,7 +212,9 @@ def _raised(recording: Recording, error: BaseException) -> _End:
     told, true = f"{type(error).__name__}: {error}", recording.run_result
     message = true.detail.removeprefix(f"{true.exception}").removeprefix(": ")
     right = recording.outcome is Outcome.RAISED and true.exception == type(error).__name__
-    return _End(told, true.detail or str(true.exception), right and str(error).startswith(message))
+    if is_plain(error.args):  # else the message may hold an address
+        right = right and str(error).startswith(message)
+    return _End(told, true.detail or str(true.exception), right)
 
 
 def _returned(recording: Recording, told: Any) -> _End:

@@ -11,6 +11,7 @@ from deskcheck.recording import Recording
 from deskcheck.teach.machine.machine import Line, Machine
 from deskcheck.teach.machine.runs import MachineRun, run_recorded
 from deskcheck.teach.paper.arithmetic import Arithmetic
+from deskcheck.teach.paper.judging import JudgedArithmetic
 from deskcheck.teach.processor import network
 
 MOST = 10_000_000
@@ -18,11 +19,15 @@ MOST = 10_000_000
 
 
 class Processor:
-    """A model of the level `processor` that machines share: what one has asked, no other asks again."""
+    """A model of the level `processor` that machines share: what one has asked, no other asks again.
 
-    def __init__(self, folder: Path, *, remember: bool = True) -> None:
+    judged: look at how operations are worked out, too (`paper.judging`).
+    """
+
+    def __init__(self, folder: Path, *, remember: bool = True, judged: bool = False) -> None:
         self.network = network.load(folder / network.FILE, remember=remember)
-        self.arithmetic = Arithmetic(self.network, remember=remember)
+        kind = JudgedArithmetic if judged else Arithmetic
+        self.arithmetic: Arithmetic = kind(self.network, remember=remember)
 
     def machine(self, line: Line | None = None, steps: int | None = None) -> Machine:
         """A machine that asks this model."""
@@ -30,9 +35,10 @@ class Processor:
 
     def counts(self) -> dict[str, int]:
         """What was asked so far: operations, those of them that were worked out (each pair of operands once),
-        words that were written, and the distinct windows that the network computed for them."""
-        asked = asdict(self.arithmetic.asked)
-        return {**asked, "windows": self.network.computed}
+        words that were written, the distinct windows that the network computed for them; where they are
+        judged, what `Judged` counts."""
+        judged = asdict(self.arithmetic.judged) if isinstance(self.arithmetic, JudgedArithmetic) else {}
+        return {**asdict(self.arithmetic.asked), "windows": self.network.computed, **judged}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

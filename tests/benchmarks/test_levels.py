@@ -18,7 +18,11 @@ from deskcheck.teach.processor import network
 def run_levels(*arguments: str, status: int = 0) -> str:
     """What the command printed."""
     command = [sys.executable, "-m", "benchmarks.levels", *arguments]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    env = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    }
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert done.returncode == status, done.stderr
     return done.stdout + done.stderr
@@ -42,8 +46,8 @@ def test_the_card_is_of_the_model_that_ships(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_all_of_it_with_little(tmp_path: Path) -> None:
-    """Checked, trained, recorded, measured and shipped, into a copy of the folder; a training of 60 updates is
-    wrong often, and some of its right results come from a wrong working."""
+    """Checked, trained, recorded, measured and shipped, into a copy of the folder; a training of 300
+    updates is wrong often, and its workings are."""
     pytest.importorskip("torch", reason="no torch: would show that the command renews what ships")
     nano = tmp_path / "nano"
     shutil.copytree(levels.NANO, nano)
@@ -58,7 +62,8 @@ def test_all_of_it_with_little(tmp_path: Path) -> None:
     assert levels.sets_in_card(nano) == set()
     measured = json.loads((tmp_path / "out" / "figures.json").read_text())
     asked = [measured[name]["asked"] for name in levels.QUICK_SOURCES]
-    assert all(0 < one["lucky"] < one["wrong_workings"] <= one["worked"] for one in asked)
+    assert all(one["lucky"] <= one["wrong_workings"] <= one["worked"] for one in asked)
+    assert sum(one["wrong_workings"] for one in asked) > 0
     assert all(one["against_rules"] == 0 for one in asked)
 
 

@@ -44,7 +44,7 @@ Line = Callable[[int, int, Mapping[str, Any]], None]
 """Told before a line runs: number of the frame, line, variables."""
 
 
-MOST_ROUNDS = 5_000_000
+MOST_ROUNDS = 1_000_000
 """Of loops between two line events."""
 
 

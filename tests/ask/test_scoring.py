@@ -300,6 +300,15 @@ def test_a_path_may_name_any_line_of_a_statement_and_repeat_it(record: Record) -
         assert score_answer(sample, said(wrong)).score == 0
 
 
+@pytest.mark.parametrize("printed", ["`x`", "```python\nx = 1\n```", "```\n`x`\n```", "`"])
+def test_printed_marks_of_code_belong_to_the_answer(record: Record, printed: str) -> None:
+    """A program may print backticks or a fence: the text as it is printed is right, with a fence around it, too."""
+    (sample,) = QUESTIONS["output"](record(f"print({printed!r})\n"))
+    for said in (printed, f"```\n{printed}\n```", f"\n{printed}\n"):
+        assert score_answer(sample, f"[ANSWER]{said}[/ANSWER]").score == 1, said
+    assert score_answer(sample, f"[ANSWER]{printed.replace('x', 'y')}z[/ANSWER]").score == 0
+
+
 def test_printed_text_is_compared_by_lines(stdout: Sample) -> None:
     """White space at line ends does not count, anything else does."""
     assert score_answer(stdout, "[ANSWER]\na b\n7\n[/ANSWER]").score == 1

@@ -10,15 +10,15 @@ OPEN, CLOSE = "[ANSWER]", "[/ANSWER]"
 _FENCE = re.compile(r"\A```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```\Z", re.DOTALL)
 
 
-def answer_in(completion: str, *, whole: bool = True) -> str | None:
+def answer_in(completion: str, *, whole: bool = True, wrapped: bool = False) -> str | None:
     """What stands between the last [ANSWER] that is closed and its [/ANSWER]; None if there is none.
 
     A single [ANSWER] without any [/ANSWER] is closed by the end of the completion: a server that has
     [/ANSWER] as its stop word does not send it. whole: False where the completion is known to be cut,
     at a limit of tokens for example. What was cut has not said what it meant: that end closes nothing.
 
-    Taken off: white space around it, a code fence or a pair of backticks around all of it. Time is linear
-    in the length of the completion.
+    Taken off: white space around it, a code fence or a pair of backticks around all of it. wrapped: fence and
+    backticks stay, as where a program prints them. Time is linear in the length of the completion.
     """
     close = completion.rfind(CLOSE)
     start = completion.rfind(OPEN, 0, close) if close >= 0 else -1
@@ -31,6 +31,8 @@ def answer_in(completion: str, *, whole: bool = True) -> str | None:
             return None
     else:
         return None
+    if wrapped:
+        return text
     if text.startswith("```") and text.endswith("```") and (fenced := _FENCE.match(text)):
         return fenced[1].strip()
     if len(text) > 1 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:

@@ -81,6 +81,8 @@ class Reading(StrEnum):
     """A whole text without an answer in the form that was asked for."""
 
 
+_WRITTEN = frozenset({"stdout", "text", "cell_output", "next_cell"})
+"""Forms of answers that are any text: a fence or backticks around one may belong to it."""
 PROGRAM_FORMS = FORMS
 """Forms of answers that are programs: a `Judge` runs them."""
 _CUT = frozenset({"max_tokens", "length", "max_output_tokens"})
@@ -153,6 +155,10 @@ def score_answer(
     if answer is None:
         return no_answer(sample, otherwise)
     found = _scored(sample, answer, run)
+    if found.score < 1 and sample.data["form"] in _WRITTEN:
+        wrapped = answer_in(completion, whole=whole, wrapped=True)
+        if wrapped is not None and wrapped != answer:
+            found = max(_scored(sample, wrapped, run), found, key=lambda one: one.score)
     return found if found.readable else replace(found, reading=Reading.UNREADABLE)
 
 

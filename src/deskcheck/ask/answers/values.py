@@ -8,7 +8,8 @@ covered: any other call or name, arithmetic (``2 ** 10`` is no value), f-strings
 import ast
 import math
 import warnings
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 MAX_CHARS = 20_000
@@ -25,7 +26,6 @@ _EMPTY: dict[str, Any] = {
     "float": 0.0,
 }
 _NAMES = {
-    "nan": math.nan,
     "inf": math.inf,
     "nanj": complex(0, math.nan),
     "infj": complex(0, math.inf),
@@ -63,14 +63,19 @@ def literal(node: ast.expr) -> Any:
             return {_hashable(_given(key)): literal(value) for key, value in zip(keys, values, strict=True)}
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
             number = _number(literal(operand))
-            return -number if isinstance(node.op, ast.USub) else number
+            if isinstance(node.op, ast.UAdd):
+                return number
+            # repr writes a real part that is -0.0, as in (-0-1j): -1j has 0.0.
+            return complex(0.0, -number.imag) if isinstance(number, complex) else -number
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
-            real, imaginary = _number(literal(left)), _number(literal(right))
+            real, imaginary = _real(left), _number(literal(right))
             if isinstance(real, complex) or not isinstance(imaginary, complex):
                 raise ValueError("arithmetic is no value")
             # Built from its parts: adding loses the sign of a zero.
             sign = -1.0 if isinstance(node.op, ast.Sub) else 1.0
             return complex(float(real), sign * imaginary.imag)
+        case ast.Name(id="nan"):
+            return float("nan")  # each its own object: a set may hold several
         case ast.Name(id=name) if name in _NAMES:
             return _NAMES[name]
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
@@ -82,6 +87,13 @@ def _given(key: ast.expr | None) -> Any:
     if key is None:
         raise ValueError("** is no value")
     return literal(key)
+
+
+def _real(node: ast.expr) -> Any:
+    """The real part of a complex number as repr writes it: ``-0`` is -0.0."""
+    number = _number(literal(node))
+    minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    return -0.0 if minus and type(number) is int and number == 0 else number
 
 
 def _number(value: Any) -> Any:
@@ -141,10 +153,9 @@ def _canonical(value: Any, strict: bool) -> Hashable:
         return (kind.__name__, *(_canonical(item, strict) for item in value))
     if kind in (set, frozenset):
         name = kind.__name__ if strict else "set"
-        return (name, frozenset(_canonical(item, strict) for item in value))
+        return (name, _counted(_canonical(item, strict) for item in value))
     if kind is dict:
-        pairs = ((_canonical(k, strict), _canonical(v, strict)) for k, v in value.items())
-        return ("dict", frozenset(pairs))
+        return ("dict", _counted((_canonical(k, strict), _canonical(v, strict)) for k, v in value.items()))
     if kind is range:
         parts: Sequence[Any] = (value.start, value.stop, value.step)
         return ("range", *parts) if strict else ("range", value)
@@ -153,6 +164,11 @@ def _canonical(value: Any, strict: bool) -> Hashable:
     if kind is bytearray:
         return ("bytearray" if strict else "bytes", bytes(value))
     return (kind.__name__, value)
+
+
+def _counted(items: Iterable[Hashable]) -> Hashable:
+    """The items without their order, each as often as it is there: a set may hold nan several times."""
+    return frozenset(Counter(items).items())
 
 
 def _canonical_number(value: Any, strict: bool) -> Hashable:

@@ -221,6 +221,23 @@ def test_exceptions_are_no_branches(record: Record) -> None:
     assert set(answers("after_loop", found)) <= {"12:1:x", "12:1:i"}
 
 
+def test_a_loop_that_is_left_by_return_does_not_end(record: Record) -> None:
+    """What runs after it is a finally; the prompt speaks of loops that end by their condition, last item or break."""
+    code = """def f(xs):
+    try:
+        for x in xs:
+            if x == STOP:
+                return x
+        y = 1
+    finally:
+        z = 2
+"""
+    found = record(code.replace("STOP", "2"), "f", "([1, 2],)")
+    assert list(QUESTIONS["after_loop"](found)) == []
+    (sample,) = QUESTIONS["after_loop"](record(code.replace("STOP", "7"), "f", "([1, 2],)"))
+    assert sample.answer == "2"
+
+
 def test_runs_that_raise_are_asked_too(record: Record) -> None:
     found = record(
         "def f(x):\n    while True:\n        if x < 0:\n            raise KeyError\n        x -= 1\n",

@@ -181,7 +181,11 @@ def after_loop(recording: Recording, rng: random.Random, per_recording: int) -> 
     ended = [
         loop
         for loop in _loops(recording, run)
-        if loop.after and loop.last and loop.last.index not in interrupted and not loop.block.has_else
+        if loop.after
+        and loop.last
+        and loop.last.index not in interrupted
+        and loop.last.line not in run.lines[loop.last.file].leaves  # a return, before a finally
+        and not loop.block.has_else
     ]
     if not ended:
         raise Unfit("no loop runs to an end that is followed by a line")

@@ -2,6 +2,7 @@
 
 import io
 import re
+import sys
 from collections import Counter
 
 import pytest
@@ -68,3 +69,35 @@ def test_notations_and_the_table(record: Record) -> None:
     said = console.export_text()
     assert re.search(r"12 .* return total  ", said), said
     assert re.search(r" 3 .* return n \+ n  ", said), said
+
+
+DECORATED = """\
+def same(c):
+    return c
+@same
+class A:
+    x = 1
+    y = x + 1
+class B:
+    z = 3
+print(A.y)
+"""
+
+
+def test_the_body_of_a_decorated_class(record: Record) -> None:
+    """Its frame begins on the decorator's line, which does not run for that; the decorator is called afterwards."""
+    (sample,) = QUESTIONS["path"](record(DECORATED))
+    assert sample.answer == "[1, 3, 4, 5, 6, 3, 2, 4, 7, 8, 9]"
+    assert "decorators run again" in sample.prompt.rpartition("Now yours.")[2]
+    (sample,) = QUESTIONS["path"](record("x = 1\ny = 2\n"))
+    assert "decorators run again" not in sample.prompt
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters are new in Python 3.12")
+def test_type_parameters_run_no_line(record: Record) -> None:
+    """Python evaluates them in a frame of their own, on the line of def, which runs once."""
+    code = "def f[T](x: T) -> T:\n    return x\nclass A[T]:\n    y = 1\n    z = 2\nf(1)\nprint(A.z)\n"
+    asked = {
+        (s.data["line"], s.data["k"]): s.answer for s in QUESTIONS["visit"](record(code), per_recording=99)
+    }
+    assert asked == {(1, 1): "3", (3, 1): "6", (4, 1): "5", (5, 1): "return", (6, 1): "7", (7, 1): "return"}

@@ -15,6 +15,7 @@ from deskcheck.ask.samples.places import (
     files_of,
     has_one_successor,
     in_function,
+    is_within_definition,
     plain,
     rows_of,
     run_of,
@@ -25,7 +26,7 @@ from deskcheck.ask.samples.places import (
     whole_run_of,
 )
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource, names_used, with_lines
+from deskcheck.ask.samples.source import ShownSource, Statements, decorator_lines, names_used, with_lines
 from deskcheck.recording import Event, Kind, Recording, Value, render
 
 STATE_CHARS = 200
@@ -236,8 +237,8 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
     most = max(ran.values())
     file = next(shown.file for shown in files if ran[shown.file] == most)
     known = lines[file]
-    visited = (row.line for row in recording.trace.rows if row.kind == Kind.LINE and row.file == file)
-    path = path_of([*itertools.islice(visited, 100 * PATH_EVENTS)], known.first, known.silent)
+    visited = itertools.islice(_visited(recording, file, known), 100 * PATH_EVENTS)
+    path = path_of([*visited], known.first, known.silent)
     if not path:
         raise Unfit("no line runs")
     notes = [f"Lines: those of {file} only"] if len(files) > 1 else []
@@ -250,6 +251,11 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
     shown_lines = {line for shown in files if shown.file == file for line, _ in shown.lines}
     if not shown_lines.isdisjoint(with_lines(recording.source(file) or "")):
         notes.append("Note: the line of a with statement runs again when its block is left.")
+    if not shown_lines.isdisjoint(decorator_lines(recording.source(file) or "")):
+        notes.append(
+            "Note: when a function or class has been made, the lines of its decorators run again, the last "
+            "one first, and then its def or class line."
+        )
     yield sample_of(
         recording,
         "path",
@@ -264,6 +270,16 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
             **({"most": PATH_EVENTS} if cut else {}),
         },
     )
+
+
+def _visited(recording: Recording, file: str, known: Statements) -> Iterator[int]:
+    """The line of each line event of a file."""
+    begun: set[int] = set()
+    for row in recording.trace.rows:
+        if row.kind == Kind.LINE and row.file == file:
+            if not is_within_definition(row, known, begun=row.frame in begun):
+                yield row.line
+            begun.add(row.frame)
 
 
 def path_of(lines: Sequence[int], first: Mapping[int, int], silent: frozenset[int]) -> list[int]:

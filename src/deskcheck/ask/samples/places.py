@@ -75,12 +75,10 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
         known = lines.get(row.file)
         if known is None:
             continue
-        if row.kind == Kind.LINE:
+        if row.kind == Kind.LINE and not is_within_definition(row, known, begun=row.frame in at):
             line = known.first.get(row.line, row.line)
             if at.get(row.frame) == line:
                 continue
-            if row.frame not in at and known.classes.get(line) == row.function.rpartition(".")[2]:
-                continue  # the body of a class begins on the line of the statement, which runs around it
             at[row.frame] = line
             if row.frame in open_:
                 then[open_[row.frame].index] = line
@@ -99,6 +97,18 @@ def arrivals(events: Iterable[Visit], lines: Mapping[str, Statements]) -> list[A
         ):
             then[open_[row.frame].index] = "raise"  # what is thrown into a generator is not told beforehand
     return [Arrival(a.index, a.file, a.line, a.frame, a.function, a.k, then.get(a.index)) for a in found]
+
+
+def is_within_definition(row: Visit, known: Statements, *, begun: bool) -> bool:
+    """Whether a line event is part of a definition that its outer frame has begun: Python runs the body
+    of a class, from the line of its first decorator on, and type parameters in frames of their own.
+
+    begun: whether the frame has had a line event before.
+    """
+    name = row.function.rpartition(".")[2]
+    if name.startswith("<generic parameters of "):
+        return True
+    return not begun and known.bodies.get(row.line) == name
 
 
 def rows_of(recording: Recording) -> Iterator[Row]:

@@ -32,6 +32,7 @@ class Statements:
     between Python versions and between module, class and function.
     leaves: lines of ``return`` statements.
     classes: first line of a ``class`` statement -> name.
+    bodies: the same, from the line of the first decorator, where there is one: there its body begins.
     """
 
     first: dict[int, int]
@@ -39,6 +40,7 @@ class Statements:
     silent: frozenset[int]
     leaves: frozenset[int]
     classes: dict[int, str]
+    bodies: dict[int, str]
 
 
 @functools.lru_cache(SOURCES)
@@ -62,6 +64,7 @@ def statements(source: str) -> Statements | None:
     silent: set[int] = set()
     leaves: set[int] = set()
     classes: dict[int, str] = {}
+    bodies: dict[int, str] = {}
     for start, end, header, node in _headers(tree.body):
         begins[start] = begins.get(start, 0) + 1
         for line in range(start, end + 1):
@@ -73,13 +76,13 @@ def statements(source: str) -> Statements | None:
         if isinstance(node, ast.Return):
             leaves.add(start)
         if isinstance(node, ast.ClassDef):
-            classes[start] = node.name
+            classes[start] = bodies[_begin(node)] = node.name
         if isinstance(node, _NO_EVENT) or (isinstance(node, ast.AnnAssign) and node.value is None):
             silent.add(start)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             silent.add(start)
     plain = frozenset(line for line, count in begins.items() if count == 1) - odd - silent
-    return Statements(first, plain, frozenset(silent), frozenset(leaves), classes)
+    return Statements(first, plain, frozenset(silent), frozenset(leaves), classes, bodies)
 
 
 def _headers(body: Iterable[ast.stmt]) -> Iterator[tuple[int, int, list[ast.AST], ast.AST]]:
@@ -152,6 +155,13 @@ def with_lines(source: str) -> frozenset[int]:
     """The lines of ``with`` statements, which Python visits again when their blocks are left."""
     nodes = ast.walk(parsed(source) or ast.Module([], []))
     return frozenset(node.lineno for node in nodes if isinstance(node, (ast.With, ast.AsyncWith)))
+
+
+@functools.lru_cache(SOURCES)
+def decorator_lines(source: str) -> frozenset[int]:
+    """The lines of decorators, which Python visits again when it calls them."""
+    nodes = ast.walk(parsed(source) or ast.Module([], []))
+    return frozenset(one.lineno for node in nodes for one in _decorators(node))
 
 
 def asserted_call(program: Program) -> str | None:

@@ -71,6 +71,17 @@ def test_notations_and_the_table(record: Record) -> None:
     assert re.search(r" 3 .* return n \+ n  ", said), said
 
 
+def test_white_space_at_the_end_of_a_line(record: Record) -> None:
+    """Where it belongs to a string, what is asked depends on it: a prompt shows it, with line numbers, too."""
+    code = "def f(n):\n    text = '''ab  \n \n\t\n'''\n    size = len(text)\n    return size + n\n"
+    recording = record(code, "f", "(4)")
+    for kind in ("state", "output"):
+        for sample in QUESTIONS[kind](recording, per_recording=9):
+            shown = sample.prompt.rpartition("```python\n")[2].partition("\n```")[0].split("\n")
+            lines = [re.sub(r"^ *\d+ \|( |$)", "", line) for line in shown]
+            assert "\n".join(lines) + "\n" == code, sample.id
+
+
 DECORATED = """\
 def same(c):
     return c

@@ -230,7 +230,10 @@ class ShownSource:
         if not numbered:
             return "\n".join(line for _, line in self.lines)
         width = max((len(str(number)) for number, _ in self.lines if number is not None), default=1)
-        return "\n".join(f"{number or '':>{width}} | {line}".rstrip() for number, line in self.lines)
+        # White space at the end of a line may stand inside a string.
+        return "\n".join(
+            f"{number or '':>{width}} |{' ' if line else ''}{line}" for number, line in self.lines
+        )
 
 
 def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[ShownSource, ...] | str:

@@ -1,13 +1,19 @@
 """Records one call in this process."""
 
+import __future__
+
 import inspect
 import io
+import logging
 import sys
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
+from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
 from deskcheck.errors import InputError
@@ -15,12 +21,15 @@ from deskcheck.recording import block
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Mode, Program
 from deskcheck.recording.recording import Recording, RunResult
-from deskcheck.recording.trace import Trace
+from deskcheck.recording.trace import Kind, Trace
 from deskcheck.recording.value import Value, decode, render
 from deskcheck.tracer import Granularity, TraceLimits, tracer_class
 from deskcheck.tracer.arguments import is_literal, telling
 from deskcheck.tracer.result import exception_text, snapshot
 from deskcheck.tracer.whole_call import Whole, is_async, loop_runs, needs_loop, whole_call
+
+_log = logging.getLogger(__name__)
+_FUTURE = __future__.all_feature_names
 
 
 class _Tee(io.TextIOBase):
@@ -72,6 +81,9 @@ def trace(
     drawn to its end: the result is the list of what it yielded. One with more than 1,000 values is closed
     after so many, and `RunResult.detail` says so.
 
+    The program's text is that of the file, or of the cell. Where its functions do not stand where those that
+    ran stood, as in a file that was changed since it was imported, it is left out, with a warning in the log.
+
     Raises InputError for a callable that is not written in Python, and for a coroutine where an event loop
     runs already.
     """
@@ -104,12 +116,46 @@ def trace(
         granularity=granularity,
         limits=tracer.limits.leaving_out,
     )
+    traces = traces_of(blocks, tracer.cut)
+    if not _is_what_ran(program, code, traces):
+        _log.warning(
+            "%s: its text is left out: it is not what ran. Perhaps the file was changed since it was "
+            "imported, or other code has the same file name.",
+            code.co_filename,
+        )
+        program = replace(program, code="")
     return Recording(
         program=program,
         run_result=run_result,
         environment=replace(environment, trace_limits=asdict(tracer.limits)),
-        traces=traces_of(blocks, tracer.cut),
+        traces=traces,
     )
+
+
+def _is_what_ran(program: Program, code: CodeType, traces: Iterable[Trace]) -> bool:
+    """Whether every function that was called is where the program's text has it; True where that cannot be
+    told. What was changed within lines is not noticed."""
+    if not program.code:
+        return True
+    flags = code.co_flags & reduce(or_, (getattr(__future__, name).compiler_flag for name in _FUTURE))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the text's own: they came when it was imported
+            todo = [compile(program.code, code.co_filename, "exec", flags=flags, dont_inherit=True)]
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return True  # a cell of IPython is more than Python
+    known = {(code.co_qualname, code.co_firstlineno): False}
+    while todo:
+        inner = todo.pop()
+        known[inner.co_qualname, inner.co_firstlineno] = True
+        todo += [const for const in inner.co_consts if isinstance(const, CodeType)]
+    calls = {
+        (row.function, row.line)
+        for trace in traces
+        for row in trace.rows
+        if row.kind == Kind.CALL and row.file == program.filename
+    }
+    return all(known.values()) and calls <= known.keys()
 
 
 def _program(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:

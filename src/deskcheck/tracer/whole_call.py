@@ -6,19 +6,26 @@ is its result like any other. Standard library only; what it brings in comes wit
 
 import sys
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType, MethodType
-from typing import Any, NamedTuple
+from typing import Any
 
 DRAWN = 1000
 """Values that a generator is asked for. One that has more is closed."""
 
 
-class Whole(NamedTuple):
+class Whole:
     """What a call came to. value: what it returned, or the values that its generator gave, as a list.
-    drawn: whether it is such a list. detail: why values may be missing from it."""
+    drawn: whether it is such a list. detail: why values may be missing from it.
 
-    value: Any
-    drawn: bool = False
-    detail: str = ""
+    It is made while the tracer runs. So it is no named tuple and no dataclass: the code of these is in a file
+    `<string>`, and so may be the function that is recorded.
+    """
+
+    __slots__ = ("detail", "drawn", "value")
+
+    def __init__(self, value: Any, drawn: bool = False, detail: str = "") -> None:
+        self.value = value
+        self.drawn = drawn
+        self.detail = detail
 
 
 def whole_call(function: Any, result: Any) -> Whole:

@@ -1,5 +1,6 @@
 """A desk check on paper: the trace of a recording as a table, a row per event."""
 
+import json
 from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
@@ -9,7 +10,7 @@ from rich.text import Text
 from deskcheck.recording.program import code_lines
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Event, Kind
-from deskcheck.recording.value import Value, render
+from deskcheck.recording.value import Value, extent, render
 
 _STYLES = {
     Kind.CALL: "cyan",
@@ -39,7 +40,7 @@ def trace_table(
 
     At most `max_events` rows from the start and, if there are more, the last tenth of them from the
     end; how many were left out stands between. Values are cut at `value_chars`. Rows that together hold more
-    than `max_values` values (`Event.extent`) say so in their place.
+    than `max_values` values (`recording.value.extent`) say so in their place.
     """
     table = Table(show_edge=False, pad_edge=False, expand=True, header_style="bold")
     table.add_column("#", justify="right", style="dim", no_wrap=True)
@@ -52,12 +53,15 @@ def trace_table(
     head = max_events - tail
     sources = _Sources(recording)
     left = max_values
+    files: set[str] = set()
     for event in trace:
-        index = event.index
+        index, begins = event.index, event.file not in files
+        files.add(event.file)
         if index < head or index >= len(trace) - tail:
             style = _STYLES[event.kind]
-            left -= event.extent(left + 1) if left >= 0 else 0
-            changes = _changes(event, value_chars) if left >= 0 else Text(_TOO_MUCH.format(max_values))
+            left -= _extent(event, left + 1, begins=begins) if left >= 0 else 0
+            parts = _parts(event, value_chars, begins=begins)
+            changes = Text("  ".join(parts) if left >= 0 else _TOO_MUCH.format(max_values))
             table.add_row(
                 str(index),
                 Text(event.kind.value, style=style),
@@ -86,14 +90,26 @@ class _Sources:
         return lines[event.line - 1].strip() if 0 < event.line <= len(lines) else ""
 
 
-def _changes(event: Event, value_chars: int) -> Text:
-    return Text("  ".join(_parts(event, value_chars)))
-
-
 _LEFT_OUT = {"deep": "deeper calls", "repeated": "repetitions", "called": "calls in them"}
 
 
-def _parts(event: Event, value_chars: int) -> Iterator[str]:
+def _tells_globals(event: Event, *, begins: bool) -> bool:
+    """Whether global variables that a function finds may have changed."""
+    changes = event.row.globals or event.row.objects
+    return bool(changes) and event.function != "<module>" and not begins
+
+
+def _extent(event: Event, most: int, *, begins: bool) -> int:
+    """How many values a row looks at."""
+    told = event.extent(most)
+    if _tells_globals(event, begins=begins):
+        names = event.state.globals.get(event.file, {})
+        told += extent([*names.values()], event.state.objects, most)
+    return told
+
+
+def _parts(event: Event, value_chars: int, *, begins: bool) -> Iterator[str]:
+    """begins: it is the first event of its file, with which come the file's global variables as they are."""
     if event.left_out:
         yield f"(left out: {', '.join(f'{n} {_LEFT_OUT[what]}' for what, n in event.left_out.items())})"
     if event.value is not None and event.kind is not Kind.RESUME:
@@ -101,15 +117,9 @@ def _parts(event: Event, value_chars: int) -> Iterator[str]:
         yield f"{word} {_short(event.value, value_chars)}"
     if event.kind is Kind.RESUME and event.value is not None and event.value.atom is not None:
         yield f"<- {_short(event.value, value_chars)}"
-    locals_ = event.locals
-    changed = event.changed
-    for name, value in locals_.items():
-        if name in changed and value.kind not in ("function", "class", "text"):
-            yield f"{name} = {_short(value, value_chars)}"
-    for name in sorted(changed - locals_.keys()):
-        yield f"{name} gone"
-    if not changed and event.row.objects:
-        yield from _mutated(event, value_chars)
+    yield from _variables(event, value_chars)
+    if _tells_globals(event, begins=begins):
+        yield from _globals(event, value_chars)
     if event.kind is Kind.INSTRUCTION and event.stack:
         yield "| " + " ".join([_on_stack(value, value_chars) for value in event.stack])
     for value in event.stack:
@@ -119,18 +129,38 @@ def _parts(event: Event, value_chars: int) -> Iterator[str]:
         yield f"prints {event.output!r:.{value_chars}}"
 
 
-def _mutated(event: Event, value_chars: int) -> Iterator[str]:
-    """Names whose object changed in place since the frame's last event."""
-    numbers = {int(key) for key in _object_keys(event)}
-    for name, value in event.locals.items():
-        if value.id in numbers and value.kind not in ("function", "class", "iterator"):
+_NO_DATA = frozenset({"function", "class", "text"})
+
+
+def _variables(event: Event, value_chars: int) -> Iterator[str]:
+    """The frame's variables that are bound otherwise than at its last event, or reach an object that changed
+    since the event before."""
+    locals_, bound = event.locals, event.changed
+    mutated = _mutated(event)
+    for name, value in locals_.items():
+        if value.kind not in _NO_DATA and (name in bound or _reaches(value, mutated)):
             yield f"{name} = {_short(value, value_chars)}"
+    for name in sorted(bound - locals_.keys()):
+        yield f"{name} gone"
 
 
-def _object_keys(event: Event) -> list[str]:
-    import json
+def _globals(event: Event, value_chars: int) -> Iterator[str]:
+    """The same of the global variables that a function finds."""
+    bound = json.loads(event.row.globals) if event.row.globals else {}
+    mutated = _mutated(event)
+    for name, value in event.globals.items():
+        if value.kind not in _NO_DATA and (name in bound or _reaches(value, mutated)):
+            yield f"global {name} = {_short(value, value_chars)}"
 
-    return list(json.loads(event.row.objects)) if event.row.objects else []
+
+def _mutated(event: Event) -> frozenset[int]:
+    """Numbers of the objects that changed in place since the event before, or are new."""
+    return frozenset(map(int, json.loads(event.row.objects))) if event.row.objects else frozenset()
+
+
+def _reaches(value: Value, objects: frozenset[int]) -> bool:
+    """Whether one of the objects hangs on a value. An iterator has a place of its own in the row."""
+    return bool(objects) and value.kind != "iterator" and any(one.id in objects for one in value.walk())
 
 
 def _on_stack(value: Value, value_chars: int) -> str:

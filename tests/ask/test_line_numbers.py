@@ -11,6 +11,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from deskcheck.ask import QUESTIONS
+from deskcheck.corpus.text.python import parse
+from deskcheck.errors import InputError
+from deskcheck.notation import NOTATIONS, moments
+from deskcheck.notation.forms.cwm import cwm_prompt
 from deskcheck.notation.layout import numbered_text
 from deskcheck.recording.program import code_lines
 from deskcheck.view.table import trace_table
@@ -69,6 +73,24 @@ def test_notations_and_the_table(record: Record) -> None:
     said = console.export_text()
     assert re.search(r"12 .* return total  ", said), said
     assert re.search(r" 3 .* return n \+ n  ", said), said
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_notations_with_the_text(record: Record, end: str) -> None:
+    """inline and cwm say the same of a program however its lines end, and read it back."""
+    code = "def f(n):\n    total = 1\n    for i in range(n):\n        total += i\n    return total\n"
+    odd = code.replace("\n", end)
+    for name in ("inline", "cwm"):
+        notation = NOTATIONS[name]
+        texts = [
+            notation.write([*moments(record(each, "f", "(3)").trace, file="program.py")], each)
+            for each in (code, odd)
+        ]
+        assert texts[1] == texts[0]
+        assert not notation.parse(texts[1], odd).unreadable
+    assert cwm_prompt(odd, 3) == cwm_prompt(code, 3)
+    with pytest.raises(InputError, match=r"here.py:3:9: .*\n {8}x = = 1\n"):
+        parse(f"if 1:{end}    pass{end}    x = = 1{end}", "here.py")
 
 
 def test_white_space_at_the_end_of_a_line(record: Record) -> None:

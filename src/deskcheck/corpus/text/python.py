@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from deskcheck.recording import InputError
+from deskcheck.recording.program import code_lines
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _OWN_SCOPE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
@@ -77,7 +78,7 @@ def parse(code: str, place: str) -> ast.Module:
         return quiet_parse(code)
     except SyntaxError as error:
         line, column = error.lineno or 1, max(error.offset or 1, 1)
-        lines = code.split("\n")
+        lines = code_lines(code)
         text = lines[line - 1] if line <= len(lines) else ""
         raise InputError(
             f"{place}:{line}:{column}: does not parse as {_INTERPRETER}: {error.msg}\n{pointed(text, column)}"

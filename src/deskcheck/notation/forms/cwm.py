@@ -29,6 +29,7 @@ from deskcheck.notation.lines import Parsed, Unreadable, unreadable
 from deskcheck.notation.state import BEGINS, MODULE, UNKNOWN, Frame, Moment, fields_of
 from deskcheck.notation.values import Objects, Reader, Unread, read_value, value_text
 from deskcheck.recording import Kind
+from deskcheck.recording.program import code_lines
 from deskcheck.recording.value import Content, Encoded
 
 _WORD = {
@@ -55,7 +56,7 @@ def variables(moment: Moment) -> dict[str, Encoded]:
 
 def cwm_text(moments: Iterable[Moment], source: str, *, numbers: bool = False) -> str:
     """The frames of a trace, one after another. source: of the program, for the text of its lines."""
-    lines = source.split("\n")
+    lines = code_lines(source)
     orders = _Orders(source)
     told: dict[str, str] = {}
     parts = []
@@ -115,14 +116,15 @@ def _json_text(value: object) -> str:
 
 
 def _unmarked(line: str) -> str:
-    return line.rstrip("\r").replace("<|", "< |")
+    return line.replace("<|", "< |")
 
 
 def cwm_prompt(source: str, line: int) -> str:
     """What precedes the frames: the source with the mark on the line that is entered first."""
-    lines = source.split("\n")
+    lines = code_lines(source)
     lines[line - 1 : line] = [f"{text}  # << START_OF_TRACE" for text in lines[line - 1 : line]]
-    return "<|trace_context_start|>" + "\n".join(lines) + _FRAME_SEP
+    end = "\n" if source.endswith(("\n", "\r")) else ""
+    return "<|trace_context_start|>" + "\n".join(lines) + end + _FRAME_SEP
 
 
 def cwm_kept(moments: Iterable[Moment]) -> Iterator[Moment]:
@@ -272,7 +274,7 @@ def _placed(found: list[_Told | Unreadable], source: str | None) -> Parsed:
 
 def _lines(found: list[_Told | Unreadable], source: str | None) -> dict[int, list[int]]:
     """The lines that each frame may be on: those of one call are looked at together."""
-    texts = [_unmarked(line) for line in (source or "").split("\n")]
+    texts = [_unmarked(line) for line in code_lines(source or "")]
     where = whereabouts("\n".join(texts))
     calls: list[list[int]] = []
     open_: list[list[int]] = []

@@ -23,6 +23,7 @@ from deskcheck.notation.claims import Claim, What, claims
 from deskcheck.notation.lines import Parsed, Unreadable, unreadable
 from deskcheck.notation.state import Moment
 from deskcheck.notation.values import Objects, Reader, Unread, name_text, read_value, value_text
+from deskcheck.recording.program import code_lines
 
 _MARKS = {What.RETURNS: "->", What.YIELDS: "=>", What.RAISES: "!", What.PRINTS: "prints"}
 _WHATS = {mark: what for what, mark in _MARKS.items()}
@@ -65,7 +66,7 @@ def _visits(moments: Iterable[Moment]) -> dict[int, list[list[Claim]]]:
 def inline_text(moments: Iterable[Moment], source: str) -> str:
     """The source, each line after its number, with its comment."""
     visits = _visits(moments)
-    lines = source.split("\n")
+    lines = code_lines(source)
     while lines and not lines[-1].strip():
         lines.pop()
     width = len(str(len(lines)))

@@ -14,6 +14,7 @@ from types import CodeType
 from typing import NamedTuple
 
 from deskcheck.recording import Kind
+from deskcheck.recording.program import code_lines
 
 _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE")
 _ALWAYS = (*_ENDS, "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
@@ -52,7 +53,7 @@ class Whereabouts:
     def __init__(self, source: str) -> None:
         self.codes: list[_Code] = []
         self.texts: dict[str, list[int]] = {}
-        for number, line in enumerate(source.split("\n"), 1):
+        for number, line in enumerate(code_lines(source), 1):
             self.texts.setdefault(line.strip(), []).append(number)
         try:
             with warnings.catch_warnings():

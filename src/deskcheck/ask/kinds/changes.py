@@ -12,6 +12,7 @@ from deskcheck.ask.kinds.returned import ends
 from deskcheck.ask.samples.kind import ANSWER_CHARS, sample_of
 from deskcheck.ask.samples.places import Unfit, check_all_recorded, check_arguments, files_of, plain
 from deskcheck.ask.samples.sample import Sample
+from deskcheck.ask.samples.source import begun_by
 from deskcheck.recording import Mode, Recording, Value, render
 
 _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
@@ -20,6 +21,8 @@ _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
 def changes(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
         raise Unfit("is no call")
+    if begun_by(recording.program):
+        raise Unfit("the call only begins a generator or coroutine")
     check_arguments(recording.program, "literal", "shown")
     check_all_recorded(recording)
     called, returned = ends(recording)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from deskcheck.ask.samples.kind import in_turns, sample_of
 from deskcheck.ask.samples.places import Arrival, Run, Unfit, variable_at, variable_data, whole_run_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import functions, parsed
+from deskcheck.ask.samples.source import begins, functions, parsed
 from deskcheck.recording import Event, Kind, Recording, Value
 
 SCANNED_STATES = 400
@@ -45,7 +45,7 @@ def _calls(recording: Recording, run: Run) -> Counter[tuple[str, str]]:
     for shown in run.files:
         known = functions(recording.source(shown.file) or "")
         names[shown.file] = {name for name, _ in known}
-        lazy = {name for name, node in known if _is_lazy(node)}
+        lazy = {name for name, node in known if begins(node)}
         if any(row.file == shown.file and row.function in lazy for row in recording.trace.rows):
             raise Unfit("it runs generators or coroutines, whose calls are no calls")
     several = Counter(name for file in run.files for name, _ in functions(recording.source(file.file) or ""))
@@ -61,19 +61,6 @@ def _calls(recording: Recording, run: Run) -> Counter[tuple[str, str]]:
         if row.kind == Kind.CALL and row.function in names.get(row.file, ()) and caller is not None:
             counts[caller, frames[row.frame]] += 1
     return counts
-
-
-def _is_lazy(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    if isinstance(node, ast.AsyncFunctionDef):
-        return True
-    todo: list[ast.AST] = list(node.body)
-    while todo:
-        inner = todo.pop()
-        if isinstance(inner, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            todo.extend(ast.iter_child_nodes(inner))
-    return False
 
 
 def _holder(function: str, names: set[str]) -> str:

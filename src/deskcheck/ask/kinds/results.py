@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator, Sequence
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
+from deskcheck.ask.answers.values import read_value
 from deskcheck.ask.kinds.returned import Returned, made, returned
 from deskcheck.ask.samples.kind import ANSWER_CHARS
 from deskcheck.ask.samples.places import Unfit, check_all_recorded, check_arguments, files_of, plain
@@ -13,6 +14,7 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import (
     ShownSource,
     asserted_call,
+    begun_by,
     cluster_of,
     doctest_lines,
     returns_values,
@@ -85,7 +87,9 @@ def output(recording: Recording, rng: random.Random, per_recording: int) -> Iter
     check_arguments(program, "literal", *(["shown"] if program.mode is Mode.CALL else []))
     if _reads_docstrings(recording):
         raise Unfit("it reads a docstring that is not shown")
-    if program.mode is Mode.CALL and _makes_an_object(program):
+    if begun_by(program).endswith("generator"):
+        yield output_sample(program, files_of(recording), _drawn(recording))
+    elif program.mode is Mode.CALL and _makes_an_object(program):
         yield _object_sample(program, files_of(recording), made(recording), "made")
     elif program.mode is Mode.CALL and _is_data(recording):
         yield output_sample(program, files_of(recording), _result(recording), strict=_strict(program))
@@ -163,6 +167,20 @@ def _result(recording: Recording) -> str:
     return recording.run_result.result
 
 
+def _drawn(recording: Recording) -> str:
+    """The list of what the generator that was called gave."""
+    result = recording.run_result.result
+    if result is None or not read_value(result, max_chars=ANSWER_CHARS)[0]:
+        raise Unfit("its generator gives no plain data, or much")
+    frame = recording.trace.rows[0].frame
+    for row in recording.trace.rows:
+        if row.kind == Kind.YIELD and row.frame == frame:
+            value = recording.trace[row.index].value
+            if value is not None and not plain(value) and begun_by(recording.program) == "generator":
+                raise Unfit("its generator gives no plain data, or much")
+    return result
+
+
 def _asserted_result(recording: Recording) -> str:
     """What the last call of the function under test returned that the module itself made."""
     check_all_recorded(recording)
@@ -191,6 +209,8 @@ def _asserted_result(recording: Recording) -> str:
 def input_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
         raise Unfit("is no call")
+    if begun_by(recording.program):
+        raise Unfit("the call only begins a generator or coroutine")
     check_arguments(recording.program, "literal")
     if "own" in recording.program.extra and not recording.program.extra.get("alone"):
         raise Unfit("the call is not known to do the same without its test")

@@ -20,7 +20,7 @@ from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.places import SCANNED_EVENTS, Unfit, files_of, plain
 from deskcheck.ask.samples.prompts import OBJECTS, functions_text, how_run, own_parts, parts_of
 from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.source import ShownSource, cluster_of
+from deskcheck.ask.samples.source import ShownSource, begun_by, cluster_of
 from deskcheck.ask.samples.tables import draws_random, filled_elsewhere
 from deskcheck.notation.state import BEGINS, ENDS
 from deskcheck.recording import Outcome, Recording, Trace, Value, render
@@ -132,6 +132,11 @@ def _check(recording: Recording, *, raised: bool) -> None:
         raise Unfit("not repeatable")
     if "run" in recording.program.extra:
         raise Unfit("run by its user, with arguments, input and files that are not shown")
+    begun = begun_by(recording.program)
+    if begun == "decorated":
+        raise Unfit("it calls a generator or coroutine under decorators, which may run it")
+    if begun and recording.outcome is Outcome.RETURNED and recording.run_result.detail:
+        raise Unfit("its generator was closed before its end")
     if _kept(_random, recording, draws_random):
         raise Unfit("it draws random numbers, which the tests have seeded")
 

@@ -6,7 +6,7 @@ are ambiguous by their text.
 
 from collections.abc import Sequence
 
-from deskcheck.ask.samples.source import ShownSource
+from deskcheck.ask.samples.source import ShownSource, begun_by
 from deskcheck.corpus.readers.coding import CodingTask
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.recording import Mode, Program
@@ -344,10 +344,18 @@ def functions_text(program: Program) -> str:
     return "\nFunctions and classes of the arguments, and what these use:\n" + "\n".join(texts)
 
 
+_RUN_BY = {
+    "coroutine": "asyncio.run({})",
+    "generator": "list({})",
+    "async generator": "[value async for value in {}]",
+}
+"""How a call that only begins something (`source.begins`) is run to its end."""
+
+
 def how_run(program: Program) -> str:
     """In one phrase, how a program is run."""
     if program.mode is Mode.CALL:
-        return f"{program.entry}{program.arguments}"
+        return _RUN_BY.get(begun_by(program), "{}").replace("{}", f"{program.entry}{program.arguments}")
     if program.mode is Mode.SESSION:
         return "as typed at the interactive prompt, where the value of an expression is shown"
     return "as a script"

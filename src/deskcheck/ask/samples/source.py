@@ -150,6 +150,35 @@ def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFuncti
     return tuple(found)
 
 
+def begins(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """What a call of a function only begins: a ``coroutine``, a ``generator`` or an ``async generator``.
+    Empty for a function that a call runs."""
+    todo: list[ast.AST] = list(node.body)
+    draws = False
+    while todo and not draws:
+        inner = todo.pop()
+        draws = isinstance(inner, (ast.Yield, ast.YieldFrom))
+        if not isinstance(inner, (*DEFINITIONS, ast.Lambda)):
+            todo.extend(ast.iter_child_nodes(inner))
+    if isinstance(node, ast.AsyncFunctionDef):
+        return "async generator" if draws else "coroutine"
+    return "generator" if draws else ""
+
+
+_OF_METHODS = ("staticmethod", "classmethod")
+
+
+def begun_by(program: Program) -> str:
+    """What the call of a program only `begins`, and deskcheck ran to its end. ``decorated``: one of these
+    under decorators, which may run it themselves."""
+    found = [node for name, node in functions(program.code) if name == program.entry]
+    if program.mode is not Mode.CALL or not found:
+        return ""
+    begun = begins(found[-1])
+    under = any(ast.unparse(one) not in _OF_METHODS for one in found[-1].decorator_list)
+    return "decorated" if begun and under else begun
+
+
 @functools.lru_cache(SOURCES)
 def with_lines(source: str) -> frozenset[int]:
     """The lines of ``with`` statements, which Python visits again when their blocks are left."""

@@ -118,7 +118,7 @@ def test_real_notebooks(tmp_path: Path) -> None:
             for row in cells_of(path, 3, 0):
                 # What raises, raises something else in another order; one cell reads the clock, to the second.
                 if row["status"] == "ok" and "time.time()" not in row["source"]:
-                    scores.update((mark["kind"], mark["score"]) for mark in row["marks"])
+                    scores.update((score["kind"], score["score"]) for score in row["scores"])
     assert {score for kind, score in scores if kind in EQUIVALENT} == {1}
     assert scores["itself", 1] >= 8
     wrong, right = (sum(scores[kind, score] for kind in NEAR) for score in (1, 0))

@@ -602,6 +602,11 @@ class UnknownLayout(RuntimeError):
     """The running interpreter is none whose frames we can read."""
 
 
+def _stacktop_index() -> int:
+    assert LAYOUT is not None
+    return LAYOUT.stacktop // ctypes.sizeof(ctypes.c_int)
+
+
 class FrameView:
     """A frame's variables and value stack at this moment. Holds no reference beyond its own life."""
 
@@ -681,25 +686,33 @@ class FrameView:
         function = self._data[LAYOUT.function // _POINTER]
         return function.__closure__[position]
 
-    def _stacktop(self) -> int:
-        assert LAYOUT is not None
-        ints = _pointer_to(_FrameInts, id(self.frame) + _FRAME_OF_OBJECT)[0]
-        return int(ints[LAYOUT.stacktop // ctypes.sizeof(ctypes.c_int)])
+    def _ints(self) -> Any:
+        """The frame's data as C ints; as with `_data`, indexing follows the frame object each time."""
+        return _pointer_to(_FrameInts, id(self.frame) + _FRAME_OF_OBJECT)[0]
 
-    def _depth(self) -> int:
+    def _stacktop(self) -> int:
+        return int(self._ints()[_stacktop_index()])
+
+    def _depth(self, top: int) -> int:
         """How many slots of the value stack are filled before the frame goes on."""
-        top = self._stacktop()
         if top >= 0:
             return max(0, top - len(self.facts.names))
         return len(self.facts.before.get(self.offset, ()))
 
-    def stack(self) -> list[Any]:
+    def stack(self, *, suspended: bool = False) -> list[Any]:
         """What lies on the value stack and is data: outermost first, without empty slots, saved
-        variables and return addresses. For a frame that is at an event of its own, or suspended."""
-        depth = self._depth()
-        if self._stacktop() < 0 and self.facts.opname.get(self.offset) == "JUMP_BACKWARD_NO_INTERRUPT":
+        variables and return addresses. For a frame that is at an event of its own, or suspended.
+
+        suspended: it was a moment ago, and another thread may go on with it at any time. Then only what was
+        read before that.
+        """
+        top = self._stacktop()
+        if suspended and top < 0:
+            return []
+        depth = self._depth(top)
+        if top < 0 and self.facts.opname.get(self.offset) == "JUMP_BACKWARD_NO_INTERRUPT":
             depth -= 1  # 3.11, after a throw that ended what the frame awaited: that is gone
-        values = self._values(depth, self.facts.before.get(self.offset, ()))
+        values = self._values(depth, self.facts.before.get(self.offset, ()), top=top)
         if ".0" in self.facts.parameters:  # a generator expression's iterable, before it is loaded
             try:
                 iterator = self._slot(0)
@@ -715,7 +728,7 @@ class FrameView:
         expression is on it before it has been loaded."""
         first = len(self.facts.names)
         values = []
-        for position in range(first, first + self._depth()):
+        for position in range(first, first + self._depth(self._stacktop())):
             try:
                 values.append(self._slot(position))
             except ValueError:
@@ -807,13 +820,19 @@ class FrameView:
         _copy(addresses, data + LAYOUT.localsplus + _POINTER * first, _POINTER * count)
         return addresses
 
-    def _values(self, count: int, tags: tuple[str, ...], *, running: bool = False) -> list[Any]:
+    def _values(
+        self, count: int, tags: tuple[str, ...], *, running: bool = False, top: int | None = None
+    ) -> list[Any]:
         """Objects in the first `count` slots of the stack that are data.
 
         running: the frame is calling. Then without one that is being freed, or is gone: at its end, FOR_ITER
-        lets go of the iterator, whose destructor may be what runs.
+        lets go of the iterator, whose destructor may be what runs. top: the frame's `stacktop`, as far as it
+        stays so; where it changes, another thread has gone on with the frame, and nothing more is read.
         """
+        assert LAYOUT is not None
         first = len(self.facts.names)
+        data, ints, top_at = self._data, self._ints(), _stacktop_index()
+        base = LAYOUT.localsplus // _POINTER + first
         values: list[Any] = []
         addresses = self._addresses(first, max(count, 0)) if running else ()
         function = EMPTY
@@ -824,8 +843,12 @@ class FrameView:
             below, function = function, EMPTY
             if running and not _holds_object(addresses[position]):
                 continue
+            slot = base + position
             try:
-                value = self._slot(first + position)
+                # There is no call between these lines: no other thread gets its turn there.
+                if top is not None and ints[top_at] != top:
+                    break
+                value = data[slot]
             except ValueError:
                 continue
             if type(value) is CoroutineType and value.cr_code.co_name in COMPREHENSIONS:

@@ -792,7 +792,7 @@ class Snapshotter:
                 for name, value in view.locals().items():
                     fields[name] = self.value(value)
                 if started:
-                    fields["(stack)"] = self._tuple(tuple(view.stack()))
+                    fields["(stack)"] = self._tuple(tuple(view.stack(suspended=True)))
         fields["(state)"] = self.value(state)
         return Content(self._head("generator", kind) + text, None, fields, "")
 

@@ -304,17 +304,21 @@ RIGHT = [float(n % 7 == 3) for n in range(28)]
 
 def children(pid: int) -> list[int]:
     """Processes that a process has started and that have not ended."""
-    told = [task / "children" for task in Path(f"/proc/{pid}/task").iterdir()]
-    return [int(child) for path in told for child in path.read_text().split()]
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended meanwhile
+            found += map(int, (task / "children").read_text().split())
+    return found
 
 
 def servers() -> list[int]:
     """Of these, fork servers."""
     found = []
     for pid in children(os.getpid()):
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        if any(word.endswith(b"/child.py") for word in words):
-            found.append(pid)
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if any(word.endswith(b"/child.py") for word in words):
+                found.append(pid)
     return found
 
 

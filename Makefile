@@ -38,21 +38,21 @@ INSTALLED_FROM = pyproject.toml tools/bootstrap setup.py $(wildcard src/deskchec
 
 # Its programs are the library's and our own, so that it runs where the kernel gives nothing to confine others with.
 demo: .venv-demo/.installed
-	.venv-demo/bin/python -m deskcheck.cli record heapq statistics textwrap --sandbox trusted --out runs/demo/stdlib
-	.venv-demo/bin/python -m deskcheck.cli record examples --sandbox trusted --out runs/demo/examples
-	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/stdlib runs/demo/examples \
+	.venv-demo/bin/python -m deskcheck record heapq statistics textwrap --sandbox trusted --out runs/demo/stdlib
+	.venv-demo/bin/python -m deskcheck record examples --sandbox trusted --out runs/demo/examples
+	.venv-demo/bin/python -m deskcheck ask runs/demo/stdlib runs/demo/examples \
 	    --question output,next_line,state,path --model deskcheck/oracle --model deskcheck/guess
-	.venv-demo/bin/python -m deskcheck.cli record generated:30,difficulty=1-3,inputs=1,seed=2026 --sandbox trusted --out runs/demo/unseen
-	.venv-demo/bin/python -m deskcheck.cli models step runs/demo/unseen --out runs/demo/nano.json
-	.venv-demo/bin/python -m deskcheck.cli models step runs/demo/unseen --level processor
-	.venv-demo/bin/python -m deskcheck.cli record family:primes,texts=3,inputs=1,events=20000 --sandbox trusted --out runs/demo/long
-	.venv-demo/bin/python -m deskcheck.cli models step runs/demo/long --level processor
+	.venv-demo/bin/python -m deskcheck record generated:30,difficulty=1-3,inputs=1,seed=2026 --sandbox trusted --out runs/demo/unseen
+	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --out runs/demo/nano.json
+	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --level processor
+	.venv-demo/bin/python -m deskcheck record family:primes,texts=3,inputs=1,events=20000 --sandbox trusted --out runs/demo/long
+	.venv-demo/bin/python -m deskcheck models step runs/demo/long --level processor
 	rm -rf runs/demo/nano
-	.venv-demo/bin/python -m deskcheck.cli ask runs/demo/unseen --question output --method dynamic_scratchpad \
+	.venv-demo/bin/python -m deskcheck ask runs/demo/unseen --question output --method dynamic_scratchpad \
 	    --model taught/nano --model deskcheck/guess --out runs/demo/nano
-	.venv-demo/bin/python -m deskcheck.cli view runs/demo/examples bank.transfer --out runs/demo/trace.html
-	.venv-demo/bin/python -m deskcheck.cli view runs/demo/unseen --beside runs/demo/nano.json --out runs/demo/mistake.html
-	.venv-demo/bin/python -m deskcheck.cli report "$$(ls -td runs/demo/stdlib/ask/*/ | head -1)" runs/demo/nano \
+	.venv-demo/bin/python -m deskcheck view runs/demo/examples bank.transfer --out runs/demo/trace.html
+	.venv-demo/bin/python -m deskcheck view runs/demo/unseen --beside runs/demo/nano.json --out runs/demo/mistake.html
+	.venv-demo/bin/python -m deskcheck report "$$(ls -td runs/demo/stdlib/ask/*/ | head -1)" runs/demo/nano \
 	    --out runs/demo/report.html
 	@echo "Written:"; find runs/demo -type f | sort
 	@echo "Open in a browser: runs/demo/report.html, what the models answered; runs/demo/trace.html, one of the programs"

@@ -10,4 +10,4 @@ def run(*command: str) -> None:
     """One deskcheck command of this checkout, printed. Raises CalledProcessError where it fails."""
     print("$ deskcheck", shlex.join(command), flush=True)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    subprocess.run([sys.executable, "-m", "deskcheck.cli", *command], check=True, env=env)
+    subprocess.run([sys.executable, "-m", "deskcheck", *command], check=True, env=env)

@@ -16,7 +16,7 @@ from deskcheck.cli import main
 from deskcheck.recording import SandboxError
 from tests.conftest import refused
 
-PROCESS = [sys.executable, "-m", "deskcheck.cli"]
+PROCESS = [sys.executable, "-m", "deskcheck"]
 
 
 def deskcheck(*arguments: object, cwd: Path) -> CompletedProcess[str]:

@@ -42,7 +42,7 @@ def with_path(folder: Path, *more: Path) -> Command:
     def run(*arguments: object, cwd: Path) -> "subprocess.CompletedProcess[str]":
         path = os.pathsep.join(map(str, [folder, *more]))
         return subprocess.run(
-            [sys.executable, "-m", "deskcheck.cli", *map(str, arguments)],
+            [sys.executable, "-m", "deskcheck", *map(str, arguments)],
             cwd=cwd,
             env={**os.environ, "PYTHONPATH": path},
             capture_output=True,

@@ -616,7 +616,7 @@ def test_on_ray(questions: Path, tmp_path: Path) -> None:
     ]
     python_path = os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])
     ran = subprocess.run(
-        [sys.executable, "-m", "deskcheck.cli", *map(str, command)],
+        [sys.executable, "-m", "deskcheck", *map(str, command)],
         env={**os.environ, "PYTHONPATH": python_path, "RAY_ADDRESS": "local"},
         capture_output=True,
         text=True,

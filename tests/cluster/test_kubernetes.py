@@ -156,7 +156,7 @@ def test_a_pod_that_is_ended_is_followed_by_one_that_goes_on(tmp_path: Path) -> 
     def start(runs: Path) -> "subprocess.Popen[bytes]":
         runs.mkdir(exist_ok=True)
         runs.chmod(0o777)
-        command = in_container(str(PROFILE), user, "-m", "deskcheck.cli", *small(arguments, runs))
+        command = in_container(str(PROFILE), user, "-m", "deskcheck", *small(arguments, runs))
         return subprocess.Popen(
             ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child", *command],
             cwd=tmp_path,

@@ -45,7 +45,7 @@ class Step:
     """Whether it prints to a terminal of 80 columns; otherwise to a pipe."""
     same_bytecode: bool = False
     """Whether the outputs are those of one version of CPython alone."""
-    module: str = "deskcheck.cli"
+    module: str = "deskcheck"
 
 
 def recordings(folder: str) -> tuple[Output, ...]:

@@ -97,9 +97,9 @@ def test_a_folder_of_bad_notebooks(tmp_path: Path) -> None:
 FULL = """
 set -u
 mount -t tmpfs -o size=300k none "$OUT" || exit 99
-"$PYTHON" -m deskcheck.cli record "$IN" --out "$OUT" --no-repeat --sandbox trusted; echo "first $?"
+"$PYTHON" -m deskcheck record "$IN" --out "$OUT" --no-repeat --sandbox trusted; echo "first $?"
 mount -o remount,size=50m "$OUT"
-"$PYTHON" -m deskcheck.cli record "$IN" --out "$OUT" --no-repeat --sandbox trusted; echo "second $?"
+"$PYTHON" -m deskcheck record "$IN" --out "$OUT" --no-repeat --sandbox trusted; echo "second $?"
 cp "$OUT"/*.parquet "$KEPT"
 """
 

@@ -132,7 +132,7 @@ class TestRuns:
             )
         undisturbed, _ = in_shards(folder, tmp_path / "undisturbed", size=1)
         out = tmp_path / "out"
-        command = [sys.executable, "-m", "deskcheck.cli", "notebooks", "check", str(folder)]
+        command = [sys.executable, "-m", "deskcheck", "notebooks", "check", str(folder)]
         command += ["--shards", "1", "--workers", "1", "--out", str(out)]
         with subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -204,7 +204,7 @@ class TestRuns:
         for more in ((), ("--on", "ray", "--shards", "1")):
             command = ["notebooks", "check", "in", "--out", f"out{len(more)}", "--json", "report.json", *more]
             ran = subprocess.run(
-                [sys.executable, "-m", "deskcheck.cli", *command],
+                [sys.executable, "-m", "deskcheck", *command],
                 cwd=tmp_path,
                 env={**os.environ, "PYTHONPATH": path, "RAY_ADDRESS": "local"},
                 capture_output=True,

@@ -1082,7 +1082,7 @@ def test_on_the_command_line(shop: Path, tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "deskcheck.cli",
+        "deskcheck",
         "record",
         f"pytest:{shop}/tests/test_shop.py::test_wrong",
     ]

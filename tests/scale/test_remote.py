@@ -570,7 +570,7 @@ def test_nobody_answers(job: Path, tmp_path: Path) -> None:
         uri = in_s3(f"127.0.0.1:{taken.getsockname()[1]}", "runs")
         began = time.monotonic()
         done = subprocess.run(
-            [sys.executable, "-m", "deskcheck.cli", "runs", "pull", uri, str(tmp_path / "back")],
+            [sys.executable, "-m", "deskcheck", "runs", "pull", uri, str(tmp_path / "back")],
             capture_output=True,
             text=True,
             check=False,

@@ -139,7 +139,7 @@ def test_the_command(runs: Path, tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "deskcheck.cli",
+        "deskcheck",
         "runs",
         "export",
         "hf",

@@ -279,7 +279,7 @@ def test_on_ray(record: Recorded, tmp_path: Path) -> None:
     path = os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])
     for more in ((), ("--on", "ray", "--shards", "4")):
         ran = subprocess.run(
-            [sys.executable, "-m", "deskcheck.cli", "lessons", "runs", "--out", f"out{len(more)}", *more],
+            [sys.executable, "-m", "deskcheck", "lessons", "runs", "--out", f"out{len(more)}", *more],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": path, "RAY_ADDRESS": "local"},
             capture_output=True,

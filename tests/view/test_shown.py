@@ -80,7 +80,7 @@ def test_view_is_that_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixtu
     recording.view()
     shown = capsys.readouterr().out
     ran = subprocess.run(
-        [sys.executable, "-m", "deskcheck.cli", "view", str(tmp_path / "runs"), "test_shown.py::mean"],
+        [sys.executable, "-m", "deskcheck", "view", str(tmp_path / "runs"), "test_shown.py::mean"],
         capture_output=True,
         text=True,
         check=True,

@@ -3,7 +3,7 @@
 The lessons' tokens and labels are trained as they are: TRL tokenises, cuts and packs nothing, so the loss is
 on completions and their end alone. Several GPUs, FSDP and DeepSpeed come with accelerate:
 
-    accelerate launch -m deskcheck.cli teach LESSONS --model MODEL --out FOLDER
+    accelerate launch -m deskcheck teach LESSONS --model MODEL --out FOLDER
 
 A run is a folder (`run_folder`): the model with its tokenizer (of LoRA the adapter), and `checkpoints`, from
 the last of which the same command goes on. Needs torch, transformers, trl, peft and datasets (the extra

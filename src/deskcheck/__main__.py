@@ -1,4 +1,4 @@
-"""``python -m deskcheck.cli``."""
+"""``python -m deskcheck``."""
 
 from deskcheck.cli.app import main
 

@@ -448,7 +448,7 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["record", "mine.jsonl"], "--out FOLDER"),
         (["record", "nosuch.py"], "nosuch.py: no such file or folder"),
         (["record", "nosuch"], "there is no module nosuch to import"),
-        (["record", "foo:bar"], "no set is called 'foo'"),
+        (["record", "foo:bar"], "no source is called 'foo'"),
         (["record", "cruxeval"], "--out FOLDER"),
         (["record", "broken.py"], "broken.py:1:7"),
         (["record", "good.py::double", "[3"], "arguments of good.py::double: not an argument list"),

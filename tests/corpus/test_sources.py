@@ -34,8 +34,8 @@ def test_help_names_every_set() -> None:
     [
         ("", "'' names no source of programs. Write one of\n    FILE.py::FUNCTION"),
         ("two words", "'two words' names no source of programs."),
-        ("foo:bar", "no set is called 'foo'. Known are cruxeval:PATH, humaneval:PATH, mbpp:PATH, "),
-        ("cruxevl:x.jsonl", "no set is called 'cruxevl'. Did you mean cruxeval or cruxeval_x?"),
+        ("foo:bar", "no source is called 'foo'. Write one of\n    FILE.py::FUNCTION"),
+        ("cruxevl:x.jsonl", "no source is called 'cruxevl'. Did you mean cruxeval or cruxeval_x?"),
         ("cruxevl", "Did you mean cruxeval or cruxeval_x?"),
         ("sortin.py", "sortin.py: no such file or folder. Did you mean sorting.py?"),
         ("./sorting", "./sorting: no such file or folder. Did you mean sorting.py?"),
@@ -51,7 +51,7 @@ def test_help_names_every_set() -> None:
         ("doctests:data.csv", "data.csv: is not a .py file"),
         ("doctests:absent_module", "there is no module absent_module"),
         ("doctests:", "write doctests:FILE.py, doctests:FOLDER or doctests:MODULE"),
-        ("doctest:sorting.py", "no set is called 'doctest'. Did you mean doctests?"),
+        ("doctest:sorting.py", "no source is called 'doctest'. Did you mean doctests?"),
     ],
 )
 def test_what_names_nothing_is_refused_at_once(here: Path, source: str, message: str) -> None:

@@ -151,14 +151,17 @@ def programs(
     if source and os.path.exists(path):  # not Path.exists, which raises for a name that is too long
         return _in_path(source, path, note)
     if colon and re.fullmatch(r"[\w+-]+", scheme):
-        known = ", ".join(f"{name}:PATH" for name in (*PUBLISHED, *OTHERS))
         close = _close(scheme, [*PUBLISHED, *_MADE, *OTHERS])
-        raise InputError(f"{source}: no set is called {scheme!r}.{close} Known are {known}.")
+        raise InputError(f"{source}: no source is called {scheme!r}.{close} Write one of\n{_forms()}")
     if _names_module(source):
         return iter(doctests_in_module(source, [*PUBLISHED, *_names_near(path)], note))
     _refuse_missing(source)
-    forms = "\n".join(f"    {form:18} {help_}" for form, help_ in SOURCES.items())
-    raise InputError(f"{source!r} names no source of programs. Write one of\n{forms}")
+    raise InputError(f"{source!r} names no source of programs. Write one of\n{_forms()}")
+
+
+def _forms() -> str:
+    lines = {**SOURCES, **{f"{name}:REST": other.about for name, other in OTHERS.items()}}
+    return "\n".join(f"    {form:18} {help_}" for form, help_ in lines.items())
 
 
 def _doctests(source: str, note: Callable[[str], None]) -> Iterator[Program]:

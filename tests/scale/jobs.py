@@ -7,9 +7,13 @@ from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Mode, Program
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
+from tests.attacks.attack import ASKED, attacks
 
 OPEN = RecordSettings(repeat=False, sandbox=Confinement.TRUSTED, limits=Limits(cpu_s=5, wall_s=100))
 """Programs that can reach the process that records them."""
+
+STRICT = RecordSettings(repeat=False, limits=Limits(cpu_s=2, wall_s=10))
+"""Programs that can reach nothing but who reads what they say."""
 
 HOSTILE = {
     "segfault": ("import ctypes\nctypes.string_at(0)", Outcome.KILLED),
@@ -53,3 +57,20 @@ def killer(name: str, number: int) -> Program:
 def hostile(kind: str, name: str) -> Program:
     """A program of a kind in `HOSTILE`."""
     return Program(id=name, code=HOSTILE[kind][0], source="t")
+
+
+def attackers() -> list[Program]:
+    """Attacks on who reads what a program says and on its verdict: the two that need nothing of the world outside."""
+    facts = {"token": "", "comm": "hostile", "asked": ASKED, "harness_modules": [], "outside": "/nowhere"}
+    return [
+        Program(
+            id=attack.name,
+            code=attack.source({**facts, "secret_sha256": ""}, 77),
+            mode=Mode.CALL,
+            entry="solve",
+            arguments=f"({ASKED},)",
+            source="t",
+        )
+        for attack in attacks()
+        if attack.family in ("caller", "forge")
+    ]

@@ -1,6 +1,7 @@
 """A job on a Ray cluster of two nodes on this machine, in a process of its own: `python -m tests.scale.on_ray FOLDER COUNT`.
 With `--lose`, a node goes away without a word when the first shard is whole, or so many seconds after the job began, and
-another comes; with `--killer` one of the programs kills its worker. Prints the summary as JSON."""
+another comes; with `--killer` one of the programs kills its worker; with `--attackers` programs that attack whoever
+reads what they say are among them, in the sandbox. Prints the summary as JSON."""
 
 import argparse
 import contextlib
@@ -13,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recorder.job import record_job
-from tests.scale.jobs import OPEN, killer, sums
+from tests.scale.jobs import OPEN, STRICT, attackers, killer, sums
 
 
-def main(folder: Path, count: int, *, lose: bool, after_s: float | None, kill: bool) -> None:
+def main(folder: Path, count: int, *, lose: bool, after_s: float | None, kill: bool, attack: bool) -> None:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     import ray
     from ray.cluster_utils import Cluster
@@ -62,7 +63,9 @@ def main(folder: Path, count: int, *, lose: bool, after_s: float | None, kill: b
         programs = [*sums(count)]
         if kill:
             programs += [killer("is killed", signal.SIGKILL), *sums(5, count)]
-        summary = record_job(programs, folder, runner=runner, settings=OPEN, size=10)
+        if attack:
+            programs += attackers()
+        summary = record_job(programs, folder, runner=runner, settings=STRICT if attack else OPEN, size=10)
         if lose:
             thread.join(60)
         print(json.dumps(summary.to_dict()))
@@ -77,6 +80,7 @@ if __name__ == "__main__":
     parser.add_argument("count", type=int)
     parser.add_argument("--lose", nargs="?", type=float, const=-1.0, metavar="SECONDS")
     parser.add_argument("--killer", action="store_true")
+    parser.add_argument("--attackers", action="store_true")
     given = parser.parse_args()
     main(
         given.folder,
@@ -84,4 +88,5 @@ if __name__ == "__main__":
         lose=given.lose is not None,
         after_s=None if given.lose is None or given.lose < 0 else given.lose,
         kill=given.killer,
+        attack=given.attackers,
     )

@@ -1,7 +1,7 @@
-"""Learns which files others have read lately: those whose pages are in memory are read without waiting.
+"""Asks which files others have read lately: those whose pages are in memory are read without waiting.
 
 Seen: an answer: it is told that a file is in memory.
-Stopped at: nothing.
+Stopped at: strict, standard.
 Verdict: wrong, raised.
 """
 import os

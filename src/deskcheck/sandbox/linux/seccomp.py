@@ -127,6 +127,9 @@ _PRCTLS_WITH = {1: 9, 4: 1}
 """SET_PDEATHSIG to SIGKILL; SET_DUMPABLE to yes: what is not, hides from the server what it fills and has open."""
 _ARCH_PRCTLS = (*range(0x1001, 0x1005), *range(0x1021, 0x1025), 0x3001, *range(0x5001, 0x5006))
 """Base registers of threads, registers for matrices, shadow stacks: not ARCH_SET_CPUID."""
+_RWF_NOWAIT = 0x8
+"""Reads only what is in memory: it tells which files others have read lately. It fails as on a file system that
+does not know it."""
 _KINDS_OF_FILE, _REGULAR, _PIPE = 0o170000, 0o100000, 0o010000
 _SET_MODE_FILTER, _ALL_THREADS = 1, 1
 
@@ -186,6 +189,8 @@ def _with_arguments(name: str, *, owner_changes: bool, listening: bool, reaps: b
         case "sendto":  # without an address, which is what `send` becomes
             zero = [(_EQUAL, 1, 0, 0), _fail()]
             return [_argument(4), *zero, _argument(4, high=True), *zero, _YES]
+        case "preadv2":
+            return [_argument(5), (_ANY_BIT, 0, 1, _RWF_NOWAIT), _fail(errno.EOPNOTSUPP), _YES]
         case "setsockopt":
             return _if_is(1, _SOL_SOCKET, _only(2, *_SOCKET_OPTIONS))
         case "seccomp":  # until `_server.stop_listening`

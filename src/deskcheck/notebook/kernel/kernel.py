@@ -139,6 +139,8 @@ class Kernel:
         self._failure: BaseException | None = None
         self._cancelled = threading.Event()
         self._pid: int | None = None
+        self._unanswered = 0
+        """Interrupts that the kernel has not yet said it has passed on."""
 
     def __enter__(self) -> "Kernel":
         self.start()
@@ -233,6 +235,7 @@ class Kernel:
         for channel in self._channels.values():
             channel.close()
         self._channels.clear()
+        self._unanswered = 0
         if self.alive and self.server is not None:
             self.server.kill()
             assert self._thread is not None
@@ -257,6 +260,15 @@ class Kernel:
     def interrupt(self) -> None:
         """Have KeyboardInterrupt raised in the cell that runs."""
         self._channels["control"].request("interrupt_request", {})
+        self._unanswered += 1
+
+    def _settle(self) -> None:
+        """Wait until what was asked to be interrupted has been: an interrupt that comes late meets the next cell."""
+        until = time.monotonic() + _AGAIN_S
+        while self._unanswered and self.alive and time.monotonic() < until:
+            found = self._channels["control"].receive(_LOOK_S)
+            if found is not None and found.kind == "interrupt_reply":
+                self._unanswered -= 1
 
     # -- cells -------------------------------------------------------------------------------------
 
@@ -288,6 +300,7 @@ class Kernel:
         cell = _Execution(self, source, cell_id, Collected(limits, clock), allowed)
         try:
             cell.follow(interrupted)
+            self._settle()
         except Forged as error:
             cell.stopped, cell.reply = (Status.DIED, f"it wrote to the kernel's sockets: {error}"), None
             self.stop()

@@ -263,7 +263,7 @@ class Kernel:
         self._unanswered += 1
 
     def _settle(self) -> None:
-        """Wait until what was asked to be interrupted has been: an interrupt that comes late meets the next cell."""
+        """Wait until the kernel has passed on what it was asked to: a late interrupt meets the next cell."""
         until = time.monotonic() + _AGAIN_S
         while self._unanswered and self.alive and time.monotonic() < until:
             found = self._channels["control"].receive(_LOOK_S)

@@ -6,8 +6,8 @@ from typing import Any
 
 def apply(limits: dict[str, Any]) -> None:
     """Put this process under limits (`limits.Limits`, as a dict), or under its own where these are lower."""
-    # A bound for where the server cannot look. It is above the limit, since the kernel counts ticks for it: where
-    # many processes share a processor, that was an eighth too much.
+    # A bound for where the server cannot look. It is above the limit, since the kernel counts ticks for it:
+    # where many processes share a processor, that was an eighth too much.
     cpu = int(limits["cpu_s"] * 1.25) + 2
     bounds = {
         resource.RLIMIT_CPU: (cpu, cpu + 1),

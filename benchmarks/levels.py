@@ -27,7 +27,7 @@ from benchmarks._page import machine, table
 from benchmarks.lesson_steps import TAUGHT, compared, record_steps
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.levels import table as levels_table
-from deskcheck.teach.machine.frames import OutsideLanguage, Raised, StepsSpent
+from deskcheck.teach.machine.frames import OutsideLanguage, ProgramRaised, StepsSpent
 from deskcheck.teach.paper.working import UnreadableWorking
 from deskcheck.teach.processor import network
 from deskcheck.teach.processor.network import FILE
@@ -203,7 +203,7 @@ def _speeds(folder: Path) -> Iterator[list[str]]:
         for program in programs:
             made = processor.machine(None, MOST_STEPS)
             with suppress(
-                Raised, OutsideLanguage, StepsSpent, UnreadableWorking
+                ProgramRaised, OutsideLanguage, StepsSpent, UnreadableWorking
             ):  # the steps until then count
                 made.call_program(program.code, program.entry or "", program.arguments or "()")
             steps += made.made

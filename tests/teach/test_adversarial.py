@@ -19,7 +19,7 @@ import pytest
 
 from deskcheck.recording import Environment, Mode, Outcome, Program, Recording, RunResult, Trace, render
 from deskcheck.recording.block import rows
-from deskcheck.teach.machine.frames import OutsideLanguage, Raised
+from deskcheck.teach.machine.frames import OutsideLanguage, ProgramRaised
 from deskcheck.teach.machine.machine import Machine
 from deskcheck.teach.machine.runs import run_recorded
 from deskcheck.teach.paper.arithmetic import Arithmetic
@@ -112,7 +112,7 @@ def machine_run(program: Program, arithmetic: Arithmetic) -> End:
     machine = Machine(arithmetic)
     try:
         told = repr(machine.call_program(program.code, "f", program.arguments or "()"))
-    except Raised as raised:
+    except ProgramRaised as raised:
         told = repr(raised.error)
     return End(_ADDRESS.sub("", told), "".join(machine.output))
 

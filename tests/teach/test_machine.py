@@ -13,7 +13,7 @@ from deskcheck.corpus import programs
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.teach.machine.builtins import OF_TEXT
-from deskcheck.teach.machine.frames import OutsideLanguage, Raised, StepsSpent
+from deskcheck.teach.machine.frames import OutsideLanguage, ProgramRaised, StepsSpent
 from deskcheck.teach.machine.machine import Machine
 from deskcheck.teach.machine.runs import run_recorded
 from deskcheck.teach.paper.arithmetic import Arithmetic
@@ -36,7 +36,7 @@ def machine_events(program: Program) -> tuple[list[Event], str]:
     machine = Machine(by_rules(), line=line)
     try:
         result = repr(machine.call_program(program.code, program.entry or "", program.arguments or "()"))
-    except Raised as raised:
+    except ProgramRaised as raised:
         result = repr(raised.error)
     return events, result
 
@@ -216,7 +216,7 @@ def test_methods_of_texts(method: str) -> None:
                         code, "f", repr(given) if len(given) > 1 else f"({text!r})"
                     )
                 )
-            except Raised as raised:
+            except ProgramRaised as raised:
                 told = repr(raised.error)
             assert told == true, (text, method, arguments)
 
@@ -259,7 +259,7 @@ def test_numbers_with_a_point() -> None:
             told = repr(Machine(arithmetic).call_program(code, "f", program.arguments or ""))
         except OutsideLanguage:
             continue
-        except Raised as raised:
+        except ProgramRaised as raised:
             told = repr(raised.error)
         assert told == true_events(program)[1], (a, op, b)
         compared += 1

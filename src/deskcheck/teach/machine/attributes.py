@@ -3,7 +3,14 @@
 from types import BuiltinMethodType, FunctionType, GeneratorType
 from typing import Any
 
-from deskcheck.teach.machine.frames import Bound, Builtin, BuiltinType, Function, OutsideLanguage, Raised
+from deskcheck.teach.machine.frames import (
+    Bound,
+    Builtin,
+    BuiltinType,
+    Function,
+    OutsideLanguage,
+    ProgramRaised,
+)
 from deskcheck.teach.machine.iterators import Counting, Enumerated, Filtered, Generator, Mapped
 
 _KINDS: dict[type, type] = {
@@ -33,18 +40,18 @@ def attribute(owner: Any, name: str) -> Any:
     """owner.name; not of what has `__class__` or is a type of the builtins, which the caller knows.
 
     Raises:
-        Raised: an AttributeError: Python has no such attribute.
+        ProgramRaised: an AttributeError: Python has no such attribute.
         OutsideLanguage: it has one that is no method and that memory does not hold.
     """
     if name == "__name__" and isinstance(owner, (Function, type)):
         return owner.code.co_name if isinstance(owner, Function) else owner.__name__
     if isinstance(owner, type):  # of an exception
         if not hasattr(owner, name):
-            raise Raised(AttributeError(f"type object {owner.__name__!r} has no attribute {name!r}"))
+            raise ProgramRaised(AttributeError(f"type object {owner.__name__!r} has no attribute {name!r}"))
         raise OutsideLanguage(f"the attribute {owner.__name__}.{name}")
     kind = kind_of(owner)
     if not hasattr(kind, name):
-        raise Raised(AttributeError(f"{kind.__name__!r} object has no attribute {name!r}"))
+        raise ProgramRaised(AttributeError(f"{kind.__name__!r} object has no attribute {name!r}"))
     if any(isinstance(owner, kept) and name in names for kept, names in _KEPT.items()):
         return getattr(owner, name)
     if name.startswith("__") or not callable(getattr(kind, name)):
@@ -59,7 +66,7 @@ def attribute_of_type(owner: BuiltinType, kind: type | None, name: str) -> Any:
     if kind is None or name.startswith("__"):
         raise OutsideLanguage(f"the attribute {owner.name}.{name}")
     if not hasattr(kind, name):
-        raise Raised(AttributeError(f"type object {owner.name!r} has no attribute {name!r}"))
+        raise ProgramRaised(AttributeError(f"type object {owner.name!r} has no attribute {name!r}"))
     if not callable(getattr(kind, name)):
         raise OutsideLanguage(f"the attribute {owner.name}.{name}")
     return Bound(owner, name)

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from deskcheck.teach.machine.attributes import attribute, attribute_of_type, kind_of
-from deskcheck.teach.machine.frames import Builtin, BuiltinType, OutsideLanguage, Raised
+from deskcheck.teach.machine.frames import Builtin, BuiltinType, OutsideLanguage, ProgramRaised
 from deskcheck.teach.machine.halves import ratio
 from deskcheck.teach.machine.iterators import Counting, Enumerated, Filtered, Generator, Mapped
 from deskcheck.teach.machine.operations import MOST_ITEMS, Operations, prelude_names
@@ -176,9 +176,9 @@ class Builtins(Operations):
         except StopIteration as error:
             if default:
                 return default[0]
-            raise Raised(error.with_traceback(None)) from None
+            raise ProgramRaised(error.with_traceback(None)) from None
         except RuntimeError as error:  # what is gone through has changed
-            raise Raised(error.with_traceback(None)) from None
+            raise ProgramRaised(error.with_traceback(None)) from None
 
     def _reversed(self, a: Any) -> Any:
         if isinstance(a, range):
@@ -249,7 +249,7 @@ class Builtins(Operations):
         if not all(isinstance(one, int) for one in (a, b, *modulus)):
             raise OutsideLanguage("pow with a modulus of what is not whole")
         if not self.truth(modulus[0]):
-            raise Raised(ValueError("pow() 3rd argument cannot be 0"))
+            raise ProgramRaised(ValueError("pow() 3rd argument cannot be 0"))
         return self.of_prelude("power_modulo", int(a), int(b), int(modulus[0]))
 
     def _round(self, a: Any, *digits: Any) -> Any:
@@ -259,7 +259,7 @@ class Builtins(Operations):
 
     def _sum(self, items: Any, start: Any = 0) -> Any:
         if isinstance(start, str):
-            raise Raised(TypeError("sum() can't sum strings [use ''.join(seq) instead]"))
+            raise ProgramRaised(TypeError("sum() can't sum strings [use ''.join(seq) instead]"))
         return self.of_prelude("summed", self.iterated(items), start)
 
     def _all(self, items: Any) -> Any:
@@ -286,7 +286,7 @@ class Builtins(Operations):
         backward = self.truth(reverse)
         try:
             return self.of_prelude("in_order", values, keys, backward)
-        except Raised as raised:
+        except ProgramRaised as raised:
             if isinstance(raised.error, TypeError):  # Python meets another pair first, and names its kinds
                 self.in_memory(lambda: list(keys).sort(reverse=backward))
             raise
@@ -297,7 +297,7 @@ class Builtins(Operations):
         owner.clear()
         try:
             found = self._sorted(values, **how)
-        except Raised as raised:
+        except ProgramRaised as raised:
             if isinstance(raised.error, TypeError):
                 raise OutsideLanguage("a list whose sort in place fails half-way") from None
             owner[:] = values
@@ -305,7 +305,7 @@ class Builtins(Operations):
         changed = bool(owner)
         owner[:] = found
         if changed:
-            raise Raised(ValueError("list modified during sort"))
+            raise ProgramRaised(ValueError("list modified during sort"))
 
     # ---- methods, items, text ----
 
@@ -369,7 +369,7 @@ class Builtins(Operations):
         try:
             return owner.send(*args)
         except StopIteration as error:
-            raise Raised(error.with_traceback(None)) from None
+            raise ProgramRaised(error.with_traceback(None)) from None
 
     def _arguments_of_text(self, name: str, args: list[Any], keywords: dict[str, Any]) -> None:
         """Python's own words for arguments that a text's method does not take, found with an empty text."""
@@ -381,14 +381,14 @@ class Builtins(Operations):
         try:
             getattr("", name)(*args, **keywords)
         except TypeError as error:
-            raise Raised(error.with_traceback(None)) from None
+            raise ProgramRaised(error.with_traceback(None)) from None
         except ValueError:
             pass  # whether a text is found, and what a separator may be, the prelude says
 
     def _in_memory_method(self, owner: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
         if name == "join" and args and not isinstance(args[0], _READY):
             if not hasattr(kind_of(args[0]), "__iter__"):
-                raise Raised(TypeError("can only join an iterable"))
+                raise ProgramRaised(TypeError("can only join an iterable"))
             args = [self._list(args[0])]
         elif name == "extend" or (isinstance(owner, (set, frozenset)) and name not in _ONE_ITEM):
             args = [one if isinstance(one, _READY) else self.iterated(one) for one in args]
@@ -414,15 +414,17 @@ class Builtins(Operations):
         """So many items of a value, for as many targets."""
         items = self.items_to_unpack(given, count + 1)
         if len(items) < count:
-            raise Raised(ValueError(f"not enough values to unpack (expected {count}, got {len(items)})"))
+            raise ProgramRaised(
+                ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
+            )
         if len(items) > count:
-            raise Raised(ValueError(f"too many values to unpack (expected {count})"))
+            raise ProgramRaised(ValueError(f"too many values to unpack (expected {count})"))
         return items
 
     def items_to_unpack(self, given: Any, most: int | None = None) -> list[Any]:
         """The items of a value that targets take apart; so many at most, since another has no target."""
         if not hasattr(kind_of(given), "__iter__"):
-            raise Raised(TypeError(f"cannot unpack non-iterable {kind_of(given).__name__} object"))
+            raise ProgramRaised(TypeError(f"cannot unpack non-iterable {kind_of(given).__name__} object"))
         found = self.iterated(given)
         return list(self.in_memory(lambda: list(islice(found, most))))
 

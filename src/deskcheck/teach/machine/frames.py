@@ -22,7 +22,7 @@ class OutsideLanguage(Exception):
     """The program does something that is not in the declared language of the level."""
 
 
-class Raised(Exception):
+class ProgramRaised(Exception):
     """The program raised an exception: `error`, a real one."""
 
     def __init__(self, error: BaseException) -> None:
@@ -59,7 +59,7 @@ NULL = _Null()
 
 
 class Cell:
-    """A variable that functions share."""
+    """A variable that functions share: a cell of CPython, not one of a notebook."""
 
     __slots__ = ("value",)
 
@@ -107,7 +107,8 @@ class BuiltinType(Builtin):
 
 
 class Frame:
-    """A call that runs. place: number of the next instruction."""
+    """A call that runs, as CPython's frame: its stack and variables change. What a text tells of a frame is
+    `notation.Frame`. place: number of the next instruction."""
 
     __slots__ = (
         *(

@@ -15,7 +15,7 @@ from deskcheck.teach.machine.frames import (
     Frame,
     Function,
     OutsideLanguage,
-    Raised,
+    ProgramRaised,
 )
 from deskcheck.teach.machine.iterators import Generator
 
@@ -158,11 +158,11 @@ def _load_deref(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     f.stack.append(value)
 
 
-def _unbound(f: Frame, name: str) -> Raised:
+def _unbound(f: Frame, name: str) -> ProgramRaised:
     where = "where it is not associated with a value"
     if name in f.function.code.co_freevars:
-        return Raised(NameError(f"cannot access free variable {name!r} {where} in enclosing scope"))
-    return Raised(UnboundLocalError(f"cannot access local variable {name!r} {where}"))
+        return ProgramRaised(NameError(f"cannot access free variable {name!r} {where} in enclosing scope"))
+    return ProgramRaised(UnboundLocalError(f"cannot access local variable {name!r} {where}"))
 
 
 @_named("DELETE_DEREF")
@@ -358,7 +358,7 @@ def _unpack_rest(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     before, after = (i.arg or 0) & 0xFF, (i.arg or 0) >> 8
     items = m.items_to_unpack(f.stack.pop())
     if len(items) < before + after:
-        raise Raised(
+        raise ProgramRaised(
             ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
         )
     end = len(items) - after
@@ -435,7 +435,7 @@ def _map_add(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 def _extend(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     items = f.stack.pop()
     if not hasattr(kind_of(items), "__iter__"):
-        raise Raised(TypeError(f"Value after * must be an iterable, not {kind_of(items).__name__}"))
+        raise ProgramRaised(TypeError(f"Value after * must be an iterable, not {kind_of(items).__name__}"))
     m.in_memory(lambda: f.stack[-(i.arg or 0)].extend(m.iterated(items)))
 
 
@@ -627,14 +627,14 @@ def _raise(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     args = _popped(f, i.arg or 0)
     if not args:
         if not m.handling:
-            raise Raised(RuntimeError("No active exception to reraise"))
-        raise Raised(m.handling[-1])
+            raise ProgramRaised(RuntimeError("No active exception to reraise"))
+        raise ProgramRaised(m.handling[-1])
     error, *cause = [m.call(one, []) if isinstance(one, type) else one for one in args]
     if not isinstance(error, BaseException):
         error = TypeError("exceptions must derive from BaseException")
     elif cause and cause[0] is not None and not isinstance(cause[0], BaseException):
         error = TypeError("exception causes must derive from BaseException")
-    raise Raised(error)
+    raise ProgramRaised(error)
 
 
 @_named("PUSH_EXC_INFO")
@@ -655,10 +655,10 @@ def _match_exception(m: "Machine", f: Frame, i: dis.Instruction) -> None:
     several = kinds if isinstance(kinds, tuple) else (kinds,)
     if not all(isinstance(kind, type) for kind in several):
         message = "catching classes that do not inherit from BaseException is not allowed"
-        raise Raised(TypeError(message))
+        raise ProgramRaised(TypeError(message))
     f.stack.append(isinstance(f.stack[-1], several))
 
 
 @_named("RERAISE")
 def _reraise(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    raise Raised(f.stack.pop())
+    raise ProgramRaised(f.stack.pop())

@@ -7,7 +7,7 @@ TypeError hold that name.
 from collections.abc import Iterator
 from typing import Any
 
-from deskcheck.teach.machine.frames import Frame, OutsideLanguage, Raised, called
+from deskcheck.teach.machine.frames import Frame, OutsideLanguage, ProgramRaised, called
 
 DEEPEST = 900
 """Calls within calls; Python's own limit is 1000, which programs of the language do not come to."""
@@ -29,11 +29,11 @@ class Generator:
     def send(self, given: Any) -> Any:
         """Go on, with what the `yield` gives. Raises StopIteration with what the generator returns."""
         if self.running:
-            raise Raised(ValueError("generator already executing"))
+            raise ProgramRaised(ValueError("generator already executing"))
         if self.frame.ended:
             raise StopIteration
         if not self.started and given is not None:
-            raise Raised(TypeError("can't send non-None value to a just-started generator"))
+            raise ProgramRaised(TypeError("can't send non-None value to a just-started generator"))
         if self.machine.depth >= DEEPEST:
             raise OutsideLanguage("too deep a recursion")
         if self.started:
@@ -42,9 +42,9 @@ class Generator:
         self.machine.depth += 1
         try:
             value = self.machine.run(self.frame)
-        except Raised as raised:
+        except ProgramRaised as raised:
             if isinstance(raised.error, StopIteration):
-                raise Raised(RuntimeError("generator raised StopIteration")) from None
+                raise ProgramRaised(RuntimeError("generator raised StopIteration")) from None
             raise
         finally:
             self.machine.depth -= 1
@@ -128,7 +128,7 @@ def _stopped(machine: Any, function: Any, args: list[Any]) -> Any:
     """What the function returns. A StopIteration of its ends the iterator that calls it, as it does in C."""
     try:
         return machine.call(function, args)
-    except Raised as raised:
+    except ProgramRaised as raised:
         if isinstance(raised.error, StopIteration):
             raise StopIteration from None
         raise

@@ -32,7 +32,7 @@ from deskcheck.teach.machine.frames import (
     Frame,
     Function,
     OutsideLanguage,
-    Raised,
+    ProgramRaised,
     StepsSpent,
 )
 from deskcheck.teach.machine.instructions import INSTRUCTIONS
@@ -40,7 +40,7 @@ from deskcheck.teach.machine.iterators import DEEPEST, Generator
 from deskcheck.teach.machine.unfolding import refuse_literals, unfolded
 from deskcheck.teach.paper.arithmetic import Arithmetic
 
-Line = Callable[[int, int, Mapping[str, Any]], None]
+OnLine = Callable[[int, int, Mapping[str, Any]], None]
 """Told before a line runs: number of the frame, line, variables."""
 
 
@@ -54,7 +54,9 @@ class Machine(Builtins):
     line: is told every line event. steps: that many line events at most.
     """
 
-    def __init__(self, arithmetic: Arithmetic, *, line: Line | None = None, steps: int | None = None) -> None:
+    def __init__(
+        self, arithmetic: Arithmetic, *, line: OnLine | None = None, steps: int | None = None
+    ) -> None:
         self.arithmetic = arithmetic
         self.line = line
         self.steps = steps
@@ -75,7 +77,7 @@ class Machine(Builtins):
         """What `entry` of a program returns for arguments, a text such as ``(3, 'a')``.
 
         Raises:
-            Raised: the program raised.
+            ProgramRaised: the program raised.
             OutsideLanguage: it is not of the declared language.
             StepsSpent, UnreadableWorking: it came to no end.
         """
@@ -211,7 +213,7 @@ class Machine(Builtins):
                 raise OutsideLanguage(f"the instruction {name}")
             try:
                 act(self, frame, instructions[place])
-            except Raised as raised:
+            except ProgramRaised as raised:
                 handler = read.caught[place]
                 if handler is None:
                     frame.ended = True
@@ -265,7 +267,7 @@ class Machine(Builtins):
             return BUILTINS[name]
         if hasattr(builtins, name):
             raise OutsideLanguage(f"the builtin {name}")
-        raise Raised(NameError(f"name {name!r} is not defined"))
+        raise ProgramRaised(NameError(f"name {name!r} is not defined"))
 
 
 def read_arguments(text: str) -> tuple[list[Any], dict[str, Any]]:

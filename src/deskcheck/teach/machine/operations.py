@@ -7,7 +7,7 @@ from typing import Any
 
 from deskcheck.teach.machine import prelude
 from deskcheck.teach.machine.attributes import kind_of
-from deskcheck.teach.machine.frames import Builtin, Function, OutsideLanguage, Raised
+from deskcheck.teach.machine.frames import Builtin, Function, OutsideLanguage, ProgramRaised
 from deskcheck.teach.machine.halves import OF_FRACTIONS, joined, ratio
 from deskcheck.teach.machine.iterators import Counting
 from deskcheck.teach.paper.arithmetic import Arithmetic
@@ -127,7 +127,7 @@ class Operations:
         try:
             PYTHON[op](a, nought)
         except ZeroDivisionError as error:
-            raise Raised(error.with_traceback(None)) from None
+            raise ProgramRaised(error.with_traceback(None)) from None
 
     def _of_fractions(self, op: str, a: int | float, b: int | float) -> Any:
         """a op b where one has a point, or a / b."""
@@ -153,7 +153,7 @@ class Operations:
             try:
                 (PYTHON | IN_PLACE)[op](a, b)
             except TypeError as error:
-                raise Raised(error.with_traceback(None)) from None
+                raise ProgramRaised(error.with_traceback(None)) from None
         raise OutsideLanguage(f"{kind_of(a).__name__} {op} {kind_of(b).__name__}")
 
     def compare(self, op: str, a: Any, b: Any) -> bool:
@@ -182,7 +182,7 @@ class Operations:
         """asked: the comparison as the program has it; an error of its items names that operator."""
         try:
             return bool(self.of_prelude("less_items", a, b, op == "<="))
-        except Raised as raised:
+        except ProgramRaised as raised:
             if isinstance(raised.error, TypeError):
                 self._refused(*asked)
             raise
@@ -257,7 +257,7 @@ class Operations:
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RuntimeError) as error:
             if isinstance(error, RecursionError):
                 raise OutsideLanguage("too deep a recursion") from None
-            raise Raised(error.with_traceback(None)) from None
+            raise ProgramRaised(error.with_traceback(None)) from None
 
 
 def prelude_names() -> dict[str, Any]:

@@ -15,8 +15,8 @@ from typing import Any
 from deskcheck.notation import Divergence, RunAgreement
 from deskcheck.recording import Mode, Outcome, Recording, Value
 from deskcheck.teach.machine.builtins import is_plain
-from deskcheck.teach.machine.frames import OutsideLanguage, Raised, StepsSpent
-from deskcheck.teach.machine.machine import Line, Machine
+from deskcheck.teach.machine.frames import OutsideLanguage, ProgramRaised, StepsSpent
+from deskcheck.teach.machine.machine import Machine, OnLine
 from deskcheck.teach.paper.working import UnreadableWorking
 
 
@@ -161,7 +161,7 @@ def _literal(text: str) -> Any:
 
 def run_recorded(
     recording: Recording,
-    machine: Callable[[Line], Machine],
+    machine: Callable[[OnLine], Machine],
     *,
     clock: Callable[[], float] = time.perf_counter,
 ) -> MachineRun:
@@ -175,7 +175,7 @@ def run_recorded(
             raise OutsideLanguage("a program that is no call of a function")
         told = runner.call_program(program.code, program.entry, program.arguments or "()")
         end = _returned(recording, told)
-    except Raised as raised:
+    except ProgramRaised as raised:
         end = _raised(recording, raised.error)
     except OutsideLanguage as error:
         outside, judge.kind = str(error), Divergence.BUDGET

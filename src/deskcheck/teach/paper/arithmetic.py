@@ -15,7 +15,7 @@ _KEPT = 200_000
 
 
 @dataclass(slots=True)
-class Asked:
+class OperationCounts:
     """What was asked of a model. operations: those that a run made; worked: those that were not remembered;
     words: what was written for them, one a window."""
 
@@ -33,7 +33,7 @@ class Arithmetic:
     def __init__(self, answer: Answerer, *, remember: bool = True) -> None:
         self.answer = answer
         self.remember = remember
-        self.asked = Asked()
+        self.asked = OperationCounts()
         self._known: dict[tuple[object, ...], int | bool] = {}
 
     def binary(self, op: str, a: int, b: int) -> int | bool:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from deskcheck.recording import Program
-from deskcheck.teach.machine.frames import OutsideLanguage, Raised, StepsSpent
+from deskcheck.teach.machine.frames import OutsideLanguage, ProgramRaised, StepsSpent
 from deskcheck.teach.machine.machine import Machine
 from deskcheck.teach.paper import working as paper
 from deskcheck.teach.paper.arithmetic import Arithmetic
@@ -93,7 +93,7 @@ def lessons_of(programs: Iterable[Program], steps: int = 2000) -> tuple[Counter[
             )
         except OutsideLanguage:
             continue
-        except (Raised, StepsSpent):
+        except (ProgramRaised, StepsSpent):
             pass
         taken += 1
     return counted.seen, taken

@@ -23,7 +23,7 @@ FILE = "processor.npz"
 _WEIGHTS = ("embedding", "first", "first_bias", "second", "second_bias", "output", "output_bias")
 
 
-class Network:
+class FeedForwardNetwork:
     """Weights that answer windows. about: what was said of them when they were written.
 
     remember: each window is computed once. Then `computed` counts distinct windows, and `shown` all.
@@ -88,7 +88,7 @@ def save(file: Path, weights: dict[str, NDArray[Any]], about: dict[str, Any]) ->
     files.save(file, {name: weights[name] for name in _WEIGHTS}, about)
 
 
-def load(file: Path, *, remember: bool = True) -> Network:
+def load(file: Path, *, remember: bool = True) -> FeedForwardNetwork:
     """The network of a file that `save` wrote. Raises InputError for any other."""
     weights, about = files.load(file, Level.PROCESSOR, WORDS, _WEIGHTS)
-    return Network(weights, about, remember=remember)
+    return FeedForwardNetwork(weights, about, remember=remember)

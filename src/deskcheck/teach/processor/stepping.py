@@ -8,7 +8,7 @@ from typing import Any
 
 from deskcheck.ask.results.steps import PredictedRun, Steps, steps_of
 from deskcheck.recording import Recording
-from deskcheck.teach.machine.machine import Line, Machine
+from deskcheck.teach.machine.machine import Machine, OnLine
 from deskcheck.teach.machine.runs import MachineRun, run_recorded
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.judging import JudgedArithmetic
@@ -29,7 +29,7 @@ class Processor:
         kind = JudgedArithmetic if judged else Arithmetic
         self.arithmetic: Arithmetic = kind(self.network, remember=remember)
 
-    def machine(self, line: Line | None = None, steps: int | None = None) -> Machine:
+    def machine(self, line: OnLine | None = None, steps: int | None = None) -> Machine:
         """A machine that asks this model."""
         return Machine(self.arithmetic, line=line, steps=steps)
 
@@ -64,7 +64,7 @@ class LevelReport:
 
 def run_level(
     recordings: Iterable[Recording],
-    machine: Callable[[Line | None, int | None], Machine],
+    machine: Callable[[OnLine | None, int | None], Machine],
     *,
     budget: int = MOST,
     note: Callable[[int], None] = lambda steps: None,

@@ -29,7 +29,7 @@ RESUME = "resume.pt"
 
 
 class _Net(nn.Module):
-    """`network.Network`, to be trained."""
+    """`network.FeedForwardNetwork`, to be trained."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ def train(
     *,
     about: dict[str, Any],
     note: Callable[[dict[str, Any]], None] = lambda row: None,
-) -> network.Network:
+) -> network.FeedForwardNetwork:
     """A network, trained into `out` (`network.FILE`); a run that was killed goes on from its last look.
 
     shown: how often programs and random operations show each window. about: what is said of them in the file.
@@ -114,7 +114,7 @@ def _trained(
     training: ProcessorTraining,
     about: dict[str, Any],
     note: Callable[[dict[str, Any]], None],
-) -> network.Network:
+) -> network.FeedForwardNetwork:
     right = all_windows()
     windows: Sequence[Window] = list(right)
     x, y = torch.tensor(windows), torch.tensor(list(right.values()))
@@ -138,7 +138,7 @@ def _trained(
         losses.append(_update(run, training, x, y, often))
         run.step += 1
         if run.step % training.look_every == 0 or run.step == training.steps:
-            kept = network.Network(_as_kept(run.averaged), about)
+            kept = network.FeedForwardNetwork(_as_kept(run.averaged), about)
             with torch.no_grad():
                 wrong = net(x).argmax(1) != y
             run.wrong = (wrong | torch.from_numpy(kept.logits(windows).argmax(1) != y.numpy())).nonzero()[
@@ -183,7 +183,7 @@ def _update(run: _Run, training: ProcessorTraining, x: Tensor, y: Tensor, often:
     return loss.detach()
 
 
-def look(kept: network.Network, windows: Sequence[Window], right: NDArray[Any]) -> dict[str, Any]:
+def look(kept: network.FeedForwardNetwork, windows: Sequence[Window], right: NDArray[Any]) -> dict[str, Any]:
     """All windows at once: how many get a wrong word, and by how much the right one leads at least."""
     logits = kept.logits(windows)
     rows = np.arange(len(right))

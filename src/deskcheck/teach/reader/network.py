@@ -17,7 +17,7 @@ _BASE, _EPSILON = 10_000.0, 1e-6
 Floats: TypeAlias = NDArray[np.float32]
 
 
-class Network:
+class TransformerNetwork:
     """Weights that read. about: what was said of them when they were written.
 
     remember: what was written to a prompt is not computed again. Then `computed` counts distinct ones.
@@ -127,8 +127,8 @@ def _turned(x: Floats, turn: tuple[Floats, Floats]) -> Floats:
     return found
 
 
-def load(file: Path, *, remember: bool = True) -> Network:
+def load(file: Path, *, remember: bool = True) -> TransformerNetwork:
     """The network of a file that `weights.save` wrote, by the names of `Model`. Raises InputError for any
     other."""
     weights, about = files.load(file, Level.READER, WORDS)
-    return Network(weights, about, remember=remember)
+    return TransformerNetwork(weights, about, remember=remember)

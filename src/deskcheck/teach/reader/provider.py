@@ -15,11 +15,11 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from deskcheck.errors import InputError
 from deskcheck.teach.levels import Level
-from deskcheck.teach.machine.frames import OutsideLanguage, Raised, StepsSpent
+from deskcheck.teach.machine.frames import OutsideLanguage, ProgramRaised, StepsSpent
 from deskcheck.teach.machine.runs import text_of
 from deskcheck.teach.paper.working import UnreadableWorking
 from deskcheck.teach.processor.stepping import Processor
-from deskcheck.teach.reader.stepping import Reading
+from deskcheck.teach.reader.stepping import LineReader
 from deskcheck.teach.small.checkpoints import folder_of
 
 MOST = 1_000_000
@@ -42,7 +42,7 @@ class _Level(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         self.folder = folder_of(model_name)
-        self._runs = Processor(self.folder) if self.level is Level.PROCESSOR else Reading(self.folder)
+        self._runs = Processor(self.folder) if self.level is Level.PROCESSOR else LineReader(self.folder)
         self._alone = Lock()
 
     async def generate(
@@ -67,7 +67,7 @@ class _Level(ModelAPI):
             machine = self._runs.machine(steps=MOST)
             try:
                 told = text_of(machine.call_program(code, entry, arguments))
-            except Raised as raised:
+            except ProgramRaised as raised:
                 return f"[ANSWER]raises {type(raised.error).__name__}[/ANSWER]"
             except OutsideLanguage as error:
                 return f"Outside of the declared language: {error}."

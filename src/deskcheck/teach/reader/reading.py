@@ -2,11 +2,11 @@
 words say; numbers and choices are asked of the processor."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from deskcheck.teach.machine.frames import OutsideLanguage
-from deskcheck.teach.machine.machine import Machine, read_arguments
+from deskcheck.teach.machine.machine import Machine, OnLine, read_arguments
 from deskcheck.teach.paper.arithmetic import Arithmetic
 from deskcheck.teach.paper.working import UnreadableWorking
 from deskcheck.teach.reader.text import (
@@ -14,8 +14,8 @@ from deskcheck.teach.reader.text import (
     NUMBER,
     OPERATORS,
     WORDS,
-    Line,
     ReadFunction,
+    SourceLine,
     functions,
     line_prompt,
     where_prompt,
@@ -47,7 +47,7 @@ class ReadingMachine(Machine):
         reader: Reader,
         arithmetic: Arithmetic,
         *,
-        line: Callable[[int, int, Mapping[str, Any]], None] | None = None,
+        line: OnLine | None = None,
         steps: int | None = None,
     ) -> None:
         super().__init__(arithmetic, line=line, steps=steps)
@@ -91,10 +91,10 @@ class ReadingMachine(Machine):
         finally:
             self.depth -= 1
 
-    def _at(self, activation: _Activation, line: Line) -> None:
+    def _at(self, activation: _Activation, line: SourceLine) -> None:
         self.at_line(activation.number, line.number, activation.names)
 
-    def _run_line(self, activation: _Activation, line: Line) -> bool:
+    def _run_line(self, activation: _Activation, line: SourceLine) -> bool:
         """Do what the reader writes about a line; whether the function returns."""
         prompt = line_prompt(line, activation.again and line.kind == "for")
         self.prompts += 1
@@ -137,7 +137,9 @@ class ReadingMachine(Machine):
         activation.place = place
         return False
 
-    def _do(self, activation: _Activation, line: Line, word: str, more: Callable[[], str]) -> bool | None:
+    def _do(
+        self, activation: _Activation, line: SourceLine, word: str, more: Callable[[], str]
+    ) -> bool | None:
         """One order; what a test found, None for others."""
         stack = activation.stack
         if word[:1] == "S" and word[1:].isdigit():
@@ -227,13 +229,13 @@ class ReadingMachine(Machine):
             return False
         return True
 
-    def _name(self, line: Line, word: str) -> str:
+    def _name(self, line: SourceLine, word: str) -> str:
         name = line.slots[int(word[1:])].name if word[:1] == "S" else None
         if name is None:
             raise UnreadableWorking(f"{word}: no name")
         return name
 
-    def _content(self, activation: _Activation, line: Line, word: str) -> Any:
+    def _content(self, activation: _Activation, line: SourceLine, word: str) -> Any:
         slot = line.slots[int(word[1:])]
         if slot.name is None:
             return slot.value

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from deskcheck.errors import InputError
-from deskcheck.teach.machine.machine import Line, Machine
+from deskcheck.teach.machine.machine import Machine, OnLine
 from deskcheck.teach.processor import network as processor_network
 from deskcheck.teach.processor.stepping import Processor
 from deskcheck.teach.reader import network
@@ -11,7 +11,7 @@ from deskcheck.teach.reader.reading import ReadingMachine
 from deskcheck.teach.small.checkpoints import NANO, folder_of
 
 
-class Reading:
+class LineReader:
     """The reader of a folder, with its processor where it has one, else with that of nano."""
 
     def __init__(self, folder: Path) -> None:
@@ -24,7 +24,7 @@ class Reading:
         self.processor = Processor(folder if own else folder_of(NANO))
         self.network = network.load(folder / network.FILE)
 
-    def machine(self, line: Line | None = None, steps: int | None = None) -> Machine:
+    def machine(self, line: OnLine | None = None, steps: int | None = None) -> Machine:
         """A machine that asks these models."""
         return ReadingMachine(self.network, self.processor.arithmetic, line=line, steps=steps)
 

@@ -44,8 +44,8 @@ _UNARY: dict[type[ast.unaryop], str] = {
 
 
 def orders(words: Sequence[str], again: bool) -> Orders:
-    """The words that are right for a line, given as `text.Line.words`. Raises OutsideLanguage for what a
-    reader does not know."""
+    """The words that are right for a line, given as `text.SourceLine.words`. Raises OutsideLanguage for what
+    a reader does not know."""
     kind = words[0]
     text = " ".join(("if", *words[1:]) if kind == "elif" else words)
     try:

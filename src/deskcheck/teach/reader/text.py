@@ -48,7 +48,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceLine:
     """A line of a function. number: in the program's text, from 1 on; text: without its indentation."""
 
     number: int
@@ -65,7 +65,7 @@ class ReadFunction:
 
     name: str
     parameters: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[SourceLine, ...]
     places: dict[int, int]
     """Number of a line in the text -> its place in `lines`."""
 
@@ -92,7 +92,7 @@ def _function(node: ast.FunctionDef, texts: list[str]) -> ReadFunction:
         raise OutsideLanguage("parameters with defaults or stars")
     if node.decorator_list or node.end_lineno is None:
         raise OutsideLanguage("a decorator")
-    lines: list[Line] = []
+    lines: list[SourceLine] = []
     depths: list[int] = []
     for number in range(node.lineno, node.end_lineno + 1):
         text = texts[number - 1]
@@ -121,7 +121,7 @@ def _function(node: ast.FunctionDef, texts: list[str]) -> ReadFunction:
     return ReadFunction(node.name, names, tuple(lines), places)
 
 
-def _line(number: int, depth: int, text: str) -> Line:
+def _line(number: int, depth: int, text: str) -> SourceLine:
     words: list[str] = []
     slots: list[Slot] = []
     try:
@@ -147,7 +147,7 @@ def _line(number: int, depth: int, text: str) -> Line:
     kind = words[0] if words[0] in KINDS else "plain"
     if kind == "plain" and len(words) == 1:
         raise OutsideLanguage("a line that is a name or a literal alone")
-    return Line(number, depth, kind, text, tuple(words), tuple(slots))
+    return SourceLine(number, depth, kind, text, tuple(words), tuple(slots))
 
 
 def _literal(word: str) -> Any:
@@ -157,7 +157,7 @@ def _literal(word: str) -> Any:
         raise OutsideLanguage("a text with values in it") from None
 
 
-def line_prompt(line: Line, again: bool) -> tuple[int, ...]:
+def line_prompt(line: SourceLine, again: bool) -> tuple[int, ...]:
     """What is asked about a line that is to run. again: it is a `for` that is under way."""
     words = ("line", *line.words, "again" if again else "enter", "ask")
     return tuple([NUMBER[word] for word in words])

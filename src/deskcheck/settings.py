@@ -20,9 +20,10 @@ class Setting:
 
     text: one or two sentences of help. min, max: the least and the greatest value. flag: the option, where it
     is not named after the field (``--cpu-s`` for ``cpu_s``). short: another name of it, as ``-M``. off: of a
-    bool that is on, the option that turns it off, where it is not ``--no-...``. metavar: stands for the value
-    in the help. parse: makes the value of what was written, for a mapping a pair of key and value; raises
-    ValueError, with the reason, where it cannot. commas: of a tuple, several are written with commas between.
+    bool that is on or None, the option that turns it off, where it is not ``--no-...``. metavar: stands for
+    the value in the help. parse: makes the value of what was written, for a mapping a pair of key and value;
+    raises ValueError, with the reason, where it cannot. commas: of a tuple, several are written with commas
+    between.
     """
 
     text: str

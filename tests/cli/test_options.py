@@ -49,6 +49,13 @@ class Pears:
     ripe: Annotated[bool, Setting("Ripe ones alone.")] = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Own:
+    """What belongs to no kind of fruit."""
+
+    show_: Annotated[bool | None, Setting("Show them, or do not.", flag="--show", off="--hide")] = None
+
+
 @pytest.fixture
 def fruit() -> tuple[typer.Typer, list[Any]]:
     """A command with two settings, and what it was called with."""
@@ -61,10 +68,11 @@ def fruit() -> tuple[typer.Typer, list[Any]]:
         *,
         apples: Annotated[Apples, Panel("Apples", "apples")],
         pears: Annotated[Pears, Panel("Pears", "pears")],
+        own: Annotated[Own, Panel(None)],
         as_json: Annotated[bool, typer.Option("--json")] = False,
     ) -> None:
         refuse_others({"apple": "Apples", "pear": "Pears"}[what])
-        called.append((apples, pears, as_json))
+        called.append((apples, pears, as_json) if own == Own() else own)
 
     return app, called
 
@@ -96,6 +104,18 @@ def test_each_setting_is_an_option(fruit: tuple[typer.Typer, list[Any]]) -> None
             False,
         ),
     ]
+
+
+def test_an_option_of_the_command_itself_is_never_refused(fruit: tuple[typer.Typer, list[Any]]) -> None:
+    """It may be on, off, or not said; the help has it among the command's own."""
+    app, called = fruit
+    for flag in ("--show", "--hide"):
+        assert CliRunner().invoke(app, ["pear", flag], catch_exceptions=False).exit_code == 0
+    assert called == [Own(show_=True), Own(show_=False)]
+    own, _, apples = CliRunner().invoke(app, ["--help"]).output.partition("Apples")
+    assert "--show" in own.partition("Options")[2]
+    assert "--count" not in own.partition("Options")[2].partition("Common")[0]
+    assert "--show" not in apples
 
 
 def test_what_is_shared_keeps_each_default(fruit: tuple[typer.Typer, list[Any]]) -> None:

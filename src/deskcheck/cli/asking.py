@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,7 @@ from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, messages, progress_told, say, write_text
 from deskcheck.cli.common.tables import print_attempts, print_steps, print_table, with_interval
 from deskcheck.errors import InputError
+from deskcheck.settings import Setting
 from deskcheck.terminal import Console, console_out, has_browser, kept_page
 
 Folders = Annotated[
@@ -39,6 +41,15 @@ Kinds = Annotated[
         "next_cell, crash. A benchmark has its own.",
     ),
 ]
+Models = Annotated[
+    list[str],
+    typer.Option(
+        "--model",
+        "-m",
+        help="A model, as Inspect AI names it. deskcheck/oracle and deskcheck/guess are built in, for "
+        "notebooks also deskcheck/copy and deskcheck/empty.",
+    ),
+]
 READINGS = ("cut", "empty", "refused", "unreadable")
 """Columns for completions without an answer. They are shown where there are any."""
 DIFFERENCE = ("difference", "95 % interval", "better", "worse")
@@ -50,15 +61,7 @@ def ask(
     folders: Folders,
     *,
     question: Kinds = None,
-    model: Annotated[
-        list[str],
-        typer.Option(
-            "--model",
-            "-m",
-            help="A model, as Inspect AI names it. deskcheck/oracle and deskcheck/guess are built in, for "
-            "notebooks also deskcheck/copy and deskcheck/empty.",
-        ),
-    ],
+    model: Models,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the answers and logs.")] = None,
     settings: Annotated[AskSettings, Panel("Methods")],
     as_json: Json = False,
@@ -335,48 +338,53 @@ def _print_parts(console: Console, question: str, results: list[Any]) -> None:
     print_table(console, ("model", "method"), heads, rows, title=f"{question}: the parts of the answer")
 
 
-@with_options
-def report(
-    logs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="LOGS...",
-            help="Run folders of `deskcheck ask`, logs of Inspect, samples of lm-evaluation-harness, or "
-            "folders of them.",
-        ),
-    ],
-    *,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the report as a page.")] = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ReportOptions:
+    """What a report holds, and where it goes."""
+
+    out: Annotated[Path | None, Setting("Write the report as a page.")] = None
     open_: Annotated[
         bool | None,
-        typer.Option("--open/--terminal", help="Open the page in a browser, or print tables here."),
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option("--table", metavar="FORMAT", help="Print the tables as markdown, latex or csv."),
-    ] = None,
+        Setting("Open the page in a browser, or print tables here.", flag="--open", off="--terminal"),
+    ] = None
+    table: Annotated[str | None, Setting("Print the tables as markdown, latex or csv.", metavar="FORMAT")] = (
+        None
+    )
     by: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by", metavar="FIELD", help="Also scores by a field of the samples. May be given again."
-        ),
-    ] = None,
+        tuple[str, ...],
+        Setting("Also scores by a field of the samples. May be given again.", metavar="FIELD"),
+    ] = ()
     cluster: Annotated[
         str | None,
-        typer.Option(
-            "--cluster",
+        Setting(
+            "For logs of other tasks: the field of the samples by which they belong together.",
             metavar="FIELD",
-            help="For logs of other tasks: the field of the samples by which they belong together.",
         ),
-    ] = None,
+    ] = None
     power: Annotated[
         float | None,
-        typer.Option(
-            "--power",
+        Setting(
+            "How many programs are needed to find such a difference between two models.",
             metavar="DIFFERENCE",
-            help="How many programs are needed to find such a difference between two models.",
         ),
-    ] = None,
+    ] = None
+
+
+Logs = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="LOGS...",
+        help="Run folders of `deskcheck ask`, logs of Inspect, samples of lm-evaluation-harness, or folders "
+        "of them.",
+    ),
+]
+
+
+@with_options
+def report(
+    logs: Logs,
+    *,
+    options: Annotated[_ReportOptions, Panel(None)],
     prices: Annotated[Prices, Panel("Cost")],
     as_json: Json = False,
 ) -> None:
@@ -387,12 +395,13 @@ def report(
     from deskcheck.ask.results.logs import read_logs
     from deskcheck.view.report.report import report_of, report_page
 
+    out, open_, table, power = options.out, options.open_, options.table, options.power
     if table not in (None, "markdown", "latex", "csv"):
         raise InputError(f"--table {table}: the formats are markdown, latex and csv.")
     if power is not None and not 0 < power <= 1:
         raise InputError(f"--power {power:g}: a difference between two scores lies above 0, up to 1.")
-    read = read_logs(logs, cluster=cluster)
-    found = report_of(read, prices.prices, by=by or (), difference=power)
+    read = read_logs(logs, cluster=options.cluster)
+    found = report_of(read, prices.prices, by=options.by, difference=power)
     if out is not None:
         write_text(out, report_page(found), open_ is True)
     if as_json:

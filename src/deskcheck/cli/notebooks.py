@@ -1,7 +1,8 @@
 """Commands about notebooks: `notebooks check`."""
 
 import json
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from deskcheck.cli.common.output import progress_bar, says_when_interrupted
 from deskcheck.errors import InputError
 from deskcheck.files import write_file
 from deskcheck.notebook.settings import CheckSettings
+from deskcheck.settings import Setting
 from deskcheck.terminal import console_out
 
 if TYPE_CHECKING:
@@ -22,6 +24,41 @@ if TYPE_CHECKING:
 notebooks = typer.Typer(no_args_is_help=True, help="Notebooks and the outputs that are stored in them.")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ReportOptions:
+    """What is compared, where the report goes, and when the check has failed."""
+
+    json_file: Annotated[
+        Path | None, Setting("Write the report as JSON; '-' prints it.", flag="--json", metavar="FILE")
+    ] = None
+    html_file: Annotated[
+        Path | None, Setting("Write the report as a page for a browser.", flag="--html", metavar="FILE")
+    ] = None
+    fail_on: Annotated[
+        str,
+        Setting("Exit with 1 if a notebook or cell has one of these; 'none': never.", metavar="STATUS,..."),
+    ] = "different,not_repeatable,confined,failed,timed_out,unreadable,no_kernel"
+    without: Annotated[
+        tuple[str, ...],
+        Setting("Leave this rule out; 'all': compare the texts as they are.", metavar="NORMALISER"),
+    ] = ()
+    out: Annotated[
+        Path | None,
+        Setting(
+            "Keep the runs here as trajectories, or with --shards the results; the same command continues "
+            "from there."
+        ),
+    ] = None
+
+
+Details = Annotated[
+    bool | None,
+    typer.Option(
+        help="Show every cell that is not the same, with the differences.", show_default="one notebook"
+    ),
+]
+
+
 @notebooks.command("check")
 @with_options
 def check_notebooks(
@@ -29,67 +66,42 @@ def check_notebooks(
         list[Path], typer.Argument(metavar="PATH...", help="Notebook files, and folders of them.")
     ],
     *,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON; '-' prints it.")
-    ] = None,
-    html_file: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page for a browser.")
-    ] = None,
-    fail_on: Annotated[
-        str,
-        typer.Option(
-            "--fail-on",
-            metavar="STATUS,...",
-            help="Exit with 1 if a notebook or cell has one of these; 'none': never.",
-        ),
-    ] = "different,not_repeatable,confined,failed,timed_out,unreadable,no_kernel",
-    without: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NORMALISER", help="Leave this rule out; 'all': compare the texts as they are."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep the runs here as trajectories, or with --shards the results; the same command "
-            "continues from there."
-        ),
-    ] = None,
-    details: Annotated[
-        bool | None,
-        typer.Option(
-            help="Show every cell that is not the same, with the differences.", show_default="one notebook"
-        ),
-    ] = None,
+    options: Annotated[_ReportOptions, Panel(None)],
+    details: Details = None,
     settings: Annotated[CheckSettings, Panel("Runs")],
     work: Work,
 ) -> None:
     """Run notebooks again and compare with the outputs that are stored in them.
 
     Exit status: 0 all reproduce, 1 some do not, 2 a wrong call or an error of ours."""
-    from deskcheck.view.notebooks import notebooks_table
-    from deskcheck.view.notebooks_page import notebooks_page
-
-    failing = _statuses(fail_on)
-    for file in (json_file, html_file):
+    failing = _statuses(options.fail_on)
+    for file in (options.json_file, options.html_file):
         if file is not None and str(file) != "-" and not file.parent.is_dir():
             raise InputError(f"{file}: there is no folder {file.parent}.")
-    settings = replace(settings, normalisers=_normalisers(without or []))
-    report, done = _checked(paths, settings, out, work)
-    if html_file is not None:
-        write_file(html_file, [notebooks_page(report)])
-    if json_file is not None and str(json_file) != "-":
-        write_file(json_file, [json.dumps(report.to_dict(), indent=1), "\n"])
-    if str(json_file) == "-":
-        print(json.dumps(report.to_dict()))
-    else:
-        shown = details if details is not None else len(report.notebooks) == 1
-        console_out().print(notebooks_table(report, details=shown))
-        if done is not None:
-            print_job(done)
+    settings = replace(settings, normalisers=_normalisers(options.without))
+    report, done = _checked(paths, settings, options.out, work)
+    _tell(report, done, options, details)
     if done is not None and done.totals.problems:
         raise typer.Exit(2)
     if failing & report.statuses():
         raise typer.Exit(1)
+
+
+def _tell(report: "Report", done: "JobSummary | None", options: _ReportOptions, details: bool | None) -> None:
+    from deskcheck.view.notebooks import notebooks_table
+    from deskcheck.view.notebooks_page import notebooks_page
+
+    if options.html_file is not None:
+        write_file(options.html_file, [notebooks_page(report)])
+    if str(options.json_file) == "-":
+        print(json.dumps(report.to_dict()))
+        return
+    if options.json_file is not None:
+        write_file(options.json_file, [json.dumps(report.to_dict(), indent=1), "\n"])
+    shown = details if details is not None else len(report.notebooks) == 1
+    console_out().print(notebooks_table(report, details=shown))
+    if done is not None:
+        print_job(done)
 
 
 def _checked(
@@ -129,7 +141,7 @@ def _statuses(names: str) -> set[str]:
     return found
 
 
-def _normalisers(without: list[str]) -> Any:
+def _normalisers(without: Sequence[str]) -> Any:
     from deskcheck.notebook.check.normalise import NORMALISERS
 
     names = [each.name for each in NORMALISERS]

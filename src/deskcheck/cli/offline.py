@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,31 @@ from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, counts_text, say
 from deskcheck.cli.common.tables import print_attempts, print_table, with_interval
 from deskcheck.sandbox.confinement import Confinement
+from deskcheck.settings import Setting
 from deskcheck.terminal import console_out
+
+QuestionsFile = Annotated[
+    Path, typer.Argument(metavar="QUESTIONS", help="What `deskcheck offline questions` wrote.")
+]
+Answers = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="ANSWERS...",
+        help='JSON lines: {"id": of the question, "completion": text}; "model" and other keys are kept.',
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ScoreOptions:
+    """What answers are, and how those that are run are confined."""
+
+    samples: Annotated[
+        bool, Setting("Several answers of a model to one question are samples: their mean counts.")
+    ] = False
+    sandbox: Annotated[Confinement, Setting("How closely answers that are run are confined.")] = (
+        Confinement.STRICT
+    )
 
 
 @with_options
@@ -58,9 +83,7 @@ def questions(
 
 @with_options
 def tasks(
-    questions_file: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS", help="What `deskcheck offline questions` wrote.")
-    ],
+    questions_file: QuestionsFile,
     *,
     out: Annotated[Path, typer.Option("--out", help="Folder for the tasks.")],
     as_json: Json = False,
@@ -109,28 +132,11 @@ def answers(
 
 @with_options
 def score(
-    questions_file: Annotated[
-        Path, typer.Argument(metavar="QUESTIONS", help="What `deskcheck offline questions` wrote.")
-    ],
-    answers: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="ANSWERS...",
-            help='JSON lines: {"id": of the question, "completion": text}; "model" and other keys are kept.',
-        ),
-    ],
+    questions_file: QuestionsFile,
+    answers: Answers,
     *,
     out: Annotated[Path, typer.Option("--out", help="Folder for the scores.")],
-    samples: Annotated[
-        bool,
-        typer.Option(
-            "--samples",
-            help="Several answers of a model to one question are samples: their mean counts.",
-        ),
-    ] = False,
-    sandbox: Annotated[
-        Confinement, typer.Option(help="How closely answers that are run are confined.")
-    ] = Confinement.STRICT,
+    options: Annotated[_ScoreOptions, Panel(None)],
     work: Work,
     as_json: Json = False,
 ) -> None:
@@ -150,8 +156,8 @@ def score(
             runner=work.runner(),
             size=work.shards or SIZE,
             replace=work.replace,
-            samples=samples,
-            confinement=sandbox,
+            samples=options.samples,
+            confinement=options.sandbox,
             progress=tell,
         )
     if as_json:

@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -32,24 +32,35 @@ from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.scale.spread import Spread
+from deskcheck.settings import Setting
 
 PROGRAMS, NOTEBOOKS, TESTS = "Programs", "Notebooks", "Tests of a project (pytest:PATH)"
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE...",
+        help="What to record: FILE.py, a script; FILE.py::FUNCTION '(ARGUMENTS)', one call; doctests of "
+        "a MODULE, a FOLDER or doctests:FILE.py; FUNCTIONS.jsonl; a published set: cruxeval[:PATH], "
+        "humaneval[:PATH], mbpp[:PATH]; generated programs: generated:COUNT, family:NAME, "
+        "mutations:SOURCE, inputs:FILE.py, inputs:PACKAGE (`deskcheck help sources`); calls that the "
+        "tests of a project make: pytest:PATH; notebooks: FILE.ipynb, notebooks:FOLDER, "
+        "history:FILE.ipynb (its git history), june:LOG.csv.",
+    ),
+]
+InputsBy = Annotated[
+    str | None,
+    typer.Option(
+        "--inputs-by",
+        metavar="MODEL",
+        help="inputs: also ask this model (any that Inspect reaches) for inputs of each function.",
+        rich_help_panel=PROGRAMS,
+    ),
+]
 
 
 @with_options
 def record(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE...",
-            help="What to record: FILE.py, a script; FILE.py::FUNCTION '(ARGUMENTS)', one call; doctests of "
-            "a MODULE, a FOLDER or doctests:FILE.py; FUNCTIONS.jsonl; a published set: cruxeval[:PATH], "
-            "humaneval[:PATH], mbpp[:PATH]; generated programs: generated:COUNT, family:NAME, "
-            "mutations:SOURCE, inputs:FILE.py, inputs:PACKAGE (`deskcheck help sources`); calls that the "
-            "tests of a project make: pytest:PATH; notebooks: FILE.ipynb, notebooks:FOLDER, "
-            "history:FILE.ipynb (its git history), june:LOG.csv.",
-        ),
-    ],
+    sources: Sources,
     *,
     out: Annotated[
         Path | None,
@@ -59,15 +70,7 @@ def record(
     notebooks: Annotated[NotebookSettings, Panel(NOTEBOOKS, "notebooks")],
     tests: Annotated[SuiteSettings, Panel(TESTS, "pytest:PATH")],
     work: Work,
-    inputs_by: Annotated[
-        str | None,
-        typer.Option(
-            "--inputs-by",
-            metavar="MODEL",
-            help="inputs: also ask this model (any that Inspect reaches) for inputs of each function.",
-            rich_help_panel=PROGRAMS,
-        ),
-    ] = None,
+    inputs_by: InputsBy = None,
     as_json: Json = False,
 ) -> None:
     """Run programs in a sandbox and keep every line with the state of its variables.
@@ -281,32 +284,33 @@ class Against(StrEnum):
     REFERENCE = "reference"
 
 
-def check(
-    folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Again:
+    """Which recordings are made again, and how."""
+
     against: Annotated[
         Against | None,
-        typer.Option(
-            "--against",
-            help="Instead, record some of them again with the reference tracer and compare event for event.",
-        ),
-    ] = None,
+        Setting("Instead, record some of them again with the reference tracer and compare event for event."),
+    ] = None
     sample: Annotated[
-        float | None,
-        typer.Option("--sample", metavar="SHARE", help="--against: share of the recordings (0.02)."),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="--against: another number draws other recordings.")
-    ] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="--against: programs that run at once.")
-    ] = os.cpu_count() or 1,
+        float | None, Setting("--against: share of the recordings (0.02).", metavar="SHARE")
+    ] = None
+    seed: Annotated[int | None, Setting("--against: another number draws other recordings.")] = None
+    workers: Annotated[int, Setting("--against: programs that run at once.", min=1)] = os.cpu_count() or 1
     sandbox: Annotated[
         Confinement | None,
-        typer.Option(
-            help="--against: how closely programs are confined. By default only those that were recorded at "
+        Setting(
+            "--against: how closely programs are confined. By default only those that were recorded at "
             "strict run, at strict."
         ),
-    ] = None,
+    ] = None
+
+
+@with_options
+def check(
+    folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
+    *,
+    again: Annotated[_Again, Panel(None)],
     as_json: Json = False,
 ) -> None:
     """Check recordings against what their source says; look for addresses and ambiguous states.
@@ -316,30 +320,33 @@ def check(
     from deskcheck.corpus.check import summary
     from deskcheck.recording.reader import Recordings
 
-    if against is not None:
-        share = 0.02 if sample is None else sample
-        if not 0 < share <= 1:
-            raise InputError(f"--sample {share}: is a share: more than 0 and at most 1.")
-        _check_against(folder, share, seed or 0, workers, sandbox, as_json=as_json)
+    if again.against is not None:
+        _check_against(folder, again, as_json=as_json)
         return
-    for name, value in (("--sample", sample), ("--seed", seed), ("--sandbox", sandbox)):
-        if value is not None:
-            raise InputError(f"{name} {value}: goes with --against reference.")
+    for name in ("sample", "seed", "sandbox"):
+        if (value := getattr(again, name)) is not None:
+            raise InputError(f"--{name} {value}: goes with --against reference.")
     report = check_recordings(Recordings(folder))
     print(json.dumps(report.to_dict()) if as_json else summary(report))
     if report.wrong or report.addresses or report.ambiguous or report.damaged:
         raise typer.Exit(1)
 
 
-def _check_against(
-    folder: Path, share: float, seed: int, workers: int, sandbox: Confinement | None, *, as_json: bool
-) -> None:
+def _check_against(folder: Path, again: _Again, *, as_json: bool) -> None:
     from deskcheck.recorder.against import against_reference
     from deskcheck.recording.reader import Recordings
 
+    share = 0.02 if again.sample is None else again.sample
+    if not 0 < share <= 1:
+        raise InputError(f"--sample {share}: is a share: more than 0 and at most 1.")
     with progress_bar(as_json) as advance:
         found = against_reference(
-            Recordings(folder), share=share, seed=seed, workers=workers, confinement=sandbox, progress=advance
+            Recordings(folder),
+            share=share,
+            seed=again.seed or 0,
+            workers=again.workers,
+            confinement=again.sandbox,
+            progress=advance,
         )
     if as_json:
         print(json.dumps(found.to_dict()))

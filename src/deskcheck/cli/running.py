@@ -2,6 +2,7 @@
 
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +12,26 @@ from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import say
 from deskcheck.errors import InputError
 from deskcheck.recorder.settings import RunSettings
+from deskcheck.settings import Setting
 from deskcheck.terminal import has_browser, kept_page, open_in_browser
 from deskcheck.tracer import tracer_class
 
 PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """What follows the program is its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Showing:
+    """How the program is named, and where its run goes."""
+
+    module: Annotated[bool, Setting("FILE.py is the name of a module, as for python -m.", short="-m")] = False
+    out: Annotated[Path | None, Setting("Keep the recording in this folder, beside others.")] = None
+    page: Annotated[Path | None, Setting("Write the trace page there.", metavar="FILE.html")] = None
+    open_: Annotated[
+        bool | None,
+        Setting("Open the page in a browser, if there is one.", flag="--open", off="--no-open"),
+    ] = None
+    quiet: Annotated[bool, Setting("Print nothing but the program's output.", short="-q")] = False
 
 
 @with_options
@@ -27,22 +43,7 @@ def run(
         list[str] | None, typer.Argument(metavar="[ARGUMENT]...", help="Arguments of the program.")
     ] = None,
     *,
-    module: Annotated[
-        bool, typer.Option("--module", "-m", help="FILE.py is the name of a module, as for python -m.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Keep the recording in this folder, beside others.")
-    ] = None,
-    page: Annotated[
-        Path | None, typer.Option("--page", metavar="FILE.html", help="Write the trace page there.")
-    ] = None,
-    open_: Annotated[
-        bool | None,
-        typer.Option("--open/--no-open", help="Open the page in a browser, if there is one."),
-    ] = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print nothing but the program's output.")
-    ] = False,
+    showing: Annotated[_Showing, Panel(None)],
     settings: Annotated[RunSettings, Panel("Recording")],
 ) -> None:
     """Run a program as `python FILE.py ARGUMENTS` does, and show its run step by step.
@@ -55,30 +56,32 @@ def run(
     from deskcheck.recorder.run import run as run_program
     from deskcheck.recording.reader import Recordings
 
+    page, out = showing.page, showing.out
     if page is not None and (not page.absolute().parent.is_dir() or page.is_dir()):
         raise InputError(f"{page}: cannot be written: name a file in a folder that is there.")
-    if not quiet and tracer_class().name == "reference":
+    if not showing.quiet and tracer_class().name == "reference":
         from deskcheck.recorder.programs import SLOW
 
         say(f"note: {SLOW}")
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
         folder = scratch if out is None else out
         id_, status = run_program(
-            target, tuple(arguments or ()), out=folder, module=module, settings=settings
+            target, tuple(arguments or ()), out=folder, module=showing.module, settings=settings
         )
-        _show(Recordings(folder)[id_], out, page, open_, quiet=quiet)
+        _show(Recordings(folder)[id_], showing)
     if status:
         raise typer.Exit(status if status > 0 else 128 - status)
 
 
-def _show(recording: object, out: Path | None, page: Path | None, open_: bool | None, *, quiet: bool) -> None:
+def _show(recording: object, showing: _Showing) -> None:
     """The page in a browser, where somebody sits; else where it lies; in a terminal without one the table."""
     from deskcheck.recording.recording import Recording
     from deskcheck.view.showing import show_table
     from deskcheck.view.trace_page import write_trace_page
 
     assert isinstance(recording, Recording)
-    opened = has_browser() if open_ is None else open_
+    out, page, quiet = showing.out, showing.page, showing.quiet
+    opened = has_browser() if showing.open_ is None else showing.open_
     if page is None and not opened and out is None and not quiet and sys.stdout.isatty():
         show_table(recording)
         return

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +23,7 @@ from deskcheck.cli.common.tables import print_steps
 from deskcheck.errors import InputError, MissingExtra, RecordingError
 from deskcheck.files import write_file
 from deskcheck.scale.spread import Spread
+from deskcheck.settings import Setting
 from deskcheck.teach.lessons.settings import LessonSettings
 from deskcheck.teach.levels import Level
 from deskcheck.teach.processor.settings import ProcessorTraining
@@ -85,13 +86,9 @@ def _lessons_in_shards(runs: list[Path], out: Path, settings: Any, work: Spread,
         raise typer.Exit(2)
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
 def _numbers(option: str, text: str) -> tuple[int, ...]:
     try:
-        return tuple(int(word) for word in _words(text))
+        return tuple(int(word) for word in text.split(",") if word.strip())
     except ValueError:
         raise InputError(f"{option} {text!r}: give numbers with commas between, as 1,2,4.") from None
 
@@ -114,110 +111,128 @@ def _show_lessons(out: Path, summary: Any) -> None:
         print(f"left out, {what}: {found}")
 
 
-@with_options
-def teach(
-    lessons: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[LESSONS]",
-            help="A folder that `lessons` made; or recordings, whose lessons are first made in OUT/lessons.",
-        ),
-    ] = None,
-    *,
-    out: Annotated[
-        Path,
-        typer.Option("--out", help="Folder for the model, its metrics, and the state to continue from."),
-    ],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FromNothing:
+    """A model from nothing: how it is trained, how large it is, and where."""
+
+    training: Training = field(default_factory=Training)
+    size: ModelSize = field(default_factory=ModelSize)
+    device: Annotated[str | None, Setting("Where it is trained: cpu, cuda, cuda:1 (cpu).")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TeachOptions:
+    """What is trained, and on what."""
+
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="A Hugging Face model to train further: a folder, or a name on the hub. Without: a small "
-            "model from nothing.",
+        Setting(
+            "A Hugging Face model to train further: a folder, or a name on the hub. Without: a small model "
+            "from nothing.",
+            short="-m",
         ),
-    ] = None,
-    training: Annotated[Callable[[], Training], Panel(NOTHING, "a model from nothing, without --model")],
-    size: Annotated[ModelSize, Panel(NOTHING, "a model from nothing, without --model")],
-    tuning: Annotated[Callable[[], Tuning], Panel(FURTHER, "training a model further; name it with --model")],
+    ] = None
     steps_of: Annotated[
         str | None,
-        typer.Option(
-            "--steps-of",
+        Setting(
+            "Instead of LESSONS: computed single operations, as often as they occur in the programs of this "
+            "source, and random ones. Trains a model of the level processor.",
             metavar="GENERATOR",
-            help="Instead of LESSONS: computed single operations, as often as they occur in the programs of "
-            "this source, and random ones. Trains a model of the level processor.",
         ),
-    ] = None,
+    ] = None
+    any_licence: Annotated[
+        bool,
+        Setting("With recordings: also take those that are not cleared for training (train_ok)."),
+    ] = False
+
+
+Lessons = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[LESSONS]",
+        help="A folder that `lessons` made; or recordings, whose lessons are first made in OUT/lessons.",
+    ),
+]
+Out = Annotated[
+    Path, typer.Option("--out", help="Folder for the model, its metrics, and the state to continue from.")
+]
+TaughtLevel = Annotated[
+    Level, typer.Option(help="With --steps-of: processor or reader.", rich_help_panel=OPERATIONS)
+]
+
+
+@with_options
+def teach(
+    lessons: Lessons = None,
+    *,
+    out: Out,
+    nothing: Annotated[Callable[[], _FromNothing], Panel(NOTHING, "a model from nothing, without --model")],
+    tuning: Annotated[Callable[[], Tuning], Panel(FURTHER, "training a model further; name it with --model")],
     operations: Annotated[
         Callable[[], ProcessorTraining], Panel(OPERATIONS, "operations, with --steps-of GENERATOR")
     ],
     reading: Annotated[
         Callable[[], ReaderTraining], Panel(READING, "a reader, with --steps-of GENERATOR --level reader")
     ],
-    level: Annotated[
-        Level, typer.Option(help="With --steps-of: processor or reader.", rich_help_panel=OPERATIONS)
-    ] = Level.PROCESSOR,
-    device: Annotated[
-        str | None,
-        typer.Option(help="Where it is trained: cpu, cuda, cuda:1 (cpu).", rich_help_panel=NOTHING),
-    ] = None,
-    any_licence: Annotated[
-        bool,
-        typer.Option(
-            "--any-licence",
-            help="With recordings: also take those that are not cleared for training (train_ok).",
-        ),
-    ] = False,
+    options: Annotated[_TeachOptions, Panel(None)],
+    level: TaughtLevel = Level.PROCESSOR,
 ) -> None:
     """Train a model on lessons. To continue a run that was stopped, give the same command again."""
-    if steps_of is not None:
-        if lessons is not None or model is not None:
+    if options.steps_of is not None:
+        if lessons is not None or options.model is not None:
             raise InputError("--steps-of: makes its own lessons and model: leave LESSONS and --model out.")
         refuse_others(READING if level is Level.READER else OPERATIONS)
         if level is Level.READER:
-            levels.teach_reader(steps_of, out, reading())
+            levels.teach_reader(options.steps_of, out, reading())
         elif level is Level.PROCESSOR:
-            levels.teach_steps_of(steps_of, out, operations(), any_licence=any_licence)
+            levels.teach_steps_of(options.steps_of, out, operations(), any_licence=options.any_licence)
         else:
             raise InputError("--steps-of: trains the levels processor and reader; for alone give LESSONS.")
-        print(f"trained: {out}")
-        return
-    if lessons is None:
-        raise InputError("LESSONS is missing: name a folder of lessons or recordings, or give --steps-of.")
-    refuse_others(NOTHING if model is None else FURTHER)
-    if model is not None and device is not None:
-        raise InputError("--device: is for a model from nothing, without --model: leave it out.")
+    else:
+        if lessons is None:
+            raise InputError(
+                "LESSONS is missing: name a folder of lessons or recordings, or give --steps-of."
+            )
+        refuse_others(NOTHING if options.model is None else FURTHER)
+        _teach_on(lessons, out, options, nothing if options.model is None else tuning)
+    print(f"trained: {out}")
+
+
+def _teach_on(
+    lessons: Path, out: Path, options: _TeachOptions, how: Callable[[], _FromNothing | Tuning]
+) -> None:
+    """Train on a folder of lessons, or of recordings. how: makes the settings of the training."""
     recordings = any(lessons.glob("recordings-*.parquet"))
-    if any_licence and not recordings:
+    if options.any_licence and not recordings:
         raise InputError(f"--any-licence: {lessons} holds no recordings; it is said when lessons are made.")
 
     def made(budget: int | None) -> Path:
-        return _lessons_of(lessons, out, model, budget, any_licence) if recordings else lessons
+        return _lessons_of(lessons, out, options, budget) if recordings else lessons
 
     try:
-        if model is not None:
-            _teach_further(made, model, out, tuning())
+        settings = how()
+        if isinstance(settings, _FromNothing):
+            _teach_from_nothing(made, out, settings)
         else:
-            _teach_from_nothing(made, out, training(), size, device or "cpu")
+            assert options.model is not None
+            _teach_further(made, options.model, out, settings)
     except KeyboardInterrupt as error:
         saved = any(path.name != ".lock" for path in out.iterdir()) if out.is_dir() else False
         goes_on = f"goes on from what was last saved in {out}" if saved else "begins anew, nothing was saved"
         raise KeyboardInterrupt(f"interrupted: the same command {goes_on}") from error
-    print(f"trained: {out}")
 
 
-def _lessons_of(folder: Path, out: Path, model: str | None, budget: int | None, any_licence: bool) -> Path:
+def _lessons_of(folder: Path, out: Path, options: _TeachOptions, budget: int | None) -> Path:
     """The lessons of recordings, in the notation `dynamic`. budget: tokens that the model reads."""
     from deskcheck.teach.lessons.lessons import build
     from deskcheck.teach.run_folder import LESSONS
 
     made = out / LESSONS
     settings = LessonSettings(
-        tokenizer=model or "bytes",
-        ids=model is not None,
+        tokenizer=options.model or "bytes",
+        ids=options.model is not None,
         budget=min(budget or LessonSettings().budget, LessonSettings().budget),
-        any_licence=any_licence,
+        any_licence=options.any_licence,
     )
     with progress_bar(False) as advance:
         summary = build(
@@ -240,9 +255,7 @@ def _teach_further(lessons: Callable[[int | None], Path], model: str, out: Path,
     tune(lessons(context), model, out, tuning=tuning, note=_tell_step)
 
 
-def _teach_from_nothing(
-    lessons: Callable[[int | None], Path], out: Path, training: Training, size: ModelSize, device: str
-) -> None:
+def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, settings: _FromNothing) -> None:
     """lessons: as for `_teach_further`."""
     try:
         from deskcheck.teach import run_folder
@@ -251,7 +264,8 @@ def _teach_from_nothing(
         from deskcheck.teach.small.training import teach as train
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
-    config = ModelConfig.of(size)
+    training, device = settings.training, settings.device or "cpu"
+    config = ModelConfig.of(settings.size)
     open_device(device)
     run_folder.refuse_others(out, {"training": asdict(training)})
     train(lessons(None), out, config=config, training=training, device=device, note=_tell_step)
@@ -263,68 +277,73 @@ def _tell_step(row: dict[str, Any]) -> None:
     say("  ".join(f"{name} {value}" for name, value in shown.items()))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StepSettings:
+    """Which model runs the programs, and how."""
+
+    model: Annotated[
+        str, Setting("Folder of a model that `teach` made, or `nano`, the built-in one.", short="-m")
+    ] = "nano"
+    level: Annotated[Level, Setting("How much a machine does for the model (`deskcheck help levels`).")] = (
+        Level.ALONE
+    )
+    budget: Annotated[
+        int | None, Setting("Steps of a program, at most (1000; 10,000,000 at the other levels).", min=1)
+    ] = None
+    batch_size: Annotated[int, Setting("Programs that run at once.", min=1)] = 64
+    jump: Annotated[
+        str, Setting("How many events a step may advance, separated by commas: the model chooses.")
+    ] = "1"
+    each: Annotated[
+        int | None,
+        Setting("Also ask for this many steps of every recording, from its true states.", min=1),
+    ] = None
+    out: Annotated[
+        Path | None, Setting("Write the runs into this JSON file, for `deskcheck view --beside`.")
+    ] = None
+
+
+@with_options
 def step(
     runs: Annotated[Path, typer.Argument(help="A folder of recordings.")],
     id_: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="One of them, shown state by state; without it, all.")
     ] = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model", "-m", help="Folder of a model that `teach` made, or `nano`, the built-in one."
-        ),
-    ] = "nano",
-    level: Annotated[
-        Level,
-        typer.Option(help="How much a machine does for the model (`deskcheck help levels`)."),
-    ] = Level.ALONE,
-    budget: Annotated[
-        int | None,
-        typer.Option(min=1, help="Steps of a program, at most (1000; 10,000,000 at the other levels)."),
-    ] = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Programs that run at once.")] = 64,
-    jump: Annotated[
-        str,
-        typer.Option(
-            "--jump", help="How many events a step may advance, separated by commas: the model chooses."
-        ),
-    ] = "1",
-    each: Annotated[
-        int | None,
-        typer.Option(min=1, help="Also ask for this many steps of every recording, from its true states."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Write the runs into this JSON file, for `deskcheck view --beside`."),
-    ] = None,
+    *,
+    settings: Annotated[_StepSettings, Panel(None)],
     as_json: Json = False,
 ) -> None:
     """Run recorded programs in a model, state by state, and show where it first goes wrong."""
     from deskcheck.recording.reader import Recordings
 
+    out, level = settings.out, settings.level
     if out is not None:
         if out.suffix != ".json":
             raise InputError(f"{out}: the runs are written as JSON: name a file that ends in .json.")
         refuse_unwritable(out)
-
     recordings = Recordings(runs)
     chosen = [recordings[id_]] if id_ is not None else list(_with_states(recordings))
     if not chosen:
         raise InputError(f"{runs}: has no recording with events to step through.")
-    if level is not Level.ALONE:
-        if out is not None or each is not None or jump != "1":
-            raise InputError(f"--out, --each and --jump: are for --level alone, not for {level.value}.")
-        levels.step_at(level, model, chosen, budget, one=id_ is not None, as_json=as_json)
+    if level is Level.ALONE:
+        _step_alone(chosen, settings, one=id_ is not None, as_json=as_json)
         return
-    budget = budget or 1000
+    if out is not None or settings.each is not None or settings.jump != "1":
+        raise InputError(f"--out, --each and --jump: are for --level alone, not for {level.value}.")
+    levels.step_at(level, settings.model, chosen, settings.budget, one=id_ is not None, as_json=as_json)
+
+
+def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_json: bool) -> None:
+    """The model writes each state by itself."""
     try:
         from deskcheck.teach.small.checkpoints import open_checkpoint
         from deskcheck.teach.small.evaluation import report as evaluated
         from deskcheck.teach.small.evaluation import run_all
     except ImportError as error:
         raise MissingExtra(str(error.name), "nano", "Stepping a model") from error
+    model, rows, budget = settings.model, settings.batch_size, settings.budget or 1000
     checkpoint = open_checkpoint(model)
-    jumps = _numbers("--jump", jump)
+    jumps = _numbers("--jump", settings.jump)
     checkpoint.refuse_untaught("dynamic", jumps)
     done = 0
     with progress_bar(as_json) as progress:
@@ -334,16 +353,20 @@ def step(
             done += steps
             progress(model, done, len(chosen) * budget)
 
-        stepped = list(run_all(checkpoint, chosen, rows=batch_size, budget=budget, jumps=jumps, note=note))
-    found = evaluated(checkpoint, stepped, each=each, rows=batch_size)
-    runs_told = [{"id": s.recording.id, **s.run.to_dict(), **asdict(s.agreement)} for s in stepped]
-    told = {"model": model, "steps": found.steps.to_dict(), "each": found.each and asdict(found.each)}
-    if out is not None:
-        write_file(out, [json.dumps({**told, "runs": runs_told}), "\n"])
+        stepped = list(run_all(checkpoint, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
+    found = evaluated(checkpoint, stepped, each=settings.each, rows=rows)
+    told: dict[str, Any] = {
+        "model": model,
+        "steps": found.steps.to_dict(),
+        "each": found.each and asdict(found.each),
+        "runs": [{"id": s.recording.id, **s.run.to_dict(), **asdict(s.agreement)} for s in stepped],
+    }
+    if settings.out is not None:
+        write_file(settings.out, [json.dumps(told), "\n"])
     if as_json:
-        print(json.dumps({**told, "runs": runs_told}))
+        print(json.dumps(told))
         return
-    if id_ is not None:
+    if one:
         _print_run(stepped[0])
     print_steps(console_out(), ("model",), [((model,), found.steps)])
     if found.each is not None:

@@ -10,10 +10,12 @@ import typer
 from rich.console import RenderableType
 from rich.table import Table
 
+from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, say, write_text
 from deskcheck.errors import InputError
 from deskcheck.notation import NOTATIONS
 from deskcheck.notation.bounded import VALUES
+from deskcheck.settings import Setting
 from deskcheck.terminal import console_out, has_browser, kept_page
 
 MAX_VALUES = 2_000_000
@@ -35,44 +37,38 @@ Which = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ViewOptions:
+    """How a recording is shown."""
+
+    out: Annotated[Path | None, Setting("Write the trace page into this HTML file.")] = None
+    serve: Annotated[bool, Setting("Serve the trace page on this machine: for very long traces.")] = False
+    port: Annotated[int, Setting("With --serve: the port; 0: any.", min=0, max=65535)] = 0
+    open_: Annotated[
+        bool | None,
+        Setting("Open the trace page in a browser, or print a table here.", flag="--open", off="--terminal"),
+    ] = None
+    max_events: Annotated[int | None, Setting("Rows of the table; 200 by default.", min=10)] = None
+    beside: Annotated[
+        Path | None,
+        Setting(
+            "A model's run beside it: from `deskcheck models step --out` (without an ID, the one that goes "
+            "wrong after the most steps), a run folder of `deskcheck ask`, or a text file in a notation. For "
+            "a notebook, the file itself: its stored outputs beside the fresh ones.",
+            metavar="FILE",
+        ),
+    ] = None
+    notation: Annotated[str, Setting("--beside: the notation of a text file.", short="-n")] = "scratchpad"
+    model: Annotated[str | None, Setting("Which one, if a run folder has several.", short="-m")] = None
+    method: Annotated[str | None, Setting("Which one, if a run folder has several.")] = None
+
+
+@with_options
 def view(
     folder: Shown,
     id_: Which = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Write the trace page into this HTML file."),
-    ] = None,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Serve the trace page on this machine: for very long traces.")
-    ] = False,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="With --serve: the port; 0: any.")
-    ] = 0,
-    open_: Annotated[
-        bool | None,
-        typer.Option("--open/--terminal", help="Open the trace page in a browser, or print a table here."),
-    ] = None,
-    max_events: Annotated[
-        int | None, typer.Option("--max-events", min=10, help="Rows of the table; 200 by default.")
-    ] = None,
-    beside: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A model's run beside it: from `deskcheck models step --out` (without an ID, the one that "
-            "goes wrong after the most steps), a run folder of `deskcheck ask`, or a text file in a "
-            "notation. For a notebook, the file itself: its stored outputs beside the fresh ones.",
-        ),
-    ] = None,
-    notation: Annotated[
-        str, typer.Option("--notation", "-n", help="--beside: the notation of a text file.")
-    ] = "scratchpad",
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Which one, if a run folder has several.")
-    ] = None,
-    method: Annotated[
-        str | None, typer.Option("--method", help="Which one, if a run folder has several.")
-    ] = None,
+    *,
+    options: Annotated[_ViewOptions, Panel(None)],
     as_json: Json = False,
 ) -> None:
     """Show one recording, of a program or a notebook, or list a folder; or every attempt at a question.
@@ -80,37 +76,20 @@ def view(
     Where a person sits at a terminal and a browser can be opened, the trace page opens in it. Elsewhere,
     and with --terminal, --max-events or --json, it is the trace table, on standard output.
     """
-    from deskcheck.recording.reader import Recordings
-
-    way = _Way(out, open_, as_json)
+    way = _Way(options.out, options.open_, as_json)
     if (folder / "samples.parquet").is_file():
-        if serve or beside is not None:
+        if options.serve or options.beside is not None:
             raise InputError(f"{folder}: is a run of `deskcheck ask`: --serve and --beside are not for it.")
-        _view_attempts(folder, id_, model, method, way)
+        _view_attempts(folder, id_, options.model, options.method, way)
         return
     notebooks = _trajectories(folder)
     # A folder may hold both: then what is named decides, and the list is of programs.
     if notebooks and (id_ in notebooks or not _has_programs(folder)):
-        if serve:
+        if options.serve:
             raise InputError("--serve is for traces: the page of a notebook is a file, with --out.")
-        _view_notebook(notebooks, folder, id_, beside, way)
-        return
-    recordings = Recordings(folder)
-    if id_ is None and beside is not None and beside.suffix == ".json":
-        from deskcheck.view.beside import first_mistake
-
-        id_ = first_mistake(beside)
-    if id_ is None:
-        if way.asks_for_page or serve or beside is not None:
-            raise InputError(f"a page shows one recording: say which. deskcheck view {folder} lists them.")
-        _list_recordings(recordings, as_json=as_json)
-    elif beside is not None:
-        if serve:
-            raise InputError("--serve and --beside do not go together: the page is a file, with --out.")
-        given = {"notation": notation, "model": model, "method": method}
-        _view_beside(recordings.named(id_), beside, given, way)
+        _view_notebook(notebooks, folder, id_, options.beside, way)
     else:
-        _view_recording(recordings.named(id_), way, port if serve else None, max_events)
+        _view_program(folder, id_, options, way)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +121,30 @@ class _Way:
             write_text(kept_page(), page(), True)
         elif self.out is None:
             console_out().print(table())
+
+
+def _view_program(folder: Path, id_: str | None, options: _ViewOptions, way: _Way) -> None:
+    """A run by itself or beside a model's, or a list."""
+    from deskcheck.recording.reader import Recordings
+
+    recordings = Recordings(folder)
+    beside = options.beside
+    if id_ is None and beside is not None and beside.suffix == ".json":
+        from deskcheck.view.beside import first_mistake
+
+        id_ = first_mistake(beside)
+    if id_ is None:
+        if way.asks_for_page or options.serve or beside is not None:
+            raise InputError(f"a page shows one recording: say which. deskcheck view {folder} lists them.")
+        _list_recordings(recordings, as_json=way.as_json)
+    elif beside is not None:
+        if options.serve:
+            raise InputError("--serve and --beside do not go together: the page is a file, with --out.")
+        given = {"notation": options.notation, "model": options.model, "method": options.method}
+        _view_beside(recordings.named(id_), beside, given, way)
+    else:
+        port = options.port if options.serve else None
+        _view_recording(recordings.named(id_), way, port, options.max_events)
 
 
 def _view_recording(recording: Any, way: _Way, port: int | None, max_events: int | None) -> None:

@@ -87,14 +87,18 @@ def compact(
         print(f"{folder}: {done.before} shards are {done.after} now: {totals_text(done.totals)}")
 
 
+Failures = Annotated[
+    bool, typer.Option("--failures", help="Name programs that failed, by kind: reads the shards.")
+]
+Verify = Annotated[
+    bool, typer.Option("--verify", help="Compare every file with the manifest: reads every byte.")
+]
+
+
 def status(
     folder: Annotated[Path, typer.Argument(help="The --out of `record`.")],
-    failed: Annotated[
-        bool, typer.Option("--failures", help="Name programs that failed, by kind: reads the shards.")
-    ] = False,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Compare every file with the manifest: reads every byte.")
-    ] = False,
+    failed: Failures = False,
+    verify: Verify = False,
     as_json: Json = False,
 ) -> None:
     """Show the progress of `record`, from its folder, whether it runs or not.

@@ -29,9 +29,10 @@ COMMON = "Common"
 @dataclass(frozen=True, slots=True)
 class Panel:
     """Marks a parameter of a command as settings. name: the heading in the help for those of its options that
-    no other of the command's settings has. those: what they are for, in a sentence that refuses them."""
+    no other of the command's settings has; None: that of the command's own options, which are never refused.
+    those: what they are for, in a sentence that refuses them."""
 
-    name: str
+    name: str | None
     those: str = ""
 
 
@@ -100,7 +101,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 def refuse_others(*panels: str) -> None:
     """Raise InputError for an option that was given on the command line and is in none of these panels."""
     for flag, owners in _given.get().items():
-        if not {*panels} & {owner.name for owner in owners}:
+        if not {None, *panels} & {owner.name for owner in owners}:
             raise InputError(f"{flag}: is for {' and '.join(owner.those for owner in owners)}: leave it out.")
 
 
@@ -157,7 +158,7 @@ def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Paramete
         if len(option.owners) > 1
         else option.group or panels[next(iter(option.owners))].name,
     }
-    if inner is bool and default is True:
+    if inner is bool and (default is True or setting.off):
         decided = f"{decided}/{setting.off or '--no-' + decided.removeprefix('--')}"
     element = Any if setting.parse is not None else None
     if get_origin(inner) is tuple:

@@ -12,7 +12,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -32,6 +32,8 @@ from deskcheck.ask.questions.notebooks import (
     trajectory_files,
 )
 from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.ask.questions.settings import Sampling
+from deskcheck.ask.results.asked import Key
 from deskcheck.ask.results.effects import by_sample
 from deskcheck.ask.results.energy import metered
 from deskcheck.ask.results.folder import (
@@ -72,6 +74,19 @@ if TYPE_CHECKING:
 
 Display = Literal["none", "plain", "rich", "full", "log"]
 """What Inspect shows on the terminal while it asks."""
+
+
+_Asked = dict[tuple[str, str], tuple[list[Sample], Counter[str]]]
+"""(question or benchmark, view of the state or nothing) -> samples and what was excluded."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """To whom a run tells how far it is."""
+
+    display: Display
+    note: Callable[[str], None]
+    progress: Callable[[AskProgress], None]
 
 
 def questions_of(
@@ -147,7 +162,6 @@ def ask(
         Interrupted: Ctrl-C; what was answered is kept.
     """
     settings = settings or AskSettings()
-    sampling = settings.sampling
     if isinstance(recordings, (str, os.PathLike)):
         recordings = [recordings]
     sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
@@ -156,42 +170,15 @@ def ask(
     check_options(settings.methods)
     prepared = prepare(models, settings.model_args)
     of_folders = bool(sources) and not isinstance(sources[0], Recording)
-    asked: _Asked = {}
-    predicting = any(named(text)[0].notation for text in settings.methods)
-    truths: dict[str, GroundTruth] | None = {} if predicting else None
-    contents = Contents()
-    folders: dict[str, int] = {}
-    of_programs = [name for name in questions if name in QUESTIONS]
-    if of_programs:
-        made = questions_of(
-            contents.through(by_folder(sources or recordings, folders)),
-            of_programs,
-            seed=sampling.seed,
-            per_recording=sampling.per_recording,
-            steps=settings.steps,
-            methods=settings.methods,
-            truths=truths,
-        )
-        asked |= {(name, ""): found for name, found in made.items()}
+    found = _Found()
+    if of_programs := [name for name in questions if name in QUESTIONS]:
+        found.ask_programs(sources or recordings, of_programs, settings)
     of_notebooks = [name for name in questions if name in NOTEBOOK_QUESTIONS]
     if of_notebooks:
         if not of_folders:
             raise InputError(f"{of_notebooks[0]}: is asked about trajectories: give their folders.")
-        if settings.run_cells:
-            check_runs()
-        files = trajectory_files(sources)
-        for file in files:
-            contents.add_file(file)
-        asked |= notebook_samples(
-            files,
-            of_notebooks,
-            settings.notebooks,
-            seed=sampling.seed,
-            per_recording=sampling.per_recording,
-        )
-        for samples, _ in (asked[key] for key in asked if key[0] in of_notebooks):
-            for sample in samples:
-                folders.setdefault(sample.program, folder_of(sample.data["trajectory"], sources))
+        found.ask_notebooks(sources, of_notebooks, settings)
+    sampling = settings.sampling
     told = {
         "question": list(questions),
         "method": list(settings.methods),
@@ -200,26 +187,71 @@ def ask(
         "seed": sampling.seed,
         "limit": sampling.limit,
         "per_recording": sampling.per_recording,
-        "recordings": contents.digest(),
+        "recordings": found.contents.digest(),
         "steps": asdict(settings.steps) if "step" in questions else None,
         "notebooks": _told_of_notebooks(settings) if of_notebooks else None,
     }
     return _asked(
-        {
-            key: (drawn(samples, seed=sampling.seed, limit=sampling.limit, folders=folders), excluded)
-            for key, (samples, excluded) in asked.items()
-        },
+        found.drawn(sampling),
         prepared,
         told,
         out=out,
         home=Path(sources[0]) if of_folders else Path(),
         folders=[os.path.abspath(source) for source in sources] if of_folders else [],
-        truths=truths,
+        truths=found.truths,
         settings=settings if of_notebooks else replace(settings, run_cells=False),
-        display=display,
-        note=note,
-        progress=progress,
+        telling=_Telling(display, note, progress),
     )
+
+
+class _Found:
+    """The samples of recordings and trajectories, before it is drawn which of them are asked."""
+
+    def __init__(self) -> None:
+        self.asked: _Asked = {}
+        self.truths: dict[str, GroundTruth] | None = None
+        self.contents = Contents()
+        self.folders: dict[str, int] = {}
+        """Program or notebook -> number of the folder that it is from."""
+
+    def ask_programs(self, recordings: Any, questions: Sequence[str], settings: AskSettings) -> None:
+        predicting = any(named(text)[0].notation for text in settings.methods)
+        self.truths = {} if predicting else None
+        made = questions_of(
+            self.contents.through(by_folder(recordings, self.folders)),
+            questions,
+            seed=settings.sampling.seed,
+            per_recording=settings.sampling.per_recording,
+            steps=settings.steps,
+            methods=settings.methods,
+            truths=self.truths,
+        )
+        self.asked |= {(name, ""): found for name, found in made.items()}
+
+    def ask_notebooks(self, folders: Sequence[Any], questions: Sequence[str], settings: AskSettings) -> None:
+        if settings.run_cells:
+            check_runs()
+        files = trajectory_files(folders)
+        for file in files:
+            self.contents.add_file(file)
+        made = notebook_samples(
+            files,
+            questions,
+            settings.notebooks,
+            seed=settings.sampling.seed,
+            per_recording=settings.sampling.per_recording,
+        )
+        self.asked |= made
+        for samples, _ in made.values():
+            for sample in samples:
+                self.folders.setdefault(sample.program, folder_of(sample.data["trajectory"], folders))
+
+    def drawn(self, sampling: Sampling) -> _Asked:
+        """Those that are asked."""
+        return {
+            key: (drawn(samples, seed=sampling.seed, limit=sampling.limit, folders=self.folders), excluded)
+            for key, (samples, excluded) in self.asked.items()
+        }
 
 
 def _told_of_notebooks(settings: AskSettings) -> dict[str, Any]:
@@ -271,9 +303,7 @@ def ask_benchmark(
         out=out,
         home=Path(),
         settings=settings,
-        display=display,
-        note=note,
-        progress=progress,
+        telling=_Telling(display, note, progress),
     )
 
 
@@ -285,10 +315,6 @@ def compare(first: Result, second: Result) -> Interval:
     clusters = {row.id: row.cluster for row in [*first.samples, *second.samples]}
     scores = [by_sample(result.samples, "score") for result in (first, second)]
     return paired_difference(scores[0], scores[1], clusters)
-
-
-_Asked = dict[tuple[str, str], tuple[list[Sample], Counter[str]]]
-"""(question or benchmark, view of the state or nothing) -> samples and what was excluded."""
 
 
 # -- the run -------------------------------------------------------------------------------------------
@@ -326,9 +352,7 @@ def _asked(
     settings: AskSettings,
     folders: Sequence[str] = (),
     truths: Mapping[str, GroundTruth] | None = None,
-    display: Display,
-    note: Callable[[str], None] = lambda text: None,
-    progress: Callable[[AskProgress], None] = lambda answered: None,
+    telling: _Telling,
 ) -> list[Result]:
     """Ask in a run folder: a new one, or one in which the same was asked and not finished.
 
@@ -353,25 +377,16 @@ def _asked(
             **{name: value for name, value in model_args.items() if _told(name, value) != value},
         },
     )
-    with run_folder(out, home, card, note) as folder, disk_errors(folder):
+    with run_folder(out, home, card, telling.note) as folder, disk_errors(folder):
         card = read_card(folder) or card
         if finished(folder):
             from deskcheck.ask.results.logs import read_logs
 
-            note(f"{folder}: this was asked before; --out NEW_FOLDER asks it again")
+            telling.note(f"{folder}: this was asked before; --out NEW_FOLDER asks it again")
             return list(read_logs([folder]).results)
         for key, (samples, _) in asked.items():
             write_samples(questions_file(folder, _name(*key)), samples)
-        return _put(
-            asked,
-            models,
-            folder,
-            card,
-            truths=truths,
-            settings=settings,
-            display=display,
-            progress=progress,
-        )
+        return _put(asked, models, folder, card, truths=truths, settings=settings, telling=telling)
 
 
 def _name(question: str, state: str) -> str:
@@ -432,48 +447,81 @@ def _put(
     *,
     truths: Mapping[str, GroundTruth] | None,
     settings: AskSettings,
-    display: Display,
-    progress: Callable[[AskProgress], None],
+    telling: _Telling,
 ) -> list[Result]:
     from deskcheck.ask.inspect.solvers import forget, remember, token_of
-    from deskcheck.ask.inspect.tasks import asked as asked_task
     from deskcheck.ask.inspect.tasks import count_offline, now_in
 
-    generation, methods = settings.generation, settings.methods
     for model in models:
         count_offline(model)
     runs = [remember(truth, token_of(card["recordings"], id_)) for id_, truth in (truths or {}).items()]
-    total = sum(len(samples) for samples, _ in asked.values()) * len(methods) * generation.epochs
     begun = Path(card["folder"])
     try:
         with now_in(begun, folder.resolve()):
-            tasks = [
-                asked_task(
-                    questions=str(questions_file(begun, _name(question, state))),
-                    digest=card["prompts"][_name(question, state)],
-                    question=question,
-                    state=state,
-                    method=method,
-                    alone=len(methods) == 1,
-                    explain=settings.explain,
-                    max_steps=settings.max_steps,
-                    recordings=card.get("recordings", ""),
-                    folders=card["folders"],
-                )
-                for (question, state), (samples, _) in asked.items()
-                for method in methods
-                if samples
-            ]
+            tasks = _tasks(asked, begun, card, settings)
             resumed = any((folder / LOGS).glob("*.eval"))
             with metered() as meter:
-                logs = _inspected(tasks, models, folder, total * len(models), generation, display, progress)
+                logs = _inspected(
+                    tasks, models, folder, _total(asked, models, settings), settings.generation, telling
+                )
                 energy = meter.energy(whole=not resumed)
     finally:
         forget(runs)
         for samples, _ in asked.values():
             oracle.forget(samples)
-    rows: dict[tuple[str, str, str, str], tuple[ScoredSample, ...]] = {}
-    used: dict[tuple[str, str, str, str], tuple[Usage, ...]] = {}
+    rows, used = _rows(logs, asked)
+    if settings.run_cells:
+        following = {key: found for key, found in rows.items() if key[0] == "next_cell"}
+        did = by_running(row for found in following.values() for row in found)
+        for key, found in following.items():
+            ran = [(row, did[row.id, row.completion]) for row in found]
+            rows[key] = tuple(replace(row, by_running=d.score, ran=d.why) for row, d in ran)
+    results = [
+        result_of(*key, rows.get(key, ()), excluded, folder, used.get(key, ()))
+        for (question, state), (_, excluded) in asked.items()
+        for model in models
+        for method in settings.methods
+        for key in [(question, state, method, str(model))]
+    ]
+    write_results(results, folder, {**card, "energy": energy.to_dict()})
+    return results
+
+
+def _total(asked: _Asked, models: "Sequence[Model]", settings: AskSettings) -> int:
+    """Answers that all models give together."""
+    samples = sum(len(samples) for samples, _ in asked.values())
+    return samples * len(settings.methods) * settings.generation.epochs * len(models)
+
+
+def _tasks(asked: _Asked, begun: Path, card: Mapping[str, Any], settings: AskSettings) -> "list[Task]":
+    """begun: the run folder, by where it was when the run began."""
+    from deskcheck.ask.inspect.tasks import asked as asked_task
+
+    return [
+        asked_task(
+            questions=str(questions_file(begun, _name(question, state))),
+            digest=card["prompts"][_name(question, state)],
+            question=question,
+            state=state,
+            method=method,
+            alone=len(settings.methods) == 1,
+            explain=settings.explain,
+            max_steps=settings.max_steps,
+            recordings=card.get("recordings", ""),
+            folders=card["folders"],
+        )
+        for (question, state), (samples, _) in asked.items()
+        for method in settings.methods
+        if samples
+    ]
+
+
+def _rows(
+    logs: "Sequence[EvalLog]", asked: _Asked
+) -> tuple[dict[Key, tuple[ScoredSample, ...]], dict[Key, tuple[Usage, ...]]]:
+    """Scores, and what they took, in the order in which the samples were drawn."""
+    rows: dict[Key, tuple[ScoredSample, ...]] = {}
+    used: dict[Key, tuple[Usage, ...]] = {}
     for log in logs:
         question, state, method = (
             str((log.eval.metadata or {})[name]) for name in ("question", "state", "method")
@@ -486,30 +534,7 @@ def _put(
 
         rows[key] = tuple(sorted(scored_of(log, question, state, method), key=order))
         used[key] = tuple(sorted(usage_of(log, question, state, method), key=order))
-    if settings.run_cells:
-        following = {key: found for key, found in rows.items() if key[0] == "next_cell"}
-        did = by_running(row for found in following.values() for row in found)
-        for key, found in following.items():
-            ran = [(row, did[row.id, row.completion]) for row in found]
-            rows[key] = tuple(replace(row, by_running=d.score, ran=d.why) for row, d in ran)
-    names = [str(model) for model in models]
-    results = [
-        result_of(
-            question,
-            state,
-            method,
-            model,
-            rows.get((question, state, method, model), ()),
-            excluded,
-            folder,
-            used.get((question, state, method, model), ()),
-        )
-        for (question, state), (_, excluded) in asked.items()
-        for model in names
-        for method in methods
-    ]
-    write_results(results, folder, {**card, "energy": energy.to_dict()})
-    return results
+    return rows, used
 
 
 def _inspected(
@@ -518,8 +543,7 @@ def _inspected(
     folder: Path,
     total: int,
     generation: Generation,
-    display: Display,
-    progress: Callable[[AskProgress], None],
+    telling: _Telling,
 ) -> "list[EvalLog]":
     """The logs of all tasks by all models, which are whole. What the logs of the folder hold is not asked
     again.
@@ -538,12 +562,12 @@ def _inspected(
     place = folder / LOGS
     kept = f"they are kept in {folder}: the same command asks only the rest."
     console = rich.get_console()
-    quiet, console.quiet = console.quiet, console.quiet or display == "none"
+    quiet, console.quiet = console.quiet, console.quiet or telling.display == "none"
     # Inspect's own diary of a run is a handler of logging: where the disk is full, it would print a traceback
     # for each entry. Its logs of answers are none; they raise.
     loud, logging.raiseExceptions = logging.raiseExceptions, False
     try:
-        with _inside(folder, cache=generation.cache), watched(_scored(place), total, progress):
+        with _inside(folder, cache=generation.cache), watched(_scored(place), total, telling.progress):
             # All models at once: Inspect runs the tasks of different models side by side.
             _, found = eval_set(
                 list(tasks),
@@ -554,7 +578,7 @@ def _inspected(
                 log_buffer=max(1, max(len(task.dataset) for task in tasks) // 300),
                 log_level="warning",
                 score_display=False,
-                display=display,
+                display=telling.display,
                 ctl_server=False,
                 retry_on_error=1,
                 continue_on_fail=True,

@@ -66,18 +66,7 @@ def tune(
         from transformers import AutoTokenizer
     except ImportError as error:
         raise MissingExtra(str(error.name), "teach", "Training a model") from error
-    refuse_unfinished(Path(lessons))
-    files = {split: sorted(Path(lessons).glob(f"{split}-*.parquet")) for split in ("train", "validation")}
-    count, longest = _check_files(Path(lessons), files["train"])
-    context = context_of(model)
-    known = Pretrained(model)
-    for found in files.values():
-        _check_tokens(known, found)
-    if context is not None and longest > context:
-        raise InputError(
-            f"{lessons}: the longest lesson has {longest} tokens, and {model} reads {context}. Build them "
-            f"with --budget {context}."
-        )
+    files, count = _checked(Path(lessons), model)
     state = PartialState()
     asked = {
         "model": model,
@@ -126,6 +115,24 @@ def tune(
 
 
 # -- what is refused -------------------------------------------------------------------------------
+
+
+def _checked(lessons: Path, model: str) -> tuple[dict[str, list[Path]], int]:
+    """The files of each split, and how many lessons there are to train on. Raises InputError where a model
+    cannot be trained on them."""
+    refuse_unfinished(lessons)
+    files = {split: sorted(lessons.glob(f"{split}-*.parquet")) for split in ("train", "validation")}
+    count, longest = _check_files(lessons, files["train"])
+    context = context_of(model)
+    known = Pretrained(model)
+    for found in files.values():
+        _check_tokens(known, found)
+    if context is not None and longest > context:
+        raise InputError(
+            f"{lessons}: the longest lesson has {longest} tokens, and {model} reads {context}. Build them "
+            f"with --budget {context}."
+        )
+    return files, count
 
 
 def _check_files(lessons: Path, files: list[Path]) -> tuple[int, int]:
@@ -195,12 +202,7 @@ def _trainer(
     from datasets import Dataset
     from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM, PrinterCallback, TrainerCallback
-    from trl import SFTConfig, SFTTrainer
-
-    gpu = torch.cuda.is_available()
-    bf16 = tuning.precision == "bf16" or (
-        tuning.precision == "auto" and gpu and torch.cuda.is_bf16_supported()
-    )
+    from trl import SFTTrainer
 
     def dataset(split: str) -> Any:
         return Dataset.from_parquet(
@@ -213,42 +215,11 @@ def _trainer(
     if files["validation"] and tuning.eval_lessons:
         found = dataset("validation").shuffle(seed=tuning.seed)
         held_out = found.select(range(min(len(found), tuning.eval_lessons))) if len(found) else None
-    rate = tuning.learning_rate or (2e-4 if tuning.lora else 1e-5)
-    train = dataset("train")
-    # transformers renames it, and takes the older name until 6.0.
-    checkpointing = next(
-        name
-        for name in ("activation_checkpointing", "gradient_checkpointing")
-        if name in SFTConfig.__dataclass_fields__
+    gpu = torch.cuda.is_available()
+    bf16 = tuning.precision == "bf16" or (
+        tuning.precision == "auto" and gpu and torch.cuda.is_bf16_supported()
     )
-    config = SFTConfig(
-        output_dir=str(out / CHECKPOINTS),
-        max_steps=tuning.steps or -1,
-        num_train_epochs=tuning.epochs,
-        per_device_train_batch_size=tuning.per_device_batch_size,
-        per_device_eval_batch_size=tuning.per_device_batch_size,
-        gradient_accumulation_steps=tuning.batch_size // tuning.per_device_batch_size,
-        learning_rate=rate,
-        lr_scheduler_type="cosine",
-        warmup_steps=tuning.warmup_ratio,
-        weight_decay=tuning.weight_decay,
-        logging_steps=tuning.log_every,
-        logging_first_step=True,
-        logging_nan_inf_filter=False,
-        save_steps=tuning.eval_every,
-        save_total_limit=2,
-        eval_strategy="no" if held_out is None else "steps",
-        eval_steps=tuning.eval_every,
-        seed=tuning.seed,
-        bf16=bf16,
-        use_cpu=not gpu,
-        max_length=None,
-        packing=False,
-        report_to="none",
-        disable_tqdm=True,
-        dataset_kwargs={"skip_prepare_dataset": True},
-        **{checkpointing: gpu},
-    )
+    config = _config(out, tuning, bf16=bf16, gpu=gpu, evaluates=held_out is not None)
     try:
         # Weights are kept in fp32 where they are trained; those under adapters stand still.
         network = AutoModelForCausalLM.from_pretrained(
@@ -274,7 +245,7 @@ def _trainer(
     trainer = SFTTrainer(
         model=network,
         args=config,
-        train_dataset=train,
+        train_dataset=dataset("train"),
         eval_dataset=held_out,
         processing_class=tokenizer,
         peft_config=adapters,
@@ -282,6 +253,46 @@ def _trainer(
     )
     trainer.remove_callback(PrinterCallback)  # it prints to standard output what `note` is told
     return trainer
+
+
+def _config(out: Path, tuning: Tuning, *, bf16: bool, gpu: bool, evaluates: bool) -> Any:
+    from trl import SFTConfig
+
+    rate = tuning.learning_rate or (2e-4 if tuning.lora else 1e-5)
+    # transformers renames it, and takes the older name until 6.0.
+    checkpointing = next(
+        name
+        for name in ("activation_checkpointing", "gradient_checkpointing")
+        if name in SFTConfig.__dataclass_fields__
+    )
+    return SFTConfig(
+        output_dir=str(out / CHECKPOINTS),
+        max_steps=tuning.steps or -1,
+        num_train_epochs=tuning.epochs,
+        per_device_train_batch_size=tuning.per_device_batch_size,
+        per_device_eval_batch_size=tuning.per_device_batch_size,
+        gradient_accumulation_steps=tuning.batch_size // tuning.per_device_batch_size,
+        learning_rate=rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=tuning.warmup_ratio,
+        weight_decay=tuning.weight_decay,
+        logging_steps=tuning.log_every,
+        logging_first_step=True,
+        logging_nan_inf_filter=False,
+        save_steps=tuning.eval_every,
+        save_total_limit=2,
+        eval_strategy="steps" if evaluates else "no",
+        eval_steps=tuning.eval_every,
+        seed=tuning.seed,
+        bf16=bf16,
+        use_cpu=not gpu,
+        max_length=None,
+        packing=False,
+        report_to="none",
+        disable_tqdm=True,
+        dataset_kwargs={"skip_prepare_dataset": True},
+        **{checkpointing: gpu},
+    )
 
 
 class _Metrics:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -135,30 +136,13 @@ def _taught(
     }
     about = {"tokenizer": asked["tokenizer"], "taught": taught_as(files[0].parent), "run": asked}
     begin_run(out, asked)
-    resumed = _resumed(out)
-    torch.manual_seed(training.seed)
-    model = Model(config)
-    optimizer = torch.optim.AdamW(
-        _groups(model, training.weight_decay),
-        lr=training.learning_rate,
-        betas=(0.9, 0.98),
-        fused=target.type == "cpu",
-    )
-    step, tokens, seconds = 0, 0, 0.0
-    if resumed is not None:
-        model.load_state_dict(resumed["model"])
-        optimizer.load_state_dict(resumed["optimizer"])
-        step, tokens, seconds = resumed["step"], resumed["tokens"], resumed["seconds"]
-        if step >= training.steps:  # ended: its model is written once more, should it be gone or damaged
-            _save(out, model, optimizer, step, tokens, seconds, about)
-            return model.to(target)
-    model.to(target)
-    for state in optimizer.state.values():
-        for name, value in state.items():
-            state[name] = value.to(target) if isinstance(value, Tensor) and value.dim() else value
+    run = _Run(out, config, training, target, about)
+    if run.step >= training.steps:  # ended: its model is written once more, should it be gone or damaged
+        run.save(run.seconds)
+        return run.model.to(target)
+    run.to_device()
     held_out = _validation(files, training, tokenizer)
-    started = time.perf_counter() - seconds
-    losses: list[Tensor] = []
+    started = time.perf_counter() - run.seconds
     batches = Batches(
         files,
         tokenizer,
@@ -168,48 +152,101 @@ def _taught(
         seed=training.seed,
     )
     with (out / METRICS).open("a", encoding="utf-8") as metrics:
-        for number, batch in enumerate(batches):
-            if number < step:
-                continue  # the run has seen it already
-            if step >= training.steps:
-                break
-            for group in optimizer.param_groups:
-                group["lr"] = learning_rate_at(training, step)
-            moved = batch.to(target)
-            prompt_weight = training.prompt_loss_weight * (1 - step / training.steps)
-            if prompt_weight:
-                loss, given = losses_of(model, moved, training.precision)
-                (loss + prompt_weight * given).backward()
-            else:
-                loss, _ = loss_of(model, moved, training.precision)
-                loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), training.max_grad_norm)
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-            losses.append(loss.detach())
-            step += 1
-            tokens += int((batch.labels != IGNORED).sum())
-            ending = step >= training.steps or until()
-            checking = step % training.eval_every == 0 or ending
-            if step % training.log_every == 0 or checking:
-                row: dict[str, Any] = {
-                    "step": step,
-                    "loss": float(torch.stack(losses).mean()),
-                    "learning_rate": learning_rate_at(training, step - 1),
-                    "tokens": tokens,
-                    "seconds": round(time.perf_counter() - started, 3),
-                }
-                losses = []
+        for batch in islice(batches, run.step, None):  # those before a run that goes on has seen already
+            run.update(batch)
+            ending = run.step >= training.steps or until()
+            checking = run.step % training.eval_every == 0 or ending
+            if run.step % training.log_every == 0 or checking:
+                row = run.row(time.perf_counter() - started)
                 if checking:
-                    row |= check(model, held_out, training.precision)
+                    row |= check(run.model, held_out, training.precision)
                 with disk_errors(out / METRICS, "write the curve"):
                     _write(metrics, row)
                 note(row)
             if checking:
-                _save(out, model, optimizer, step, tokens, time.perf_counter() - started, about)
+                run.save(time.perf_counter() - started)
             if ending:
                 break
-    return model
+    return run.model
+
+
+class _Run:
+    """A model in training, from its beginning or from where `resume.pt` left it."""
+
+    def __init__(
+        self, out: Path, config: ModelConfig, training: Training, device: torch.device, about: dict[str, Any]
+    ) -> None:
+        self.out, self.training, self.device, self.about = out, training, device, about
+        resumed = _resumed(out)
+        torch.manual_seed(training.seed)
+        self.model = Model(config)
+        self.optimizer = torch.optim.AdamW(
+            _groups(self.model, training.weight_decay),
+            lr=training.learning_rate,
+            betas=(0.9, 0.98),
+            fused=device.type == "cpu",
+        )
+        self.step, self.tokens, self.seconds = 0, 0, 0.0
+        """Updates so far; tokens that were trained in them; the time that they took before this start."""
+        self.losses: list[Tensor] = []
+        """Of the updates since the last line of the curve."""
+        if resumed is not None:
+            self.model.load_state_dict(resumed["model"])
+            self.optimizer.load_state_dict(resumed["optimizer"])
+            self.step, self.tokens, self.seconds = resumed["step"], resumed["tokens"], resumed["seconds"]
+
+    def to_device(self) -> None:
+        self.model.to(self.device)
+        for state in self.optimizer.state.values():
+            for name, value in state.items():
+                state[name] = value.to(self.device) if isinstance(value, Tensor) and value.dim() else value
+
+    def update(self, batch: Batch) -> None:
+        """One step of the optimizer."""
+        training, model = self.training, self.model
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate_at(training, self.step)
+        moved = batch.to(self.device)
+        prompt_weight = training.prompt_loss_weight * (1 - self.step / training.steps)
+        if prompt_weight:
+            loss, given = losses_of(model, moved, training.precision)
+            (loss + prompt_weight * given).backward()
+        else:
+            loss, _ = loss_of(model, moved, training.precision)
+            loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), training.max_grad_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.losses.append(loss.detach())
+        self.step += 1
+        self.tokens += int((batch.labels != IGNORED).sum())
+
+    def row(self, seconds: float) -> dict[str, Any]:
+        """A line of the curve, with the mean loss since the last one."""
+        losses, self.losses = self.losses, []
+        return {
+            "step": self.step,
+            "loss": float(torch.stack(losses).mean()),
+            "learning_rate": learning_rate_at(self.training, self.step - 1),
+            "tokens": self.tokens,
+            "seconds": round(seconds, 3),
+        }
+
+    def save(self, seconds: float) -> None:
+        """The model, and what the run goes on from."""
+        state = {
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "step": self.step,
+            "tokens": self.tokens,
+            "seconds": seconds,
+        }
+        with disk_errors(self.out, "save the model"):
+            self.model.save(self.out, {**self.about, "step": self.step})
+            part = self.out / (RESUME + ".part")
+            with part.open("wb") as file:
+                torch.save(state, file)
+            os.replace(part, self.out / RESUME)
 
 
 def check(model: Model, held_out: list[Batch], precision: str) -> dict[str, float]:
@@ -284,30 +321,6 @@ def _step(line: str) -> float:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError):
         return math.inf  # cut off while it was written
-
-
-def _save(
-    out: Path,
-    model: Model,
-    optimizer: torch.optim.Optimizer,
-    step: int,
-    tokens: int,
-    seconds: float,
-    about: dict[str, Any],
-) -> None:
-    state = {
-        "model": model.state_dict(),
-        "optimizer": optimizer.state_dict(),
-        "step": step,
-        "tokens": tokens,
-        "seconds": seconds,
-    }
-    with disk_errors(out, "save the model"):
-        model.save(out, {**about, "step": step})
-        part = out / (RESUME + ".part")
-        with part.open("wb") as file:
-            torch.save(state, file)
-        os.replace(part, out / RESUME)
 
 
 def _replace(file: Path, data: bytes) -> None:
